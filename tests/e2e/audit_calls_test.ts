@@ -37,7 +37,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["evidence_query", "acquisition begun authorized", "acquisition refused provider_not_found"],
 ];
 
-Deno.test("every call is written: once where it reads, before and after where it changes or reaches anything", () =>
+Deno.test("every call is logged: a read once, a change or query before and after", () =>
   withWorld({ filled: true }, async ({ ask, calls, events, dispatcher }) => {
     const tools = (await dispatcher.listing()).map(({ name }) => name).sort();
     assert.deepEqual(CALLS.map(([tool]) => tool).sort(), tools);
@@ -56,7 +56,7 @@ Deno.test("every call is written: once where it reads, before and after where it
     }
   }));
 
-Deno.test("a line says who called, what granted it, and what it is about", () =>
+Deno.test("a line has the caller, its grants and the subject of the call", () =>
   withWorld({ filled: true }, async ({ ask, calls, events }) => {
     const writer = caller("bearer_token", [role("NamespaceWriter", 2, 5)], "project");
     await ask("scenario_submit", calls.get("scenario_submit") ?? {}, writer);
@@ -109,7 +109,7 @@ for (const [what, tool, change, principal, ...expected] of REFUSED) {
     }));
 }
 
-Deno.test("whom the schema registry refuses stands in the log with the rule", () =>
+Deno.test("a rejection by the schema registry is logged with its rule", () =>
   withWorld({ filled: true, acl: { allow_local_only: false }, roles: false }, async ({ ask, calls, events }) => {
     for (const tool of ["schemas_register", "schemas_list", "schemas_get"]) {
       await ask(tool, calls.get(tool) ?? {}, caller("bearer_token"));
@@ -121,7 +121,7 @@ Deno.test("whom the schema registry refuses stands in the log with the rule", ()
     ]);
   }));
 
-Deno.test("the namespace authority's answers stand in the log", () =>
+Deno.test("the namespace authority's answers are logged", () =>
   withWorld({
     filled: true,
     authority: { verdict: "unavailable", reason: "authority_request_timeout" },
@@ -130,7 +130,7 @@ Deno.test("the namespace authority's answers stand in the log", () =>
     assert.deepEqual(events.map(inWords), ["namespace failed authority_request_timeout"]);
   }));
 
-Deno.test("a precheck leaves hashes of what was asked and said, and nothing of it", () =>
+Deno.test("a precheck logs only hashes of its request and response", () =>
   withWorld({ filled: true }, async ({ ask, calls, events }) => {
     const evidence = [{
       condition_id: "built",
@@ -149,7 +149,7 @@ Deno.test("a precheck leaves hashes of what was asked and said, and nothing of i
 /** A log that takes nothing. */
 const FAILING: Audit = { ...NO_AUDIT, record: () => Promise.reject(new Error("No space left on device")) };
 
-Deno.test("nothing is changed or reached while the log cannot be written; what only reads goes on", async () => {
+Deno.test("nothing is changed or queried while the log cannot be written; reads continue", async () => {
   let audit: Audit = NO_AUDIT;
   const switched: Audit = { ...NO_AUDIT, record: (event) => audit.record(event) };
   await withWorld({ filled: true, audit: switched }, async ({ ask, calls, dispatcher }) => {
@@ -166,7 +166,7 @@ Deno.test("nothing is changed or reached while the log cannot be written; what o
   });
 });
 
-Deno.test("what was accepted is answered even where its second line cannot be written", async () => {
+Deno.test("an accepted call is answered even if its second line cannot be written", async () => {
   let lines = 0;
   const audit: Audit = {
     ...NO_AUDIT,

@@ -39,7 +39,7 @@ function messageOf(id: number, method: string, params: Wire = {}): string {
 
 const LIST = messageOf(3, "tools/call", { name: "scenarios_list", arguments: { namespace_id: 2 } });
 
-Deno.test("whom authentication lets in has a line, also where no tool is asked for, and the rest of a minute one more", () =>
+Deno.test("an admitted caller has one line, also without a tool call, and one more for the rest of a minute", () =>
   inFolder(async (folder) => {
     const lines = await linesAfter(folder, "http", async ({ url }) => {
       assert.equal((await send(url, null, { path: "/metrics", headers: AUTHORIZATION })).status, 200);
@@ -48,20 +48,23 @@ Deno.test("whom authentication lets in has a line, also where no tool is asked f
       }
       assert.equal((await send(url, messageOf(9, "ping"), {})).status, 401);
     });
-    const told = lines.filter(({ kind }) => kind === "authentication");
-    assert.deepEqual(told.map(({ outcome, reason, details }) => [outcome, reason, details?.["count"] ?? 1]), [
-      ["allowed", "authenticated", 1],
-      ["refused", "token_missing", 1],
-      ["allowed", "authenticated", 4],
-    ]);
-    for (const line of told.filter(({ outcome }) => outcome === "allowed")) {
+    const authentications = lines.filter(({ kind }) => kind === "authentication");
+    assert.deepEqual(
+      authentications.map(({ outcome, reason, details }) => [outcome, reason, details?.["count"] ?? 1]),
+      [
+        ["allowed", "authenticated", 1],
+        ["refused", "token_missing", 1],
+        ["allowed", "authenticated", 4],
+      ],
+    );
+    for (const line of authentications.filter(({ outcome }) => outcome === "allowed")) {
       assert.match(String(line["subject"]), /^token:[0-9a-f]{64}$/);
       assert.deepEqual([line["peer_address"], line.details?.["auth_method"]], ["127.0.0.1", "bearer_token"]);
     }
   }));
 
 for (const transport of ["http", "sse"] as const) {
-  Deno.test(`a call over ${transport} stands in the log under the names that its request came with`, () =>
+  Deno.test(`a call over ${transport} is logged with the ids of its request`, () =>
     inFolder(async (folder) => {
       const headers = { ...AUTHORIZATION, "x-correlation-id": "job-7", traceparent: TRACE };
       await using cleanup = new AsyncDisposableStack();

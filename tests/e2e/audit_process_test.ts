@@ -5,7 +5,7 @@ import type { Wire } from "./client.ts";
 import { gate, gateArgs, inFolder } from "./gate_command.ts";
 import { listening, modernHeaders, send } from "./http_fixture.ts";
 
-Deno.test("gate audit verify says the first line that breaks the chain, and ends with 6", () =>
+Deno.test("gate audit verify reports the first line that breaks the chain, and ends with 6", () =>
   inFolder(async (folder) => {
     const server = startGate(folder, AUDITED);
     await call(server, "scenario_define", define("a"));
@@ -31,7 +31,7 @@ Deno.test("gate audit verify says the first line that breaks the chain, and ends
     ]);
   }));
 
-Deno.test("gate serve killed at work leaves a chain that the next one goes on with", () =>
+Deno.test("gate serve killed at work leaves a chain that the next one continues", () =>
   inFolder(async (folder) => {
     for (let round = 0; round < 3; round++) {
       await using server = startGate(folder, AUDITED);
@@ -50,7 +50,7 @@ Deno.test("gate serve killed at work leaves a chain that the next one goes on wi
     assert.equal(kept.length, 3, "what was answered is in the log");
   }));
 
-Deno.test("gate serve refuses what changes anything while its audit file cannot be written, and reads go on", () =>
+Deno.test("gate serve refuses what changes anything while its audit file cannot be written, and still reads", () =>
   inFolder(async (folder) => {
     const logs = `${folder}/logs`;
     Deno.mkdirSync(logs);
@@ -116,7 +116,7 @@ for (const [what, path, content, says] of UNUSABLE) {
     }));
 }
 
-Deno.test("gate serve answers on while nobody reads its standard error", () =>
+Deno.test("gate serve answers while its standard error is not read", () =>
   inFolder(async (folder) => {
     const calls = 4000;
     // On a slow machine many calls are in work at once: none is refused, so each is audited under its tool.
@@ -171,7 +171,7 @@ const SECRETS = {
 
 const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/** A configuration that asks for a token, and asks somebody else about namespaces. */
+/** A configuration that requires a token, and an external namespace authority. */
 function secretConfig(ledgerPort: number): string {
   return `
 [server]

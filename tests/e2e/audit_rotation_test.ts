@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { AUDITED, call, define, end, exists, linesOf, startGate, until, verified } from "./audit_fixture.ts";
 import { inFolder } from "./gate_command.ts";
 
-Deno.test("gate serve goes on with the chain in a new file at SIGHUP, and gate audit verify follows it", () =>
+Deno.test("gate serve continues the chain in a new file at SIGHUP, and gate audit verify accepts both", () =>
   inFolder(async (folder) => {
     await using server = startGate(folder, AUDITED);
     const path = `${folder}/audit.jsonl`;
@@ -62,7 +62,7 @@ const DAMAGES: readonly (readonly [what: string, damage: (path: string) => void,
 ];
 
 for (const [what, damage, says] of DAMAGES) {
-  Deno.test(`standard error says so where somebody ${what}`, () =>
+  Deno.test(`standard error reports that someone ${what}`, () =>
     inFolder(async (folder) => {
       await using server = startGate(folder, AUDITED);
       const path = `${folder}/audit.jsonl`;
@@ -92,7 +92,7 @@ Deno.test("standard error says at the start that lines are missing at the end of
     await end(server);
   }));
 
-Deno.test("two processes that share a log go on in one chain where it is rotated and only one of them is told", () =>
+Deno.test("two processes that share a log continue one chain after a rotation with a signal to only one", () =>
   inFolder(async (folder) => {
     const path = `${folder}/audit.jsonl`;
     await using one = startGate(folder, AUDITED);

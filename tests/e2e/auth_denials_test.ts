@@ -96,7 +96,7 @@ async function answersOf(
 }
 
 for (const [what, principal, options, answer, outcome] of DENIED) {
-  Deno.test(`${what} learns nothing of what exists`, async () => {
+  Deno.test(`${what} does not learn what exists`, async () => {
     const { there, missing } = await answersOf(options, principal);
     assert.equal(there.size, missing.size);
     for (const [tool, given] of there) {
@@ -131,7 +131,7 @@ const REGISTRY: readonly (readonly [what: string, acl: WorldOptions["acl"], prin
 ];
 
 for (const [what, acl, principal, roles] of REGISTRY) {
-  Deno.test(`whom ${what} turns away learns nothing of what the schema registry holds`, async () => {
+  Deno.test(`a caller rejected by ${what} does not learn the content of the schema registry`, async () => {
     const { there, missing } = await answersOf({ roles, acl: { allow_local_only: false, ...acl } }, principal);
     for (const tool of ["schemas_register", "schemas_list", "schemas_get"]) {
       const given = there.get(tool) ?? "";
@@ -156,15 +156,15 @@ function unplaced(answer: string): string {
   return `${error.code}: ${error.message.replace(/ in namespace \d+/, "")}`;
 }
 
-Deno.test("who may not use a tool is told so before its arguments are read, and of them nothing is logged", () =>
+Deno.test("a caller without permission is rejected before its arguments are read or logged", () =>
   withWorld({ filled: true }, async ({ ask, calls, events }) => {
-    const nobody = caller("bearer_token");
+    const powerless = caller("bearer_token");
     const reader = caller("bearer_token", [role("NamespaceReader", 2)]);
     for (const [tool, input] of calls) {
-      const denial = await ask(tool, input, nobody);
+      const denial = await ask(tool, input, powerless);
       for (const arguments_ of UNREADABLE) {
         events.length = 0;
-        assert.equal(unplaced(await ask(tool, arguments_, nobody)), unplaced(denial), tool);
+        assert.equal(unplaced(await ask(tool, arguments_, powerless)), unplaced(denial), tool);
         const lines = events.map(({ kind, outcome, reason }) => [kind, outcome, reason]);
         assert.deepEqual(lines, [["authorization", "refused", "no_role_grants"]], tool);
         const { namespace_id, ...rest } = events[0]?.details ?? {};
@@ -173,7 +173,7 @@ Deno.test("who may not use a tool is told so before its arguments are read, and 
       }
     }
     const reads = await Promise.all(UNREADABLE.map((given) => ask("scenario_status", given, reader)));
-    for (const answer of reads) assert.match(answer, /"code":"invalid_input"/, "a reader may read, and is told");
+    for (const answer of reads) assert.match(answer, /"code":"invalid_input"/, "a reader may read, and gets the fault");
     const writes = await Promise.all(UNREADABLE.map((given) => ask("scenario_submit", given, reader)));
     for (const answer of writes) assert.match(answer, /"code":"role_refused"/);
   }));

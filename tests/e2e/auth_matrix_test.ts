@@ -59,7 +59,7 @@ function expected(may: string): string[] {
   return tools.flatMap((word) => GROUPS[word]?.split(" ") ?? [word]).sort();
 }
 
-Deno.test("every role and every tool stands in the matrix", () =>
+Deno.test("the matrix has every role and every tool", () =>
   withWorld({ filled: false }, async ({ calls, dispatcher }) => {
     assert.deepEqual(ROLE_NAMES.filter((name) => !ROWS.some(([row]) => row === name)), []);
     const tools = (await dispatcher.listing()).map(({ name }) => name).sort();
@@ -79,14 +79,14 @@ Deno.test("roles grant exactly the tools of their groups, in their namespace alo
   });
 });
 
-Deno.test("without principals in the configuration everybody who is let in may use every tool", () =>
+Deno.test("without principals in the configuration every admitted caller may use every tool", () =>
   withWorld({ filled: false, roles: false }, async (world) => {
     for (const method of ["local", "bearer_token", "mtls"] as const) {
       assert.deepEqual(await allowed(world, caller(method)), expected(ALL));
     }
   }));
 
-Deno.test("a local caller without a role reads the setting, a remote one what it lacks", () =>
+Deno.test("the error of a local caller names the setting, that of a remote one the missing permission", () =>
   withWorld({ filled: false }, async ({ ask, calls }) => {
     for (const [tool, input] of calls) {
       assert.match(await ask(tool, input, caller("local")), /server\.auth\.principals/, tool);

@@ -78,7 +78,7 @@ const BEARER: readonly (readonly [token: string | null, tool: string, input: Wir
   ["nobody-token", "providers_list", { surprise: true }, NO_ROLE],
 ];
 
-Deno.test("gate serve lets in who has a token, and to what its roles grant", (test) =>
+Deno.test("gate serve admits tokens, with the permissions of their roles", (test) =>
   inFolder(async (folder) => {
     await using server = await startGate(folder, ROLES);
     for (const [token, tool, input, said] of BEARER) {
@@ -114,7 +114,7 @@ for (const [flags, subject, said] of PROXIED) {
     }));
 }
 
-Deno.test("gate serve in local_only takes the loopback, and nobody whom a proxy speaks for", () =>
+Deno.test("gate serve in local_only accepts the loopback, but no forwarded request", () =>
   inFolder(async (folder) => {
     await using server = await startGate(folder, "");
     const ask = async (headers: Record<string, string>): Promise<string> =>
@@ -125,7 +125,7 @@ Deno.test("gate serve in local_only takes the loopback, and nobody whom a proxy 
     }
   }));
 
-Deno.test("gate serve on standard input and output gives stdio its roles", () =>
+Deno.test("gate serve on stdio applies the roles of stdio", () =>
   inFolder(async (folder) => {
     const roles = '[[server.auth.principals]]\nsubject = "stdio"\nroles = [{ name = "NamespaceReader" }]\n';
     await Deno.writeTextFile(`${folder}/gate.toml`, roles);

@@ -101,7 +101,7 @@ async function checkRefusals(peer: Peer, isLocal: boolean): Promise<void> {
   assert.equal(isError ?? false, false, "what the role grants is answered");
 }
 
-/** The audit log tells both refusals as such, without the arguments. */
+/** The audit log has both rejections, without the arguments. */
 async function checkAudit(folder: string): Promise<void> {
   const lines = (await Deno.readTextFile(`${folder}/audit.jsonl`)).trimEnd().split("\n").map((line) =>
     JSON.parse(line)

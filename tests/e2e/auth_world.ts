@@ -43,11 +43,11 @@ export interface WorldOptions {
   readonly filled: boolean;
   readonly namespace?: Partial<NamespaceConfig>;
   readonly acl?: Partial<GateConfig["schema_registry"]["acl"]>;
-  /** Whether roles are in force; they are unless told. */
+  /** Whether roles are in force; default true. */
   readonly roles?: boolean;
   /** What a namespace authority says, once the world is filled. */
   readonly authority?: NamespaceAnswer;
-  /** Where things are; 2 unless told. */
+  /** The namespace; default 2. */
   readonly namespaceId?: number;
   /** Takes the events of the audit log. */
   readonly audit?: Audit;
@@ -69,7 +69,7 @@ const RUN_ID = id(77);
 export async function withWorld(options: WorldOptions, test: (world: World) => Promise<void>): Promise<void> {
   const dataDir = await Deno.makeTempDir();
   const authority: { answer: NamespaceAnswer } = { answer: { verdict: "granted", reason: "stub" } };
-  const principals = options.roles === false ? [] : [{ subject: "nobody", policy_class: null, roles: [] }];
+  const principals = options.roles === false ? [] : [{ subject: "unused", policy_class: null, roles: [] }];
   const registry = DEFAULT_SETTINGS.schema_registry;
   try {
     await withTools(async ({ tools }) => {

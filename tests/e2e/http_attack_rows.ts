@@ -1,5 +1,5 @@
 /**
- * The attack table: what is sent, byte by byte, and what comes of it. Every row is refused, told to the log by a word, and
+ * The attack table: the bytes that are sent, and their outcome. Every row is rejected, logged with its reason, and
  * leaves the server as it was.
  *
  * @module
@@ -74,7 +74,7 @@ const FRAMES: readonly AttackRow[] = [
   row("noise", "\x00\x01\x02\x03noise\r\n\r\n", 400, "HPE_ERROR"),
   row("the start of TLS", new Uint8Array([22, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]), 400, "HPE_ERROR"),
   row("HTTP/2 without asking", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "HPE_PAUSED_H2_UPGRADE"),
-  row("a version of nobody", post(ECHO, {}, "POST /mcp HTTP/9.9"), 400, "HPE_ERROR"),
+  row("an unknown version", post(ECHO, {}, "POST /mcp HTTP/9.9"), 400, "HPE_ERROR"),
   row("a request line without version", "GET /mcp\r\n\r\n", 505, "http_version_unsupported"),
   row("lines that end in LF alone", (post(ECHO) as string).replaceAll("\r\n", "\n"), 400, "HPE_ERROR"),
   row("a folded field", withLines("X-Long: a", " b"), 400, "HPE_ERROR"),
@@ -94,7 +94,7 @@ const FRAMES: readonly AttackRow[] = [
     400,
     "HPE_ERROR",
   ),
-  row("a chunk whose size is none", chunked("zz\r\n{}\r\n0\r\n\r\n"), 400, "HPE_ERROR"),
+  row("a chunk with an invalid size", chunked("zz\r\n{}\r\n0\r\n\r\n"), 400, "HPE_ERROR"),
   row("a chunk larger than all numbers", chunked(`${"f".repeat(20)}\r\n`), 400, "HPE_ERROR"),
   row("a method with a space", post(ECHO, {}, "PO ST /mcp HTTP/1.1"), 400, "HPE_ERROR"),
   row("a tunnel", "CONNECT evil.example.com:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 0, "method_not_allowed"),
@@ -194,7 +194,7 @@ const BODIES: readonly AttackRow[] = [
   row("a batch", post(`[${Array.from({ length: 50 }, () => message(1, "ping")).join(",")}]`), 400, "invalid_request"),
   row("an id that is an object", post(message({}, "ping")), 400, "invalid_request"),
   row("a method that is a number", post(message(1, 7 as unknown as string)), 400, "invalid_request"),
-  row("a member of nobody", post('{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'), 400, "invalid_request"),
+  row("an unknown member", post('{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'), 400, "invalid_request"),
 ];
 
 function modern(fields: Readonly<Record<string, string>>): AttackRow["bytes"] {
@@ -228,7 +228,7 @@ const FIELDS: readonly AttackRow[] = [
   row("the name of another method", modern(modernHeaders("tools/list", "echo")), 400, "header_mismatch"),
   row("a name in broken Base64", modern(modernHeaders("tools/call", "=?base64?!!!?=")), 400, "header_mismatch"),
   row("two names", withLines("Mcp-Name: a", "Mcp-Name: b"), 400, "header_field_repeated"),
-  row("a version of nobody", post(ECHO, { "Mcp-Protocol-Version": "../../etc/passwd" }), 400, "protocol"),
+  row("an unknown version", post(ECHO, { "Mcp-Protocol-Version": "../../etc/passwd" }), 400, "protocol"),
 ];
 
 /** Pages that call from elsewhere, and names that were pointed here. */

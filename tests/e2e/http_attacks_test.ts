@@ -1,5 +1,5 @@
 /**
- * Attacks on the HTTP listener: each is refused and told to the audit log, the server is healthy after it, and its memory
+ * Attacks on the HTTP listener: each is rejected and logged, the server is healthy after it, and its memory
  * is what it was.
  */
 
@@ -27,7 +27,7 @@ import {
 } from "./http_target.ts";
 import type { Wire } from "./client.ts";
 
-Deno.test("each attack of the table is refused, told to the log, and leaves the server as it was", async (t) => {
+Deno.test("each attack of the table is rejected and logged, and does not change the server", async (t) => {
   await attack({ max_body_bytes: BODY_BYTES }, {}, async (target) => {
     assert.ok(ATTACK_ROWS.length >= 60);
     await assertHealthy(target);
@@ -46,14 +46,14 @@ Deno.test("each attack of the table is refused, told to the log, and leaves the 
     const words = [...new Set(ATTACK_ROWS.map(({ word }) => word))];
     const counted = await Promise.all(words.map((word) => refusals(target, word)));
     const lines = await linesAfterEnd(target);
-    assert.deepEqual(words.map((word) => refusalsIn(lines, word)), counted, "the log tells of each");
+    assert.deepEqual(words.map((word) => refusalsIn(lines, word)), counted, "the log has each");
     assert.ok(!JSON.stringify(lines).includes(TOKEN));
     assert.ok(!target.process.errors().includes('"level":"error"'), target.process.errors());
     assert.ok(!target.process.errors().includes(TOKEN));
   });
 });
 
-Deno.test("heads of a megabyte are refused, and standard error has entries of the log alone", async () => {
+Deno.test("heads of a megabyte are refused, and standard error has only log entries", async () => {
   await attack({}, {}, async (target) => {
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"a".repeat(1 << 20)}\r\n\r\n`;
     for (let round = 0; round < 20; round++) {
@@ -71,7 +71,7 @@ Deno.test("heads of a megabyte are refused, and standard error has entries of th
   });
 });
 
-Deno.test("a body that is sent in chunks of one byte is taken", async () => {
+Deno.test("a body in chunks of one byte is accepted", async () => {
   await attack({}, {}, async (target) => {
     const body = callText(1, "echo", { text: "a".repeat(60_000) });
     const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join("");
@@ -87,7 +87,7 @@ const BEGINNINGS: readonly (readonly [what: string, beginning: string])[] = [
   ["half a body", `${headOf()}Content-Length: 4000\r\n\r\n{`],
 ];
 
-Deno.test("2,000 half-open connections are bounded and ended, and nobody else waits for them", async () => {
+Deno.test("2,000 half-open connections are bounded and ended, and delay no other caller", async () => {
   await attack({}, {}, async (target) => {
     const memory: Memory[] = [];
     // The first round brings the pages that the second one needs no more.
@@ -104,9 +104,9 @@ Deno.test("2,000 half-open connections are bounded and ended, and nobody else wa
       memory.push(await settledMemory(target));
     }
     const [before, after] = memory;
-    const told = JSON.stringify(memory);
-    assert.ok((after?.heap ?? Infinity) <= (before?.heap ?? 0) * 1.1 + 1e6, told);
-    assert.ok((after?.resident ?? Infinity) <= (before?.resident ?? 0) * 1.25, told);
+    const measured = JSON.stringify(memory);
+    assert.ok((after?.heap ?? Infinity) <= (before?.heap ?? 0) * 1.1 + 1e6, measured);
+    assert.ok((after?.resident ?? Infinity) <= (before?.resident ?? 0) * 1.25, measured);
     for (const word of ["ERR_HTTP_REQUEST_TIMEOUT", "too_many_connections"]) await logged(target, word);
   });
 });
@@ -135,7 +135,7 @@ const DRIPS: readonly (readonly [what: string, chunks: readonly (string | number
 ];
 
 for (const [what, chunks] of DRIPS) {
-  Deno.test(`what drips is ended: ${what}`, async () => {
+  Deno.test(`slow input is ended: ${what}`, async () => {
     await attack({}, {}, async (target) => {
       const { text, closed } = await exchange(target.port, chunks, 500);
       assert.deepEqual([closed, /^HTTP\/1\.1 408/.test(text)], [true, true], text);
@@ -144,7 +144,7 @@ for (const [what, chunks] of DRIPS) {
   });
 }
 
-Deno.test("guesses are slowed down by where they come from, whatever they claim, and nobody who is known is", async () => {
+Deno.test("guesses are limited by address, and known callers are not", async () => {
   const rate_limit = { max_requests: 20, window_ms: 60_000, max_entries: 4 };
   await attack({ limits: { max_inflight: 256, rate_limit } }, {}, async (target) => {
     const guess = (index: number): Promise<Answer> =>
@@ -169,7 +169,7 @@ Deno.test("guesses are slowed down by where they come from, whatever they claim,
   });
 });
 
-Deno.test("a caller who sends too much is slowed down alone, and told when to come back", async () => {
+Deno.test("only a caller over its rate is limited, with Retry-After", async () => {
   const rate_limit = { max_requests: 5, window_ms: 60_000, max_entries: 64 };
   const auth = bearerAuth([TOKEN, OTHER_TOKEN]);
   await attack({ auth, limits: { max_inflight: 256, rate_limit } }, {}, async (target) => {
@@ -183,7 +183,7 @@ Deno.test("a caller who sends too much is slowed down alone, and told when to co
   });
 });
 
-Deno.test("a full server says so at once, and serves again when there is room", async () => {
+Deno.test("a full server rejects at once, and serves again when it has room", async () => {
   await attack({ limits: { max_inflight: 2, rate_limit: null } }, {}, async (target) => {
     const slow = [1, 2].map((id) =>
       send(target.url, callText(id, "wait", { milliseconds: 800 }), { headers: fieldsOf() })
@@ -267,15 +267,15 @@ const SPOOFS: readonly (readonly [
 ];
 
 for (const [what, server, trustedProxies, headers, status, word] of SPOOFS) {
-  Deno.test(`who calls is not for the caller to say: ${what}, ${status}`, async () => {
+  Deno.test(`a caller cannot name itself: ${what}, ${status}`, async () => {
     await attack(server, { trustedProxies }, async (target) => {
       assert.equal((await send(target.url, callText(1, "echo"), { headers })).status, status);
       if (word === "") return;
       await logged(target, word);
-      const told = (await linesAfterEnd(target)).find(({ reason }) => reason === word);
+      const line = (await linesAfterEnd(target)).find(({ reason }) => reason === word);
       // The word of a trusted proxy alone says who was refused.
       const subject = word === "subject_not_listed" ? headers["x-gate-client-subject"]?.slice(0, 1024) : undefined;
-      assert.equal(told?.subject, subject);
+      assert.equal(line?.subject, subject);
     });
   });
 }

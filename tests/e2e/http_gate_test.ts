@@ -53,7 +53,7 @@ for (const [server, flags, env, says] of REFUSALS) {
     }));
 }
 
-Deno.test("gate serve tells every flag that is wrong, and what keeps it from listening, at once", () =>
+Deno.test("gate serve reports every invalid flag and reason not to listen at once", () =>
   withServer(`${OPEN}\n${UPSTREAM}`, async (folder) => {
     const flags = ["--allowed-host", "a/b", "--allowed-origin", "c", "--trusted-proxy", "d", "--trusted-proxy", "e"];
     await using started = serve(folder, flags);
@@ -68,7 +68,7 @@ Deno.test("gate serve tells every flag that is wrong, and what keeps it from lis
     ]);
   }));
 
-Deno.test("gate serve says which flags change nothing", async () => {
+Deno.test("gate serve reports flags without effect", async () => {
   await withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
     await using server = await listening(serve(folder, ["--trusted-proxy", "127.0.0.1"]));
     assert.match(
@@ -87,7 +87,7 @@ Deno.test("gate serve says which flags change nothing", async () => {
   });
 });
 
-Deno.test("gate serve listens beyond the machine where all of it is meant, and says so", () =>
+Deno.test("gate serve listens beyond the machine with all flags for that, and logs it", () =>
   withServer(`${OPEN}\n${BEARER}\ntls_termination = "upstream"`, async (folder) => {
     await using server = await listening(serve(folder, ["--allow-non-loopback", "--allowed-host", "gate.example.com"]));
     const url = server.url.replace("0.0.0.0", "127.0.0.1");
@@ -105,7 +105,7 @@ Deno.test("gate serve listens beyond the machine where all of it is meant, and s
     assert.ok(!server.process.errors().includes("a-token-of-this-test"));
   }));
 
-Deno.test("gate serve over HTTP lives through SIGHUP, whether or not it has files to read again", () =>
+Deno.test("gate serve over HTTP survives SIGHUP, with or without files to read again", () =>
   withServer('transport = "http"\nbind = "127.0.0.1:0"', async (folder) => {
     await using server = await listening(serve(folder, []));
     server.process.signal("SIGHUP");
@@ -118,7 +118,7 @@ Deno.test("gate serve over HTTP lives through SIGHUP, whether or not it has file
     assert.deepEqual(said, ["Listening", "Stopping", "Stopped"]);
   }));
 
-Deno.test("gate serve ends with 8 where its address is taken, and says which", async () => {
+Deno.test("gate serve ends with 8 where its address is in use, and names it", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr;
   await withServer(`transport = "http"\nbind = "127.0.0.1:${port}"`, async (folder) => {

@@ -1,6 +1,6 @@
 /**
  * What one caller, or a stranger, can take of a server over HTTP: connections, bodies on their way, places in work, answers
- * that are not read, and the disk under the audit log. Whatever they hold, somebody else is served.
+ * that are not read, and the disk under the audit log. Other callers are served meanwhile.
  */
 
 import assert from "node:assert/strict";
@@ -29,7 +29,7 @@ import {
   until,
 } from "./http_target.ts";
 
-/** Two callers, and nobody's patience is short. */
+/** Two callers with long timeouts. */
 const TWO = { auth: bearerAuth([TOKEN, OTHER_TOKEN]) };
 const PATIENT = { bounds: CONNECTION_BOUNDS };
 const HALF_BODY = "Content-Length: 4000\r\n\r\n{";
@@ -65,7 +65,7 @@ const REPEATED: readonly (readonly [what: string, request: string, status: strin
 
 const REPEATS = 500;
 
-Deno.test("what strangers repeat is counted each time, and told to the log in two lines a minute", async () => {
+Deno.test("repeated requests of strangers are all counted, and logged in two lines a minute", async () => {
   await attack({}, PATIENT, async (target) => {
     for (const [what, request, status, word] of REPEATED) {
       assert.deepEqual(await flood(target, request, REPEATS), new Map([[status, REPEATS]]), what);
@@ -74,14 +74,14 @@ Deno.test("what strangers repeat is counted each time, and told to the log in tw
     await assertHealthy(target);
     const lines = await linesAfterEnd(target);
     for (const [what, , , word] of REPEATED) assert.equal(refusalsIn(lines, word), REPEATS, what);
-    // However long it took, it was told of minutes and not of requests.
-    const told = lines.filter(({ outcome }) => outcome === "refused");
-    assert.ok(told.length < REPEATED.length * REPEATS / 10, JSON.stringify(told));
-    for (const { peer_address } of told) assert.equal(peer_address, "127.0.0.1");
+    // The number of lines depends on minutes, not on requests.
+    const rejections = lines.filter(({ outcome }) => outcome === "refused");
+    assert.ok(rejections.length < REPEATED.length * REPEATS / 10, JSON.stringify(rejections));
+    for (const { peer_address } of rejections) assert.equal(peer_address, "127.0.0.1");
   });
 });
 
-Deno.test("what a caller repeats beyond its rate is counted each time, and told in two lines a minute", async () => {
+Deno.test("requests of a caller over its rate are all counted, and logged in two lines a minute", async () => {
   const rate_limit = { max_requests: 10, window_ms: 60_000, max_entries: 64 };
   await attack({ ...TWO, limits: { max_inflight: 256, rate_limit } }, PATIENT, async (target) => {
     const body = callText(1, "echo");
@@ -104,7 +104,7 @@ Deno.test("what a caller repeats beyond its rate is counted each time, and told 
 /** Half-sent bodies of one caller, some below the most that it may have on their way, and so many places in work. */
 const HELD = 100;
 
-Deno.test("half-sent bodies of one caller take nobody's place", async () => {
+Deno.test("half-sent bodies of one caller take no place in work", async () => {
   await attack({ ...TWO, limits: { max_inflight: 4, rate_limit: null } }, PATIENT, async (target) => {
     const opened = await halfOpen(target.port, HELD, `${headOf()}${HALF_BODY}`);
     await until("all are on their way", async () => await metric(target, "gate_http_bodies") === HELD);
@@ -124,7 +124,7 @@ function boundsOf(max_inflight: number): BodyBounds {
 
 const BODIES = boundsOf(4).bodies;
 
-Deno.test("one caller has so many bodies on their way, and what comes beyond them is refused at once", async () => {
+Deno.test("one caller can send a bounded number of bodies, and further ones are rejected at once", async () => {
   await attack({ ...TWO, limits: { max_inflight: 4, rate_limit: null } }, PATIENT, async (target) => {
     const opened = await halfOpen(target.port, BODIES - 1, `${headOf()}${HALF_BODY}`);
     await until("all but one are on their way", async () => await metric(target, "gate_http_bodies") === BODIES - 1);
@@ -138,7 +138,7 @@ Deno.test("one caller has so many bodies on their way, and what comes beyond the
   });
 });
 
-Deno.test("long bodies of one caller are kept up to so many bytes, and others send theirs", async () => {
+Deno.test("long bodies of one caller are bounded in bytes, and others can send theirs", async () => {
   await attack({ ...TWO, max_body_bytes: 1 << 20 }, PATIENT, async (target) => {
     const { callerBytes } = boundsOf(256);
     const most = Math.ceil(callerBytes / (1 << 20)) + 1;
@@ -154,7 +154,7 @@ Deno.test("long bodies of one caller are kept up to so many bytes, and others se
   });
 });
 
-Deno.test("one caller cannot take every place in work, where there are others", async () => {
+Deno.test("one of several callers cannot take every place in work", async () => {
   await attack({ ...TWO, limits: { max_inflight: 16, rate_limit: null } }, PATIENT, async (target) => {
     const stop = new AbortController();
     const wait = (): Promise<Response> =>
@@ -210,7 +210,7 @@ async function openStream(
   return { path, next, close: () => stop.abort() };
 }
 
-Deno.test("over SSE half-sent messages of one caller take nobody's place, and are as many as over HTTP", async () => {
+Deno.test("over SSE half-sent messages of one caller take no place in work, and are bounded as over HTTP", async () => {
   const limits = { max_inflight: 4, rate_limit: null };
   await attack({ ...TWO, transport: "sse", limits }, PATIENT, async (target) => {
     const [held, other] = [await openStream(target, TOKEN), await openStream(target, OTHER_TOKEN)];
@@ -221,7 +221,7 @@ Deno.test("over SSE half-sent messages of one caller take nobody's place, and ar
     assert.equal((await say(held.path, TOKEN)).status, 503);
     assert.equal((await say(other.path, OTHER_TOKEN)).status, 202);
     assert.match(await other.next(), /"structuredContent":\{"input":\{"a":1\}\}/);
-    // A message that is whole only after its stream has ended is nobody's.
+    // A message that is complete only after its stream has ended has no session.
     held.close();
     await until("the stream has ended", async () => await metric(target, "gate_sse_sessions") === 1);
     const rest = ["", `${" ".repeat(3999)}`];
@@ -236,7 +236,7 @@ Deno.test("over SSE half-sent messages of one caller take nobody's place, and ar
   });
 });
 
-Deno.test("over SSE messages that nobody answers are counted, too", async () => {
+Deno.test("over SSE unanswered messages are counted too", async () => {
   const rate_limit = { max_requests: 6, window_ms: 60_000, max_entries: 64 };
   await attack({ ...TWO, transport: "sse", limits: { max_inflight: 4, rate_limit } }, PATIENT, async (target) => {
     // The stream is the first of six requests.
@@ -257,7 +257,7 @@ Deno.test("over SSE messages that nobody answers are counted, too", async () => 
   });
 });
 
-Deno.test("a packet full of requests is ended after the first of them, and leaves nothing behind", async () => {
+Deno.test("a packet full of requests ends after the first of them, without a trace", async () => {
   await attack({}, PATIENT, async (target) => {
     const healthz = bare("GET /healthz HTTP/1.1");
     const few = await exchange(target.port, [
@@ -282,7 +282,7 @@ Deno.test("a packet full of requests is ended after the first of them, and leave
   });
 });
 
-Deno.test("of connections that are reset before they are taken nothing is read, and the log has no line", async () => {
+Deno.test("connections that are reset before they are accepted are neither read nor logged", async () => {
   await attack({}, PATIENT, async (target) => {
     await resetBeforeTaken(target, 20, bare("GET /healthz HTTP/1.1").repeat(20));
     await assertHealthy(target);
@@ -293,7 +293,7 @@ Deno.test("of connections that are reset before they are taken nothing is read, 
   });
 });
 
-Deno.test("who does not read an answer is let go of", async () => {
+Deno.test("a client that does not read an answer is dropped", async () => {
   await attack({}, {}, async (target) => {
     const body = callText(1, "echo", { text: "a".repeat(500_000) });
     const request = `${headOf()}Content-Length: ${body.length}\r\n\r\n${body}`;
@@ -306,7 +306,7 @@ Deno.test("who does not read an answer is let go of", async () => {
   });
 });
 
-Deno.test("who asks for much and reads nothing takes so much memory, and nobody's turn", async () => {
+Deno.test("a client that requests much and reads nothing has bounded memory, and delays no other", async () => {
   const limits = { max_inflight: 16, rate_limit: null };
   await attack({ ...TWO, limits }, PATIENT, async (target) => {
     // An answer has its text twice.
@@ -328,7 +328,7 @@ Deno.test("who asks for much and reads nothing takes so much memory, and nobody'
   });
 });
 
-/** Opens a stream of the older transport that nobody reads; gives the path for its messages. */
+/** Opens an unread stream of the older transport; returns the path for its messages. */
 async function openUnread(target: Target): Promise<{ readonly path: string; readonly close: () => void }> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: target.port });
   const head =
@@ -340,7 +340,7 @@ async function openUnread(target: Target): Promise<{ readonly path: string; read
   return { path: /data: (\S+)/.exec(text)?.[1] ?? "", close: () => connection.close() };
 }
 
-Deno.test("over SSE who does not read is let go of at once, and takes no memory along", async () => {
+Deno.test("over SSE a client that does not read is dropped at once, and frees its memory", async () => {
   await attack({ ...TWO, transport: "sse" }, PATIENT, async (target) => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openUnread(target)));
     for (let round = 0; round < 14; round++) {
@@ -357,7 +357,7 @@ Deno.test("over SSE who does not read is let go of at once, and takes no memory 
   });
 });
 
-Deno.test("strangers who hold every connection give way to whoever comes", async () => {
+Deno.test("connections of strangers that hold every place are replaced by new ones", async () => {
   await attack({}, { bounds: { ...CONNECTION_BOUNDS, connections: 16 } }, async (target) => {
     const opened = await halfOpen(target.port, 40, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
     for (let round = 0; round < 5; round++) await assertHealthy(target);

@@ -46,7 +46,7 @@ const ROWS: readonly (readonly [
     0,
   ],
   [
-    "a legacy call with a version of nobody",
+    "a legacy call with an unknown version",
     callText(1, "echo"),
     { headers: { "mcp-protocol-version": "1999-01-01" } },
     400,
@@ -61,7 +61,7 @@ const ROWS: readonly (readonly [
     400,
     -32600,
   ],
-  ["a legacy method of nobody", message(1, "no/such"), {}, 200, -32601],
+  ["an unknown legacy method", message(1, "no/such"), {}, 200, -32601],
   ["a modern call", MODERN_CALL, { headers: modernHeaders("tools/call", "echo") }, 200, 0],
   [
     "a modern call, name in Base64",
@@ -120,7 +120,7 @@ const ROWS: readonly (readonly [
     -32602,
   ],
   [
-    "a modern method of nobody",
+    "an unknown modern method",
     message(1, "no/such", { _meta: envelope() }),
     { headers: modernHeaders("no/such") },
     404,
@@ -179,7 +179,7 @@ Deno.test("Streamable HTTP answers with the status and code of each case", async
   }
 });
 
-Deno.test("every error says its kind, whether to retry, and the id where it is known", async () => {
+Deno.test("every error has its kind, whether to retry, and the id if known", async () => {
   await using server = await startHttpFixture();
   const late = JSON.parse((await send(server.url, message("x", "no/such"))).text) as Wire;
   assert.deepEqual(late, {
@@ -197,7 +197,7 @@ Deno.test("every error says its kind, whether to retry, and the id where it is k
   assert.equal(faulty["id"], 7);
 });
 
-Deno.test("correlation ids go back as they came, or not at all", async () => {
+Deno.test("correlation ids are returned unchanged, or not at all", async () => {
   await using server = await startHttpFixture();
   const good = await send(server.url, callText(1, "echo"), { headers: { "x-correlation-id": " run-7 " } });
   assert.equal(good.headers["x-correlation-id"], "run-7");
@@ -224,7 +224,7 @@ Deno.test("pages of listed origins may call and read; pages of others may not", 
   assert.deepEqual([other.status, other.headers["access-control-allow-origin"]], [403, undefined]);
 });
 
-Deno.test("a call is cancelled when its client goes, and counts no longer", async () => {
+Deno.test("a call is cancelled when its client disconnects, and is no longer counted", async () => {
   await using server = await startHttpFixture({ server: { limits: { max_inflight: 1, rate_limit: null } } });
   const body = callText(1, "wait", { milliseconds: 60_000 });
   const head =
@@ -234,7 +234,7 @@ Deno.test("a call is cancelled when its client goes, and counts no longer", asyn
   assert.equal((await send(server.url, callText(2, "echo"))).status, 200);
 });
 
-Deno.test("a server that is told to stop finishes what is in work and takes nothing more", async () => {
+Deno.test("a stopping server finishes requests in work and accepts no more", async () => {
   await using server = await startHttpFixture();
   const slow = send(server.url, callText(1, "wait", { milliseconds: 700 }));
   await pause(200);
@@ -265,7 +265,7 @@ Deno.test("a target may have the whole address, where its host is that of the re
   }
 });
 
-Deno.test("a server that is told to stop still answers what comes at that moment over open connections", async () => {
+Deno.test("a stopping server still answers requests that arrive at that moment over open connections", async () => {
   await using server = await startHttpFixture();
   const { hostname, port } = new URL(server.url);
   const body = callText(1, "echo");
@@ -294,7 +294,7 @@ Deno.test("a server that is told to stop still answers what comes at that moment
   assert.equal(await server.process.ended(), 0);
 });
 
-Deno.test("health is told to anybody, whatever they call the server; readiness says what is missing", async () => {
+Deno.test("health needs no authentication or Host; readiness names the failing parts", async () => {
   await using well = await startHttpFixture();
   const host = { headers: { host: "10.0.0.9:8080" } };
   const live = await send(well.url, null, { ...host, path: "/healthz" });

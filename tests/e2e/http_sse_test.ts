@@ -49,7 +49,7 @@ Deno.test("the official client of that time is served", async () => {
   await client.close();
 });
 
-Deno.test("a session is whose it was when it began, and ends with its stream", async (t) => {
+Deno.test("a session belongs to the caller that opened it, and ends with its stream", async (t) => {
   await using server = await startHttpFixture({ server: { transport: "sse", auth: AUTH } });
   const stream = await openStream(server, bearer("alice-token"));
   const post = (path: string, sending: Sending): Promise<number> =>
@@ -57,10 +57,10 @@ Deno.test("a session is whose it was when it began, and ends with its stream", a
   const rows: readonly (readonly [what: string, path: string, headers: Record<string, string>, status: number])[] = [
     ["its owner", stream.path, bearer("alice-token"), 202],
     ["another caller", stream.path, bearer("bob-token"), 404],
-    ["nobody", stream.path, {}, 401],
-    ["a session of nobody", stream.path.replace(/.$/, (last) => last === "0" ? "1" : "0"), bearer("alice-token"), 404],
+    ["no token", stream.path, {}, 401],
+    ["an unknown session", stream.path.replace(/.$/, (last) => last === "0" ? "1" : "0"), bearer("alice-token"), 404],
     ["no session", "/messages", bearer("alice-token"), 404],
-    ["a session id that is none", "/messages?session_id=__proto__", bearer("alice-token"), 404],
+    ["an invalid session id", "/messages?session_id=__proto__", bearer("alice-token"), 404],
     ["two session ids", `${stream.path}&session_id=0`, bearer("alice-token"), 404],
   ];
   for (const [what, path, headers, status] of rows) {
@@ -72,7 +72,7 @@ Deno.test("a session is whose it was when it began, and ends with its stream", a
   assert.equal(await post(stream.path, { headers: bearer("alice-token") }), 404);
 });
 
-Deno.test("each stream has an id of its own, and one caller only so many streams", async () => {
+Deno.test("each stream has its own id, and one caller a bounded number", async () => {
   await using server = await startHttpFixture({ server: { transport: "sse", auth: AUTH } });
   const streams = [];
   for (let index = 0; index < 64; index++) streams.push(await openStream(server, bearer("alice-token")));
@@ -117,8 +117,8 @@ Deno.test("a POST that is no message gets 400 and its error, and the stream gets
   for (const [what, text, status, error] of POSTED) {
     await t.step(`${what}: ${status}`, async () => {
       const answer = await send(server.url, text, { path: stream.path });
-      const { id, error: told } = JSON.parse(answer.text || "{}") as { id?: unknown; error?: { code: number } };
-      assert.deepEqual([answer.status, told === undefined ? null : { code: told.code, id }], [status, error]);
+      const { id, error: refused } = JSON.parse(answer.text || "{}") as { id?: unknown; error?: { code: number } };
+      assert.deepEqual([answer.status, refused === undefined ? null : { code: refused.code, id }], [status, error]);
     });
   }
   let streamed = "";
@@ -127,7 +127,7 @@ Deno.test("a POST that is no message gets 400 and its error, and the stream gets
   stream.close();
 });
 
-Deno.test("what is in work when a stream ends is cancelled; what is in work when the server stops is answered", async () => {
+Deno.test("requests in work are cancelled when their stream ends, and answered when the server stops", async () => {
   await using server = await startHttpFixture({ server: { transport: "sse" } });
   const gone = await openStream(server);
   await send(server.url, callText(1, "wait", { milliseconds: 60_000 }), { path: gone.path });
@@ -142,7 +142,7 @@ Deno.test("what is in work when a stream ends is cancelled; what is in work when
   assert.equal(await server.process.ended(), 0);
 });
 
-Deno.test("the other transport's endpoint is not there", async () => {
+Deno.test("the other transport's endpoint is not served", async () => {
   await using server = await startHttpFixture({ server: { transport: "sse" } });
   assert.equal((await send(server.url, callText(1, "echo"), { path: "/mcp" })).status, 404);
   assert.equal((await send(server.url, null, { path: "/healthz" })).status, 200);

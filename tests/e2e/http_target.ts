@@ -14,7 +14,7 @@ import { callText, type HttpServer, pause, send, startHttpFixture } from "./http
 /** What `server.auth` has besides the mode and what it goes by. */
 export const NO_MORE = { mtls_subjects: [], allowed_tools: [], principals: [] };
 
-/** The token of somebody else. */
+/** The token of another caller. */
 export const OTHER_TOKEN = "another-caller-with-a-token";
 
 /** `server.auth` with the token, or more of them. */
@@ -87,10 +87,10 @@ export async function linesAfterEnd(target: Target): Promise<AuditLine[]> {
   return lines.map((line) => JSON.parse(line) as AuditLine);
 }
 
-/** How many refusals for a word the log tells of. */
+/** The number of rejections for a reason in the log. */
 export function refusalsIn(lines: readonly AuditLine[], word: string): number {
-  const told = lines.filter(({ outcome, reason }) => outcome === "refused" && reason === word);
-  return told.reduce((sum, { details }) => sum + (details?.count ?? 1), 0);
+  const rejections = lines.filter(({ outcome, reason }) => outcome === "refused" && reason === word);
+  return rejections.reduce((sum, { details }) => sum + (details?.count ?? 1), 0);
 }
 
 /** Sees that a server serves. */
@@ -108,7 +108,7 @@ export async function metric(target: Target, name: string, token: string = TOKEN
   return found === null ? null : Number(found[1]);
 }
 
-/** How many refusals for a word the metrics tell of. */
+/** The number of rejections for a reason in the metrics. */
 export async function refusals(target: Target, word: string, token: string = TOKEN): Promise<number> {
   return await metric(target, `gate_refusals_total{reason="${word}"}`, token) ?? 0;
 }

@@ -87,7 +87,7 @@ for (const fastLane of lanes) {
     assert.equal(server.lines().length, 1);
   });
 
-  Deno.test(`an unexpected failure is told by number only, fast lane ${fastLane}`, async () => {
+  Deno.test(`an unexpected failure shows only its id, fast lane ${fastLane}`, async () => {
     await using server = startFixture({ fastLane });
     const { error } = await server.request("tools/call", { name: "throws" }) as {
       error: { message: string; data: Wire };
@@ -125,7 +125,7 @@ Deno.test("plain messages of both eras never load the SDK", async () => {
   }
 });
 
-Deno.test("where the SDK cannot be loaded, its messages fail and all others are answered", async () => {
+Deno.test("messages for an SDK that cannot be loaded fail, and all others are answered", async () => {
   const empty = await Deno.makeTempDir();
   try {
     const [command = "", ...rest] = fixtureArgs();
@@ -146,7 +146,7 @@ Deno.test("where the SDK cannot be loaded, its messages fail and all others are 
   }
 });
 
-Deno.test("a process whose tools cannot be loaded says why and ends with 1", async () => {
+Deno.test("a process whose tools cannot be loaded logs why and ends with 1", async () => {
   await using server = startFixture({ broken: 'Cannot open store "gate.db": disk I/O error' });
   await server.request("initialize", initializeParams());
   const { error } = await server.request("tools/list") as { error: Wire };
@@ -203,7 +203,7 @@ Deno.test("a reader that does not read stops the server from reading, and memory
   await errors;
 });
 
-Deno.test("a standard error that nobody reads blocks nothing", async () => {
+Deno.test("an unread standard error blocks nothing", async () => {
   const child = startUnread({});
   const input = child.stdin.getWriter();
   const lines = Array.from({ length: 3000 }, (_, id) => `${JSON.stringify(call(id, "throws"))}\n`).join("");

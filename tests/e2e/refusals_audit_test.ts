@@ -43,7 +43,7 @@ const TURNED_AWAY: readonly (readonly [reason: string, line: string, times: numb
   ["request_too_large", "x".repeat(2001), 1],
 ];
 
-Deno.test("what a session on stdio turns away is told once at once, and the rest of a flood in one line", () =>
+Deno.test("a rejection on stdio is logged at once, and the rest of a flood in one line", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, configOf('transport = "stdio"'));
     await using server = startServer({ args: gateArgs("serve", "--config", "gate.toml"), cwd: folder });
@@ -56,16 +56,16 @@ Deno.test("what a session on stdio turns away is told once at once, and the rest
     const lines = await refusalsIn(folder);
     for (const [reason, , times] of TURNED_AWAY) {
       assert.equal(kinds.filter((kind) => kind === reason).length, times, reason);
-      const told = lines.filter((line) => line.reason === reason);
+      const rejections = lines.filter((line) => line.reason === reason);
       const counts = times === 1 ? [undefined] : [undefined, times - 1];
-      assert.deepEqual(told.map(({ details }) => details?.count), counts, reason);
-      for (const { subject, transport } of told) assert.deepEqual([subject, transport], ["stdio", "stdio"]);
+      assert.deepEqual(rejections.map(({ details }) => details?.count), counts, reason);
+      for (const { subject, transport } of rejections) assert.deepEqual([subject, transport], ["stdio", "stdio"]);
     }
     const ids = new Set(lines.map((line) => line.server_correlation_id));
     assert.equal(ids.size, lines.length);
   }));
 
-Deno.test("what a session over SSE turns away is told in the same way", () =>
+Deno.test("rejections over SSE are logged in the same way", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, configOf('transport = "sse"\nbind = "127.0.0.1:0"'));
     const args = gateArgs("serve", "--config", "gate.toml");
@@ -77,15 +77,15 @@ Deno.test("what a session over SSE turns away is told in the same way", () =>
     }
     server.process.signal("SIGTERM");
     assert.equal(await server.process.ended(), 0);
-    const told = (await refusalsIn(folder)).filter(({ reason }) => reason === "parse_error");
-    assert.deepEqual(told.map(({ subject, transport, details }) => [subject, transport, details?.count]), [
+    const rejections = (await refusalsIn(folder)).filter(({ reason }) => reason === "parse_error");
+    assert.deepEqual(rejections.map(({ subject, transport, details }) => [subject, transport, details?.count]), [
       ["loopback", "sse", undefined],
       ["loopback", "sse", 2],
     ]);
     await conversation[Symbol.asyncDispose]();
   }));
 
-Deno.test("a server without an audit log turns messages away all the same", () =>
+Deno.test("a server without an audit log rejects messages too", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, "[server.audit]\nenabled = false\n");
     await using server = startServer({ args: gateArgs("serve", "--config", "gate.toml"), cwd: folder });

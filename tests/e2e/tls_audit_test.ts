@@ -1,4 +1,4 @@
-/** Whoever is refused for a certificate stands in the audit log, with why and from where. */
+/** Rejections of certificates are in the audit log, with reason and address. */
 
 import assert from "node:assert/strict";
 import type { HttpServer } from "./http_fixture.ts";
@@ -14,7 +14,7 @@ async function lineFor(path: string, word: string): Promise<{ readonly subject?:
   return lines.find(({ outcome, reason }) => outcome === "refused" && reason === word);
 }
 
-Deno.test("who is refused with a certificate that was verified is named, and nobody else", async () => {
+Deno.test("a rejection names the subject only of a verified certificate", async () => {
   await inWorld(async (world) => {
     const path = `${world.folder}/audit.jsonl`;
     const auth = { mode: "mtls", bearer_tokens: [], mtls_subjects: ["CN=bob"], allowed_tools: [], principals: [] };
@@ -46,12 +46,14 @@ async function reasonsAfter(
   server.process.signal("SIGTERM");
   assert.equal(await server.process.ended(), 0);
   const lines = (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line));
-  const told = lines.filter(({ kind }) => kind === "tls");
-  for (const { outcome, peer_address } of told) assert.deepEqual([outcome, peer_address], ["refused", "127.0.0.1"]);
-  return told.map(({ reason, details }) => `${reason} ${details?.count ?? 1}`);
+  const rejections = lines.filter(({ kind }) => kind === "tls");
+  for (const { outcome, peer_address } of rejections) {
+    assert.deepEqual([outcome, peer_address], ["refused", "127.0.0.1"]);
+  }
+  return rejections.map(({ reason, details }) => `${reason} ${details?.count ?? 1}`);
 }
 
-Deno.test("a handshake that ends for its certificate is told by why, alike ones together", async () => {
+Deno.test("a handshake that ends for its certificate is logged with its reason, equal ones together", async () => {
   await inWorld(async (world) => {
     const twin = await createAuthority(world.folder, "twin", "/CN=The authority");
     const clients: readonly (Certified | null)[] = [
@@ -78,7 +80,7 @@ Deno.test("a handshake that ends for its certificate is told by why, alike ones 
   });
 });
 
-Deno.test("connections that are reset before they are taken leave no line", async () => {
+Deno.test("connections that are reset before they are accepted have no line", async () => {
   await inWorld(async (world) => {
     const reasons = await reasonsAfter(world, async (server) => {
       await resetBeforeTaken(server, 20, "no handshake");
@@ -88,7 +90,7 @@ Deno.test("connections that are reset before they are taken leave no line", asyn
   });
 });
 
-Deno.test("a connection that ends with the trust in its certificate is told", async () => {
+Deno.test("a connection whose authority is withdrawn is logged", async () => {
   await inWorld(async (world) => {
     const next = await createAuthority(world.folder, "next", "/CN=The next authority");
     const reasons = await reasonsAfter(world, async (server) => {
@@ -102,7 +104,7 @@ Deno.test("a connection that ends with the trust in its certificate is told", as
   });
 });
 
-Deno.test("a connection that ends with the time of its certificate is told", async () => {
+Deno.test("a connection whose certificate expires is logged", async () => {
   await inWorld(async (world) => {
     const brief = await world.authority.issue("brief", { ...WISH, until: 4 });
     const reasons = await reasonsAfter(world, async (server) => {

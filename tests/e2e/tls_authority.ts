@@ -21,7 +21,7 @@ export interface CertificateWish {
   /** Seconds from now until the certificate counts, and until it no longer does. */
   readonly from?: number;
   readonly until?: number;
-  /** What `openssl req` is told of the key; EC on P-256 unless told. */
+  /** The key options of `openssl req`; default EC on P-256. */
   readonly key?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export const CLIENT_EXTENSIONS = ["extendedKeyUsage=clientAuth"];
 
 const EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** Keys that the runtime takes, and that no handshake succeeds with: in words, and as `openssl req` is told. */
+/** Keys that the runtime accepts but cannot serve: in words, and as options of `openssl req`. */
 export const UNSERVED_KEYS: readonly (readonly [kind: string, key: readonly string[]])[] = [
   ["EC on secp256k1", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-nodes"]],
   ['type "rsa-pss"', ["-newkey", "rsa-pss", "-pkeyopt", "rsa_keygen_bits:2048", "-nodes"]],

@@ -12,7 +12,7 @@ import { gate } from "./gate_command.ts";
 import { CLIENT_EXTENSIONS, openssl, SERVER_EXTENSIONS, UNSERVED_KEYS } from "./tls_authority.ts";
 import { inWorld } from "./tls_world.ts";
 
-Deno.test("a server whose files are not in order does not start, and names the file", async (t) => {
+Deno.test("a server with invalid files does not start, and names the file", async (t) => {
   await inWorld(async (world) => {
     await Deno.writeTextFile(`${world.folder}/text.pem`, "no certificate");
     await Deno.writeTextFile(`${world.folder}/large.pem`, "x".repeat(1024 * 1024 + 1));
@@ -83,7 +83,7 @@ Deno.test("a server with a key or a certificate that no handshake succeeds with 
   });
 });
 
-Deno.test("that no handshake succeeds is no proof that certificates are required", async () => {
+Deno.test("a failed handshake does not prove that certificates are required", async () => {
   await inWorld(async ({ authority }) => {
     const [[, key] = assert.fail()] = UNSERVED_KEYS;
     const made = await authority.issue("made", { ...PEER, key });

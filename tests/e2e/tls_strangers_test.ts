@@ -1,4 +1,4 @@
-/** What strangers send to a port with TLS leaves few words in metrics and few lines in the audit log, whatever it is. */
+/** Any input of strangers to a port with TLS adds few reasons to the metrics and few lines to the audit log. */
 
 import assert from "node:assert/strict";
 import { connect as connectPlain, type Socket } from "node:net";

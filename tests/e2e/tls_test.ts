@@ -17,7 +17,7 @@ import {
 } from "./tls_authority.ts";
 import { curl, inWorld, keptConnection, sClient, startTls } from "./tls_world.ts";
 
-Deno.test("who must show a certificate and has a good one is answered; nobody else is", async (t) => {
+Deno.test("with a required certificate only clients with a valid one are answered", async (t) => {
   await inWorld(async (world) => {
     const { authority, alice, folder } = world;
     const twin = await createAuthority(folder, "twin", "/CN=The authority");
@@ -93,7 +93,7 @@ async function chained(folder: string, middle: Certified, subject: string): Prom
   return { certPath: `${base}.pem`, keyPath: `${base}.key`, cert: "", key: "" };
 }
 
-Deno.test("who does not come to an end with the handshake is ended", async () => {
+Deno.test("a client that does not finish the handshake is ended", async () => {
   await inWorld(async (world) => {
     await using server = await startTls(world, {
       http: { bounds: { headTime: 1_000, requestTime: 2_000, idleTime: 2_000 } },
@@ -109,7 +109,7 @@ Deno.test("who does not come to an end with the handshake is ended", async () =>
   });
 });
 
-Deno.test("where certificates are optional none is needed, and a bad one is refused all the same", async () => {
+Deno.test("with optional certificates none is needed, and an invalid one is rejected", async () => {
   await inWorld(async (world) => {
     const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");
     await using server = await startTls(world, { required: false });
@@ -120,7 +120,7 @@ Deno.test("where certificates are optional none is needed, and a bad one is refu
 });
 
 for (const version of ["-tls1_3", "-tls1_2"]) {
-  Deno.test(`a forged certificate gets nowhere by resuming a session, ${version}`, async () => {
+  Deno.test(`a forged certificate is rejected in a resumed session, ${version}`, async () => {
     await inWorld(async (world) => {
       const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");
       const session = `${world.folder}/session.pem`;
@@ -136,7 +136,7 @@ for (const version of ["-tls1_3", "-tls1_2"]) {
     });
   });
 
-  Deno.test(`who is good resumes a session and is answered, ${version}`, async () => {
+  Deno.test(`a valid client resumes a session and is answered, ${version}`, async () => {
     await inWorld(async (world) => {
       const session = `${world.folder}/session.pem`;
       await using server = await startTls(world);
@@ -188,7 +188,7 @@ async function listenHere(server: SecureServer): Promise<number> {
 
 for (const version of ["-tls1_3", "-tls1_2"]) {
   for (const mode of ["required", "optional"] as const) {
-    Deno.test(`a session that another server gave to a forged certificate is worth nothing, ${mode}, ${version}`, async () => {
+    Deno.test(`a session that another server gave to a forged certificate is rejected, ${mode}, ${version}`, async () => {
       await inWorld(async (world) => {
         const forged = await createAuthority(world.folder, "forged", "/O=Acme, Inc./CN=alice");
         const context = {
@@ -214,8 +214,8 @@ for (const version of ["-tls1_3", "-tls1_2"]) {
           });
           assert.deepEqual(refused, ["client_certificate_not_verified_here"]);
           assert.equal((await sClient(laxPort, null, version, "-sess_out", session)).status, 200);
-          const nobody = await sClient(strictPort, null, version, "-sess_in", session);
-          assert.equal(nobody.status, mode === "required" ? 0 : 200);
+          const without = await sClient(strictPort, null, version, "-sess_in", session);
+          assert.equal(without.status, mode === "required" ? 0 : 200);
           assert.equal((await sClient(strictPort, world.alice, version)).status, 200);
         } finally {
           for (const server of [lax, strict]) {
@@ -260,7 +260,7 @@ Deno.test("the server's certificate is renewed while connections stay open", asy
   });
 });
 
-Deno.test("SIGHUP has certificates read at once, whether they seem to have changed or not", async () => {
+Deno.test("SIGHUP reads certificates at once, changed or not", async () => {
   await inWorld(async (world) => {
     await using server = await startTls(world);
     const connection = await keptConnection(world, server.port);
@@ -272,7 +272,7 @@ Deno.test("SIGHUP has certificates read at once, whether they seem to have chang
   });
 });
 
-Deno.test("a renewal with a fault leaves everything as it was, and says so", async () => {
+Deno.test("a renewal with a fault changes nothing, and is logged", async () => {
   await inWorld(async (world) => {
     await using server = await startTls(world);
     await Deno.copyFile(world.alice.keyPath, server.live.key);
@@ -282,7 +282,7 @@ Deno.test("a renewal with a fault leaves everything as it was, and says so", asy
 });
 
 for (const [kind, key] of UNSERVED_KEYS) {
-  Deno.test(`a renewal to a key that no handshake succeeds with leaves everything as it was: ${kind}`, async () => {
+  Deno.test(`a renewal to a key that no handshake succeeds with changes nothing: ${kind}`, async () => {
     await inWorld(async (world) => {
       const renewed = await world.authority.issue("renewed", {
         subject: "/CN=localhost",
@@ -320,7 +320,7 @@ Deno.test("a connection from before its authority was withdrawn is refused, howe
   });
 });
 
-Deno.test("mtls takes the subject from the certificate, whatever a header says", async () => {
+Deno.test("mtls reads the subject from the certificate, never from a header", async () => {
   await inWorld(async (world) => {
     const mallory = await world.authority.issue("mallory", {
       subject: "/O=Acme, Inc./CN=mallory",

@@ -29,7 +29,7 @@ for (const era of ["legacy", "modern"] as const) {
     }));
 }
 
-Deno.test("over TLS, too, a packet full of requests is ended, and so is whoever waits where there is no more room", async () => {
+Deno.test("over TLS too a packet full of requests is ended, and an idle connection is replaced", async () => {
   await inWorld(async (world) => {
     const bounds = { connections: 4 };
     await using server = await startTls(world, { http: { bounds } });

@@ -1,6 +1,6 @@
 /**
  * The behaviour that every transport owes: a fixed conversation that carries a run from law to runpack, with refusals
- * and faults in between. What is told must be the same whatever carried it.
+ * and faults in between. The answers must be the same over every transport.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One way to hold a conversation with a server, whatever the transport: requests go out, answers come back.
+ * A conversation with a server over any transport: requests and their answers.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { type HttpServer, listening, modernHeaders, send, type Sending } from "./http_fixture.ts";
 import { gateArgs, STORES } from "./gate_command.ts";
 
-/** A connection, or what stands for one where there are none. */
+/** A connection, or its equivalent for a transport without connections. */
 export interface Conversation extends AsyncDisposable {
   /** Sends a request and gives its whole answer. */
   readonly ask: (method: string, params?: Wire) => Promise<Wire>;

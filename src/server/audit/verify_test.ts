@@ -144,7 +144,8 @@ for (const [what, unsynced, change, freshFault, oldFault] of HEADS) {
     withPath(async (path) => {
       await rotated(path, ["a"], unsynced);
       const head = change(readHead(path) ?? assert.fail());
-      const [old, fresh] = [await Deno.readFile(`${path}.1`), await Deno.readFile(path)];
+      const old = await Deno.readFile(`${path}.1`);
+      const fresh = await Deno.readFile(path);
       const before = await verifyAuditFile(bytesOf(old), { laterHeads: [head] });
       assert.equal(before.broken?.fault ?? "sound", oldFault);
       const after = await chainOf(`${path}.1`, null);

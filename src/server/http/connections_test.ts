@@ -91,7 +91,8 @@ Deno.test("connections are reported by the address at their opening", async () =
 Deno.test("open() replaces the oldest idle connection of the peer with the most of them", async () => {
   await using world = openWorld(5);
   const good = world.open("192.0.2.1");
-  const [first, second] = [world.open("192.0.2.9"), world.open("192.0.2.9")];
+  const first = world.open("192.0.2.9");
+  const second = world.open("192.0.2.9");
   const working = world.open("192.0.2.9");
   assert.equal(world.connections.begin(working), true);
   world.open("192.0.2.2");

@@ -3,7 +3,8 @@ import type { X509Certificate } from "node:crypto";
 import { createValidityWatch, standingOf } from "./validity.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
-const [FROM, TO] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 31)];
+const FROM = Date.UTC(2026, 0, 1);
+const TO = Date.UTC(2026, 0, 31);
 
 function certificate(fingerprint256: string): X509Certificate {
   const [validFrom, validTo] = [FROM, TO].map((time) => new Date(time).toUTCString());
