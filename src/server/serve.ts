@@ -33,8 +33,8 @@ export interface ServeOptions {
 /**
  * Serves until the client is gone or a stop signal arrives.
  *
- * @returns The exit code: 0 after an orderly end; 8 when a store, the audit log, a certificate or the address cannot be
- * opened; 2 when a name in the configuration or a flag cannot be used; 1 after an unexpected failure
+ * @returns The exit code. 0: an orderly end. 8: a store, the audit log, a certificate or the address cannot be opened.
+ * 2: a name in the configuration or a flag cannot be used. 1: an unexpected failure.
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const { config, logLevel, network } = options;

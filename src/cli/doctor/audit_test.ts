@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { openAuditFile } from "../../server/audit/file.ts";
-import { OPENING, withPath } from "../../server/audit/fixture_test.ts";
+import { OPENING, withPath } from "../../server/audit/audit_fixture.ts";
 import { checkAudit } from "./audit.ts";
 
 /** The file at the path of the audit log, and the finding. */

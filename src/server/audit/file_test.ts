@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AuditFileGone, openAuditFile } from "./file.ts";
-import { bytesOf, chainOf, event, OPENING, verify, withPath, writeOnce } from "./fixture_test.ts";
+import { bytesOf, chainOf, event, OPENING, verify, withPath, writeOnce } from "./audit_fixture.ts";
 import { headPath, readHead } from "./head.ts";
 import { timeEvent } from "./line.ts";
 import { readLine } from "./read_line.ts";

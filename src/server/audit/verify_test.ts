@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { openAuditFile } from "./file.ts";
-import { bytesOf, chainOf, event, OPENING, verify, withPath, writeOnce } from "./fixture_test.ts";
+import { bytesOf, chainOf, event, OPENING, verify, withPath, writeOnce } from "./audit_fixture.ts";
 import { readHead } from "./head.ts";
 import { type ChainState, LINE_BYTES, timeEvent } from "./line.ts";
 import { verifyAuditFile } from "./verify.ts";

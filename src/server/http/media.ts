@@ -1,5 +1,5 @@
 /**
- * What a request says about its body and about the answer it can take.
+ * Checks the media types of a request: of its body, and of the replies that it accepts.
  *
  * @module
  */

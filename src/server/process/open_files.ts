@@ -17,8 +17,8 @@ export const RESERVED_FILES = 256;
 export const LEAST_CONNECTIONS = 64;
 
 /**
- * Counts the files that the process can still open, at most `most`, by opening them: the runtime does not expose the limit,
- * and raises the soft limit to the hard one itself. Call it before other work starts.
+ * Counts the files that the process can still open, at most `most`, by opening them. The runtime does not expose the limit,
+ * and raises the soft limit to the hard one itself. Call this before other work starts.
  *
  * @param path A file that may be read
  * @throws {Error} When it cannot be opened for another reason

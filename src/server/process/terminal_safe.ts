@@ -1,6 +1,6 @@
 /**
- * Escapes characters that JSON allows but that control a terminal: C1 controls, which begin escape sequences like ESC, and
- * characters that change the direction of text or end a line.
+ * Escapes characters that JSON allows but that control a terminal. C1 controls begin escape sequences like ESC. Others
+ * change the direction of text or end a line.
  *
  * @module
  */

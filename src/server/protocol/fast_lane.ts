@@ -28,7 +28,7 @@ export type FastAnswer =
   | { readonly ok: true; readonly result: string }
   | { readonly ok: false; readonly error: EdgeError };
 
-/** What the fast lane needs to answer. */
+/** The options of the fast lane. */
 export interface FastLaneOptions {
   readonly dispatcher: Dispatcher;
   readonly log: Log;

@@ -70,8 +70,9 @@ const LONG_ID_BYTES = 1024;
 const READ_BYTES = 1 << 16;
 
 /**
- * How long a process waits, in milliseconds: for requests in work after a stop signal (`stopped`) or the end of input
- * (`end_of_input`, where tools have their own, shorter deadlines); and for a request to answer with a failure (`broken`).
+ * How long a process waits for requests in work, in milliseconds: after a stop signal (`stopped`) or the end of input
+ * (`end_of_input`; tools have shorter deadlines of their own). After a failed start it waits for a request to answer
+ * (`broken`).
  */
 export const PATIENCE = { stopped: 10_000, end_of_input: 60_000, broken: 10_000 } as const;
 
