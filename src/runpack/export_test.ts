@@ -147,7 +147,7 @@ Deno.test("exportRun() of a longer run shares every full segment, and of a prefi
   assert.deepEqual(prefix, golden);
 });
 
-Deno.test("exportRun() gives the same objects whatever pages it is fed", async () => {
+Deno.test("exportRun() yields the same objects for pages of any size", async () => {
   const whole = await exported(sourceOf(LONG, 611));
   for (const size of [1, 7, 255]) {
     const source = sourceOf(LONG, 611, {

@@ -88,7 +88,7 @@ for (const [what, change, expected] of CHANGES) {
   });
 }
 
-Deno.test("replayUnder() says where the run would have ended, and which leaves made the difference", async () => {
+Deno.test("replayUnder() reports where the run would have ended, and which leaves differ", async () => {
   const result = await replayed((spec) => {
     spec.conditions.push(flag("reviewed_twice"));
     stageOf(spec, "build").completion_requirement.And.push({ Condition: "reviewed_twice" });
@@ -100,7 +100,7 @@ Deno.test("replayUnder() says where the run would have ended, and which leaves m
   ]);
 });
 
-Deno.test("replayUnder() says of a value that the pack does not hold that it is not held", async () => {
+Deno.test("replayUnder() reports a value that the pack does not hold", async () => {
   const { decisions, values_missing } = await replayed((spec) => {
     conditionOf(spec, "ticket").observation_domain.maximum_bytes = 30;
   });
@@ -120,7 +120,7 @@ Deno.test("replayUnder() judges what is withheld as it was judged, unless its co
   assert.ok(changed.decisions.some(({ after }) => after === "unknown"));
 });
 
-Deno.test("compileNextLaw() refuses what is no law", () => {
+Deno.test("compileNextLaw() rejects an invalid law", () => {
   const refused = compileNextLaw(PRIMITIVES, { spec_version: "dag-v3" });
   assert.ok(!refused.ok && refused.refusals.length > 0);
 });

@@ -52,8 +52,8 @@ function withhold(parts: Parts, condition: string): void {
 /** Writes a verdict on an item into its record and into the receipt. */
 function judged(item: Editable, parts: Parts, verdict: Editable): void {
   const { attempt } = parts.receipts[2].result;
-  const told = attempt.evidence.find(({ item_id }: Editable) => item_id === item.item_id);
-  for (const one of [item, told]) {
+  const recorded = attempt.evidence.find(({ item_id }: Editable) => item_id === item.item_id);
+  for (const one of [item, recorded]) {
     delete one.reason;
     Object.assign(one, verdict);
   }

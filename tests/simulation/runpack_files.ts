@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { objectName } from "../../src/runpack/format/archive.ts";
 import type { MemoryPack } from "./runpack_memory.ts";
 
-/** Writes a pack in folder form, whatever it holds. */
+/** Writes a pack in folder form, valid or not. */
 export async function writeTree(folder: string, { manifest, objects }: MemoryPack): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeFile(join(folder, "manifest.json"), manifest);

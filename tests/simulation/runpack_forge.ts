@@ -1,6 +1,6 @@
 /**
  * Forged packs: a run is taken apart, changed, and put together again so that everything still hashes, links and
- * refers: only who decides again can tell.
+ * refers: only a replay can detect it.
  *
  * @module
  */

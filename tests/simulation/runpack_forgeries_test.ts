@@ -21,7 +21,7 @@ for (const { name, forge: change, violates } of FORGERIES) {
     const codes = violated.map(([claim, status]) => [claim, status.slice("violated ".length).split(":")[0]]);
     assert.deepEqual(Object.fromEntries(codes), violates);
     for (const claim of ["structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity"]) {
-      assert.equal(statuses[claim], "satisfied", "a forgery is whole: only a replay can tell");
+      assert.equal(statuses[claim], "satisfied", "the material of a forgery is intact: only a replay detects it");
     }
   });
 }

@@ -26,7 +26,7 @@ export const GOLDEN_FOLDER = new URL("../vectors/runpack/v6", import.meta.url).p
 export function goldenSigner(): PackSigner {
   const seed = Buffer.from("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", "hex");
   const signer = packSigner(SHA256, seed);
-  if (signer === null) throw new TypeError("Cannot sign: the seed is none");
+  if (signer === null) throw new TypeError("Cannot sign: the seed is invalid");
   return signer;
 }
 

@@ -101,8 +101,8 @@ const CASES: readonly [string, (under: RepositoryUnderTest) => Promise<void>][] 
   ["putObject() by many at once writes once", async ({ repository, isExclusive = true }) => {
     const object = objectOf("raced");
     const written = await Promise.all(Array.from({ length: 16 }, () => repository.putObject(object)));
-    const told = written.filter((one) => one === "written").length;
-    assert.ok(told === 1 || told > 1 && !isExclusive, written.join(" "));
+    const writers = written.filter((one) => one === "written").length;
+    assert.ok(writers === 1 || writers > 1 && !isExclusive, written.join(" "));
   }],
   ["putManifest() by many with different bytes lets one win", async ({ repository, isExclusive = true }) => {
     if (!isExclusive) return;

@@ -48,7 +48,7 @@ function rewrite(parts: Parts, random: () => number): string {
   return `${String(name)} ${what}`;
 }
 
-Deno.test("verifyRunpack() ends in an answer whatever a pack that hashes from end to end says", async () => {
+Deno.test("verifyRunpack() returns a report for every pack whose objects match their identities", async () => {
   const run = playGoldenRun();
   const random = randomOf(17);
   let violated = 0;

@@ -28,7 +28,7 @@ function archive(files: readonly PackFile[]): Blob {
 
 const ASKED = { keys: "", identity: "" };
 
-Deno.test("verifyAndRender() gives the report of the verifier everywhere, from a folder and from a single file", async () => {
+Deno.test("verifyAndRender() returns the common report, from a folder and from a single file", async () => {
   const request = {
     runpack_identity: null,
     profile: "full_replay_v1",
@@ -57,7 +57,7 @@ Deno.test("openFiles() lists what has no place in a pack, and misses what is not
   assert.equal(await codes([]), "manifest_missing");
 });
 
-Deno.test("openSingleFile() refuses what has no manifest, and gives a report on what is damaged behind it", async () => {
+Deno.test("openSingleFile() rejects a file without a manifest, and opens one that is damaged behind it", async () => {
   await assert.rejects(openSingleFile(new Blob(["none"])), ArchiveError);
   await assert.rejects(openSingleFile(archive(FILES).slice(0, 600)), ArchiveError);
   const whole = archive(FILES);
@@ -71,7 +71,7 @@ Deno.test("openSingleFile() refuses what has no manifest, and gives a report on 
   assert.ok(markup.includes("do not believe what this page shows"));
 });
 
-Deno.test("readKeys() takes one key a line, and names a line that is none", () => {
+Deno.test("readKeys() reads one key on each line, and names an invalid line", () => {
   const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
   assert.deepEqual(readKeys(""), []);
   assert.equal([readKeys(` ${key}\n\n${key}`)].flat().length, 2);

@@ -25,7 +25,7 @@ Deno.test("sha256() agrees with the runtime at every length around its blocks", 
   }
 });
 
-Deno.test("hashStream() gives the hash of the whole however it is cut into pieces", () => {
+Deno.test("hashStream() hashes the whole, however it is split", () => {
   fc.assert(fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 }), (pieces) => {
     const ours = hashStream();
     const theirs = createHash("sha256");
@@ -37,11 +37,11 @@ Deno.test("hashStream() gives the hash of the whole however it is cut into piece
   }));
 });
 
-Deno.test("sha256() takes a string by its UTF-8 bytes", () => {
+Deno.test("sha256() hashes the UTF-8 bytes of a string", () => {
   assert.equal(sha256("grün \u{1f600}"), HOST_PRIMITIVES.sha256("grün \u{1f600}"));
 });
 
-Deno.test("verifyEd25519() verifies and refuses what the vectors say", async () => {
+Deno.test("verifyEd25519() accepts and rejects as the vectors expect", async () => {
   const { keys, statements, refused } = JSON.parse(await Deno.readTextFile(VECTORS)) as SignatureVectors;
   const decoded = (text: string): Uint8Array => decodeBase64(text) ?? new Uint8Array();
   for (const { name, canonical, key_id, signature } of statements) {

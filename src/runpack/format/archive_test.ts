@@ -93,7 +93,7 @@ const UPPER = `objects/AB/${"AB".repeat(32)}`;
 /** Where the end of {@link PACK} begins. */
 const END_AT = PACK.length - END_BYTES;
 
-// Archives that are none of a pack: where each departs from the form, how, and the entries before that.
+// Archives that do not hold a pack: the offset of the fault, its reason, and the entries before it.
 const REFUSED: readonly [string, Uint8Array, number, RegExp, number][] = [
   ["nothing", new Uint8Array(), 0, /it ends in the middle/, 0],
   ["half a header", PACK.subarray(0, 100), 0, /it ends in the middle/, 0],
@@ -143,7 +143,7 @@ Deno.test("readArchiveIndex() of an archive that is cut anywhere finds where, an
   }
 });
 
-Deno.test("readArchiveIndex() takes as many entries as there may be, and not one more", async () => {
+Deno.test("readArchiveIndex() accepts entries up to the limit, and not one more", async () => {
   const names = Array.from({ length: 5 }, (_, index) => objectName(SHA256(`${index}`))).sort();
   const archive = over(bytesOf(...names.map((name) => entry(name, "")), END));
   for (const [most, offset] of [[4, 4 * 512], [5, undefined], [6, undefined]] as const) {
@@ -152,7 +152,7 @@ Deno.test("readArchiveIndex() takes as many entries as there may be, and not one
   }
 });
 
-Deno.test("readArchiveIndex() refuses every change of a header's byte", async () => {
+Deno.test("readArchiveIndex() rejects every change of a byte of a header", async () => {
   await fc.assert(fc.asyncProperty(fc.nat(511), fc.integer({ min: 1, max: 255 }), async (at, change) => {
     const bytes = bytesOf(entry(LOW, "abc"), END);
     const changed = bytes.with(at, (bytes[at] ?? 0) ^ change);

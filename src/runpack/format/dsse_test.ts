@@ -31,7 +31,7 @@ Deno.test("keyIdOf() is the plain hash of the key", () => {
 const SIGNED = { keyid: KEY_ID, sig: encodeBase64(SIGNATURE) };
 const ENVELOPE = { payload: base64("{}"), payloadType: PAYLOAD_TYPE, signatures: [SIGNED] };
 
-// Envelopes that are none, and where the fault is.
+// Invalid envelopes, and the path of the fault.
 const REFUSED: readonly [string, JsonValue, string][] = [
   ["an array", [], "$"],
   ["a member more", { ...ENVELOPE, other: 1 }, "$"],
@@ -50,13 +50,13 @@ const REFUSED: readonly [string, JsonValue, string][] = [
 ];
 
 for (const [what, value, path] of REFUSED) {
-  Deno.test(`decodeEnvelope() refuses ${what} at ${path}`, () => {
+  Deno.test(`decodeEnvelope() rejects ${what} at ${path}`, () => {
     const result = decodeEnvelope(canonicalBytes(value));
     assert.equal(result.ok ? null : result.fault.path, path);
   });
 }
 
-Deno.test("decodeEnvelope() takes canonical JSON alone", () => {
+Deno.test("decodeEnvelope() accepts canonical JSON alone", () => {
   const bytes = new TextEncoder().encode(JSON.stringify(ENVELOPE, null, 2));
   const result = decodeEnvelope(bytes);
   assert.equal(result.ok ? null : result.fault.code, "not_canonical");

@@ -24,7 +24,7 @@ const MANIFEST: Manifest = {
   withheld_conditions: [],
 };
 
-Deno.test("decodeManifest() reads what manifestBytes() wrote", () => {
+Deno.test("decodeManifest() decodes what manifestBytes() encodes", () => {
   const bytes = manifestBytes(MANIFEST);
   assert.deepEqual(decodeManifest(bytes), { ok: true, manifest: MANIFEST });
   assert.equal(
@@ -36,7 +36,7 @@ Deno.test("decodeManifest() reads what manifestBytes() wrote", () => {
 const ids = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `c${String(index).padStart(5, "0")}`);
 
-// One member changed, and where the fault is; null where there is none.
+// One changed member, and the path of the fault; null where the manifest is valid.
 const MEMBERS: readonly [string, unknown, string | null][] = [
   ["run_key.namespace_id", 1, null],
   ["run_key.namespace_id", 0, "$.run_key.namespace_id"],
@@ -101,10 +101,10 @@ for (const [path, value, fault] of MEMBERS) {
 
 const TEXT = canonicalize(MANIFEST as unknown as JsonValue);
 
-// Texts that are no manifest, and the code of the fault.
+// Invalid manifests, and the code of the fault.
 const TEXTS: readonly [string, string, string][] = [
   ["nothing", "", "manifest_not_canonical"],
-  ["no JSON", "manifest", "manifest_not_canonical"],
+  ["not JSON", "manifest", "manifest_not_canonical"],
   ["a line feed at the end", `${TEXT}\n`, "manifest_not_canonical"],
   ["a space", TEXT.replace(":", ": "), "manifest_not_canonical"],
   [
@@ -127,7 +127,7 @@ for (const [what, text, code] of TEXTS) {
   });
 }
 
-Deno.test("decodeManifest() of bytes that are no UTF-8: manifest_not_canonical", () => {
+Deno.test("decodeManifest() of bytes that are not UTF-8: manifest_not_canonical", () => {
   const result = decodeManifest(Uint8Array.of(0x22, 0xff, 0x22));
   assert.equal(result.ok ? null : result.fault.code, "manifest_not_canonical");
 });

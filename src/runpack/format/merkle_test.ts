@@ -59,7 +59,7 @@ Deno.test("leafHash() of a text is that of its bytes", () => {
   }));
 });
 
-Deno.test("verifyInclusion() takes each proof for its own place alone", () => {
+Deno.test("verifyInclusion() accepts each proof for its own index alone", () => {
   for (const size of [1, 2, 3, 4, 5, 7, 8, 9, 16, 17]) {
     const leaves = leavesOf(size);
     const root = rootOf(SHA256, leaves);
@@ -76,7 +76,7 @@ Deno.test("verifyInclusion() takes each proof for its own place alone", () => {
   }
 });
 
-Deno.test("verifyConsistency() takes each proof for its own two trees alone", () => {
+Deno.test("verifyConsistency() accepts each proof for its own two trees alone", () => {
   const leaves = leavesOf(20);
   for (let second = 1; second <= 20; second++) {
     for (let first = 1; first <= second; first++) {
@@ -93,7 +93,7 @@ Deno.test("verifyConsistency() takes each proof for its own two trees alone", ()
   }
 });
 
-Deno.test("verifyConsistency() refuses a history that was changed", () => {
+Deno.test("verifyConsistency() rejects a changed history", () => {
   fc.assert(fc.property(fc.integer({ min: 2, max: 40 }), fc.nat(), fc.nat(), (size, firstSeed, changeSeed) => {
     const leaves = leavesOf(size);
     const first = 1 + firstSeed % (size - 1);

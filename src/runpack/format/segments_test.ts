@@ -44,7 +44,7 @@ for (const character of ["x", "é", "€"]) {
 }
 
 for (const [more, fits] of [[-1, true], [0, true], [1, false]] as const) {
-  Deno.test(`segmentBuilder() takes a record that names ${RECORD_VALUES_BYTES + more} bytes of values: ${fits}`, () => {
+  Deno.test(`segmentBuilder() accepts a record that names ${RECORD_VALUES_BYTES + more} bytes of values: ${fits}`, () => {
     const [, stored] = RECORDS;
     assert.ok(stored !== undefined);
     const body = "x".repeat(RECORD_VALUES_BYTES + more);
@@ -59,7 +59,7 @@ for (const [more, fits] of [[-1, true], [0, true], [1, false]] as const) {
   });
 }
 
-Deno.test("segmentBuilder() takes 256 records, and not one more", () => {
+Deno.test("segmentBuilder() accepts 256 records, and not one more", () => {
   const builder = segmentBuilder(SHA256, new Set());
   const add = (stored: ExportRecord): void => builder.add(stored, recordOf(stored));
   assert.throws(() => builder.finish(), RangeError);

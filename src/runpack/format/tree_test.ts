@@ -191,7 +191,7 @@ for (const [what, artifacts, expected] of ARTIFACTS) {
   });
 }
 
-Deno.test("decodeSegmentNode() takes canonical bytes alone, and ends where they are cut short", () => {
+Deno.test("decodeSegmentNode() accepts canonical bytes alone, and rejects truncated ones", () => {
   const bytes = canonicalBytes(LEAF);
   const text = new TextDecoder().decode(bytes);
   for (const other of [JSON.stringify(LEAF), JSON.stringify(LEAF, null, 1), ` ${text}`, text.replace(":6", ":06")]) {

@@ -52,7 +52,7 @@ Deno.test("writeFolder() and writeArchive() write what their sources read", () =
       archive.close();
     })));
 
-Deno.test("writeArchive() gives the same bytes each time, which tar unpacks to the folder form", () =>
+Deno.test("writeArchive() writes the same bytes each time, which tar unpacks to the folder form", () =>
   withPack(0, (contents) =>
     withFolder(async (folder) => {
       await writeArchive(join(folder, "a.runpack"), contents);
@@ -93,7 +93,7 @@ Deno.test("folderPackSource() lists what has no place in a pack by its path", ()
       assert.deepEqual(listed.sort(), [...objects, ...strays].sort());
     })));
 
-Deno.test("folderPackSource() takes no link and no folder for an object", () =>
+Deno.test("folderPackSource() reads neither a link nor a folder as an object", () =>
   withPack(0, (contents) =>
     withFolder(async (folder) => {
       const pack = join(folder, "pack");
@@ -162,7 +162,7 @@ Deno.test("addFolderSignature() writes nothing out of the folder", () =>
       assert.deepEqual([...Deno.readDirSync(join(folder, "elsewhere"))], []);
     })));
 
-Deno.test("openArchive() refuses what is no archive of a pack", () =>
+Deno.test("openArchive() rejects a file that is not the archive of a pack", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "text"), "x".repeat(2048));
     await Deno.symlink(join(folder, "text"), join(folder, "link"));

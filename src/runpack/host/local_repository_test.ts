@@ -70,7 +70,7 @@ Deno.test("openLocalRepository() removes what a crash left a day ago, and nothin
     assert.deepEqual(await filesIn(folder), [".tmp-young", "ab-old"]);
   }));
 
-Deno.test("openLocalRepository() says unavailable where it cannot write", () =>
+Deno.test("openLocalRepository() rejects with unavailable where it cannot write", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "runpacks"), "a file");
     const repository = openLocalRepository(join(folder, "runpacks"));
@@ -85,7 +85,7 @@ Deno.test("openLocalRepository() says unavailable where it cannot write", () =>
     assert.equal(await repository.getManifest(SHA256("")), "missing");
   }));
 
-Deno.test("openLocalRepository() publishes nothing before folders are durable, whoever has begun to make them so", () =>
+Deno.test("openLocalRepository() publishes only after folders are durable, also those that another writer flushes", () =>
   withFolder(async (root) => {
     const repository = openLocalRepository(root);
     const other = { identity: SHA256("gate:object:v1\0other"), bytes: new TextEncoder().encode("other") };
@@ -109,7 +109,7 @@ Deno.test("openLocalRepository() publishes nothing before folders are durable, w
     assert.equal((await filesIn(join(root, "manifests"))).length, 2);
   }));
 
-Deno.test("openLocalRepository() takes no link for an object", () =>
+Deno.test("openLocalRepository() does not read a link as an object", () =>
   withFolder(async (root) => {
     const folder = join(root, "objects", OBJECT.identity.slice(0, 2));
     await Deno.mkdir(folder, { recursive: true });
@@ -123,7 +123,7 @@ Deno.test("openLocalRepository() takes no link for an object", () =>
     );
   }));
 
-Deno.test("localPackSource() gives manifest and objects, bounded, and reads no other names", () =>
+Deno.test("localPackSource() reads manifest and objects, bounded, and reads no other names", () =>
   withPack(0, async (contents, root) => {
     const source = localPackSource(root, contents.runpackIdentity);
     assert.deepEqual(await source.manifest(), contents.manifest);

@@ -17,7 +17,7 @@ function segmentOf(characters: number): { readonly part: SegmentPart; readonly i
 }
 
 for (const [times, pauses] of [[15, 0], [16, 1], [17, 1], [32, 2]] as const) {
-  Deno.test(`body() gives others a turn after 256 Ki characters: ${times} times 16 Ki`, async () => {
+  Deno.test(`body() pauses after 256 Ki characters: ${times} times 16 Ki`, async () => {
     const { part, identity } = segmentOf(16 * 1024);
     let paused = 0;
     const values = openValues(sha256, part, () => Promise.resolve(void paused++));
@@ -28,7 +28,7 @@ for (const [times, pauses] of [[15, 0], [16, 1], [17, 1], [32, 2]] as const) {
   });
 }
 
-Deno.test("finish() gives others a turn, too", async () => {
+Deno.test("finish() pauses, too", async () => {
   const { part, identity } = segmentOf(16 * 1024);
   let paused = 0;
   const values = openValues(sha256, part, () => Promise.resolve(void paused++));

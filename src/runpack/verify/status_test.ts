@@ -28,13 +28,13 @@ Deno.test("verifyRunpack() asks for verdicts on params under the identity of the
 // What is lacking, and the claims that need it and are open for its sake.
 const OPEN_CLAIMS: readonly [string, (parts: Parts) => void, string, readonly ClaimName[]][] = [
   [
-    "a law that is none",
+    "an invalid law",
     (parts) => void parts.law.conditions.reverse(),
     "law_not_constructed",
     ["scenario_graph_binding", "run_allocation_integrity", "current_state_equivalence", "source_authenticity"],
   ],
   [
-    "a first record that is none",
+    "an invalid first record",
     (parts) => void (parts.recordLines = ([, ...rest]) => ["{}", ...rest]),
     "history_broken",
     [
@@ -54,7 +54,7 @@ for (const [what, change, reason, claims] of OPEN_CLAIMS) {
   });
 }
 
-Deno.test("verifyRunpack() a first record that creates nothing, under a law that is none, leaves the creation open", async () => {
+Deno.test("verifyRunpack() a first record that creates no run, under an invalid law, leaves the creation open", async () => {
   const pack = forge(RUN, (parts) => {
     parts.law.conditions.reverse();
     for (const list of [parts.records, parts.receipts]) list.splice(0, list.length, ...list.slice(1, 2));
@@ -71,7 +71,7 @@ Deno.test("verifyRunpack() no records within the budget: what the first one has 
   for (const claim of CLAIM_NAMES.slice(3, 23)) assert.equal(statuses[claim], "unavailable budget_exhausted", claim);
 });
 
-Deno.test("verifyRunpack() values that are nothing but line feeds are refused before they are told apart", async () => {
+Deno.test("verifyRunpack() rejects values that are only line feeds before splitting them", async () => {
   const pack = forge(RUN, (parts) => parts.valueLines = () => ["\n".repeat(200_000_000)]);
   const statuses = statusesOf(await verifyWhole(pack));
   assert.equal(statuses["evidence_retention_reconstruction"], "violated value_invalid: segments/0");

@@ -104,7 +104,7 @@ Deno.test("verifyRunpack() leaves open what needs a value that is not there", as
   }
 });
 
-Deno.test("verifyRunpack() verifies runs of several segments, whatever chunks their objects come in", async () => {
+Deno.test("verifyRunpack() verifies runs of several segments, in chunks of any size", async () => {
   const reports = await Promise.all(
     [1, 7, 65_536, 10_000_000].map((size) =>
       verifyRunpack(memorySource(LONG, Math.max(size, 1000)), { ...INTEGRITY, profile: "full_replay_v1" }, PRIMITIVES)
@@ -207,7 +207,7 @@ for (const [what, tamper, code] of TAMPERINGS) {
   }
 }
 
-Deno.test("verifyRunpack() object too many: object_unreferenced; of a shared repository it says nothing", async () => {
+Deno.test("verifyRunpack() object too many: object_unreferenced, unless the repository is shared", async () => {
   const extra = objectOf({ stray: true });
   const pack = withObjects(PACK, (objects) => objects.set(extra.identity, extra.bytes));
   const statuses = statusesOf(await verifyIntegrity(pack));
@@ -230,7 +230,7 @@ Deno.test("verifyRunpack() objects that changed places: object_size_mismatch or 
   );
 });
 
-/** Manifests that are none, with what is said of the first two claims. */
+/** Invalid manifests, with the statuses of the first two claims. */
 const MANIFESTS: readonly [string, Uint8Array | "missing" | "unreadable", string, string][] = [
   ["missing", "missing", "violated manifest_missing", "unavailable manifest_unavailable"],
   ["unreadable", "unreadable", "violated manifest_unreadable", "unavailable manifest_unavailable"],
@@ -364,7 +364,7 @@ Deno.test("verifyRunpack() re-checks JSON Schema verdicts where a validator is h
   assert.deepEqual(silent, await verifyRunpack(memorySource(PACK), request, PRIMITIVES));
 });
 
-Deno.test("verifyRunpack() takes no text that would not end: deep and long records are refused", async () => {
+Deno.test("verifyRunpack() rejects texts that are too deep or too long", async () => {
   for (const line of ["[".repeat(1_000_000), `${"[".repeat(200)}${"]".repeat(200)}`, `"${"a".repeat(17_000_000)}"`]) {
     const pack = forge(RUN, (parts) => parts.recordLines = () => [line]);
     const statuses = statusesOf(await verifyWhole(pack));

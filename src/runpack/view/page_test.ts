@@ -57,11 +57,11 @@ Deno.test("renderDocument() loads nothing and runs nothing: its policy allows it
   assert.doesNotMatch(page, /<script|<link|<img|<iframe|<form|\son\w+=|\sstyle=|https?:|url\((?!#)/);
 });
 
-Deno.test("renderDocument() gives the same bytes for the same pack", async () => {
+Deno.test("renderDocument() returns the same bytes for the same pack", async () => {
   assert.equal(await pageOf(await packOf(RUN)), await pageOf(await packOf(playGoldenRun())));
 });
 
-Deno.test("renderDocument() escapes whatever names a pack has", async () => {
+Deno.test("renderDocument() escapes every name of a pack", async () => {
   const hostile = `</p><script>alert("1")</script>\u202e<!--`;
   const rename = (parts: Parts): void => {
     parts.law.scenario_id = hostile;
@@ -76,13 +76,13 @@ Deno.test("renderDocument() escapes whatever names a pack has", async () => {
   );
 });
 
-Deno.test("renderDocument() says of a pack with a violated claim that it is not to be believed", async () => {
+Deno.test("renderDocument() warns of a pack with a violated claim", async () => {
   const page = await pageOf(forge(RUN, (parts) => parts.records[5].attribution.principal = "mallory"));
   assert.ok(page.includes("2 claims violated: do not believe what this page shows."));
   assert.ok(page.includes("provenance_mismatch: revision 6"));
 });
 
-Deno.test("renderDocument() leaves out the earliest records beyond a number, and says how many", async () => {
+Deno.test("renderDocument() omits the earliest records beyond a number, and counts them", async () => {
   const page = await pageOf(await packOf(RUN), 10);
   assert.ok(page.includes("1 earlier record left out"));
   assert.ok(!page.includes('id="r1"') && page.includes('id="r2"'));
@@ -94,7 +94,7 @@ async function pageOfPart(pack: MemoryPack): Promise<string> {
   return renderDocument(sha256, { report: await verifyWhole(pack), view });
 }
 
-Deno.test("renderDocument() of a pack that is not whole has what is there, and its claims", async () => {
+Deno.test("renderDocument() of an incomplete pack shows the readable part, and the claims", async () => {
   const long = await packOf(playGoldenRun(300));
   const { law, segments } = JSON.parse(new TextDecoder().decode(long.manifest));
   const node = long.objects.get(segments.object);

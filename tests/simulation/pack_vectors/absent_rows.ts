@@ -137,7 +137,7 @@ const undecided = (at: number, index: number): Record<string, string> => ({
   [REPLAY]: `decision_mismatch: revision ${at + 1}`,
 });
 
-/** Nothing is forged: whatever is withheld, nothing is violated. */
+/** Nothing is forged: no claim is violated, whichever condition is withheld. */
 export const HONEST_ROWS: readonly AbsentRow[] = [
   row("nothing withheld, one value kept by digest only", [], {}),
   ...["amount", "approved", "commit", "errors", "findings", "image", "incident", "replicas", "report"].map((

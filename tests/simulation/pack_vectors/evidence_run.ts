@@ -64,7 +64,7 @@ function approval(scene: Scene, key: TestKey): CallerEvidence {
 const SIGNED = { observed_at: OBSERVED_AT };
 const JSON_REPORT: TypedValue = { value: { coverage: 93 }, value_type: "Json" };
 
-/** Nobody pays what is owed, but for the image, whose provider signs a statement that names the head. */
+/** Only the provider of the image meets its duties: it signs a statement that names the head. */
 const UNPAID: Given = {
   acquired: {
     "amount-scan": { value: 12.5 },

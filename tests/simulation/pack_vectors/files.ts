@@ -140,7 +140,7 @@ async function makeCases<T>(rows: readonly T[], make: (row: T) => Promise<MadeCa
   return cases;
 }
 
-/** Of these forgeries the entry of violations.json that they show, where the reason alone does not tell. */
+/** The entry of violations.json that a forgery shows, where its reason alone is ambiguous. */
 const ENTRIES: Readonly<Record<string, number>> = {
   "a record with a member more": 2,
   "a record that is not canonical": 3,

@@ -27,18 +27,18 @@ Deno.test("the vectors of packs are those that their tables make, and no others"
 });
 
 for (const { name: file, cases } of MADE.files) {
-  Deno.test(`${file}.json: each vector violates what its table says, and nothing else`, () => {
+  Deno.test(`${file}.json: each vector violates the claims of its table, and no others`, () => {
     for (const { vector: { name, report }, violates } of cases) {
       assert.equal(report === null, violates === null, name);
       const found = violatedIn(report);
       // Some tables give the code alone, without its place.
-      const told = Object.entries(found).map(([claim, reason]) =>
+      const reasons = Object.entries(found).map(([claim, reason]) =>
         violates?.[claim]?.includes(":") === true ? [claim, reason] : [claim, reason.split(":")[0]]
       );
       const wanted = Object.entries(violates ?? {}).map(([claim, reason]) =>
         reason.includes(":") || found[claim] === reason ? [claim, reason] : [claim, reason.split(":")[0]]
       );
-      assert.deepEqual(Object.fromEntries(told), Object.fromEntries(wanted), `${file}, ${name}`);
+      assert.deepEqual(Object.fromEntries(reasons), Object.fromEntries(wanted), `${file}, ${name}`);
     }
   });
 }
@@ -68,7 +68,7 @@ for (const { name: file } of MADE.files) {
   });
 }
 
-Deno.test("envelopes.json: a report rests on the signatures of exactly the trusted keys that its table says", () => {
+Deno.test("envelopes.json: a report rests on the signatures of exactly the trusted keys of its table", () => {
   const cases = MADE.files.find(({ name }) => name === "envelopes")?.cases ?? [];
   assert.equal(cases.length, ENVELOPE_ROWS.length);
   for (const [index, { name, signers }] of ENVELOPE_ROWS.entries()) {
