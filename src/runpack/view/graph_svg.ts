@@ -163,7 +163,7 @@ function rowsOf(law: ScenarioLaw, { standingOf, maximumLines = Infinity }: Graph
       const { stage_id: id, prerequisite } = stage;
       const isRoot = prerequisite.kind === "root";
       const isDashed = !isRoot && !isConjunction(prerequisite.requirement);
-      const title = isRoot ? "at once" : `after ${requirementText(prerequisite.requirement)}`;
+      const title = isRoot ? "immediately" : `after ${requirementText(prerequisite.requirement)}`;
       const label = cut(visible(id), LABEL_CHARACTERS);
       const box = makeBox({ isEnd: false, row, title, isDashed }, label, stagesBefore(stage), standingOf?.(id) ?? null);
       stages.set(id, box);
