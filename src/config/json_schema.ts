@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
-import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./builtin.ts";
+import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./sections/builtin.ts";
 import { rulesSchema } from "./rules.ts";
 import { publishedSettings } from "./schema.ts";
 import { UNAVAILABLE_RULES } from "./unsupported_settings.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
-import { BUILTIN_CONFIG_SCHEMAS } from "./builtin.ts";
+import { BUILTIN_CONFIG_SCHEMAS } from "./sections/builtin.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { configJsonSchema } from "./json_schema.ts";
 import { loadConfig, MAXIMUM_CONFIG_BYTES } from "./load.ts";

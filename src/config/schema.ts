@@ -31,45 +31,47 @@ type SectionName = keyof GateSettings;
 
 const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
   anchors: async () => {
-    const { anchorChecks, anchorsSchema } = await import("./evidence.ts");
+    const { anchorChecks, anchorsSchema } = await import("./sections/evidence.ts");
     return { schema: anchorsSchema, checks: anchorChecks };
   },
-  dev: async () => ({ schema: (await import("./general.ts")).devSchema }),
-  docs: async () => ({ schema: (await import("./general.ts")).docsSchema }),
-  evidence: async () => ({ schema: (await import("./evidence.ts")).evidenceSchema }),
+  dev: async () => ({ schema: (await import("./sections/general.ts")).devSchema }),
+  docs: async () => ({ schema: (await import("./sections/general.ts")).docsSchema }),
+  evidence: async () => ({ schema: (await import("./sections/evidence.ts")).evidenceSchema }),
   namespace: async () => {
-    const { namespaceFileRules, namespaceRules, namespaceSchema } = await import("./namespace.ts");
+    const { namespaceFileRules, namespaceRules, namespaceSchema } = await import("./sections/namespace.ts");
     return { schema: namespaceSchema, rules: namespaceRules, fileRules: namespaceFileRules };
   },
   policy: async () => {
-    const { policyRules, policySchema } = await import("./policy.ts");
+    const { policyRules, policySchema } = await import("./sections/policy.ts");
     return { schema: policySchema, rules: policyRules };
   },
-  provider_discovery: async () => ({ schema: (await import("./evidence.ts")).providerDiscoverySchema }),
+  provider_discovery: async () => ({ schema: (await import("./sections/evidence.ts")).providerDiscoverySchema }),
   providers: async () => {
-    const { completeProvider, providerChecks, providerRules, providersSchema } = await import("./providers.ts");
+    const { completeProvider, providerChecks, providerRules, providersSchema } = await import(
+      "./sections/providers.ts"
+    );
     const complete = (value: unknown): unknown => (value as z.output<typeof providersSchema>).map(completeProvider);
     return { schema: providersSchema, rules: providerRules, checks: providerChecks, complete };
   },
   run_state_store: async () => {
-    const { runStateStoreRules, runStateStoreSchema } = await import("./stores.ts");
+    const { runStateStoreRules, runStateStoreSchema } = await import("./sections/stores.ts");
     return { schema: runStateStoreSchema, rules: runStateStoreRules };
   },
   runpack_storage: async () => {
-    const { runpackStorageRules, runpackStorageSchema } = await import("./stores.ts");
+    const { runpackStorageRules, runpackStorageSchema } = await import("./sections/stores.ts");
     return { schema: runpackStorageSchema.nullable(), rules: runpackStorageRules };
   },
   schema_registry: async () => {
-    const { schemaRegistryRules, schemaRegistrySchema } = await import("./stores.ts");
+    const { schemaRegistryRules, schemaRegistrySchema } = await import("./sections/stores.ts");
     return { schema: schemaRegistrySchema, rules: schemaRegistryRules };
   },
   server: async () => {
-    const { principalChecks, serverRules, serverSchema } = await import("./server.ts");
+    const { principalChecks, serverRules, serverSchema } = await import("./sections/server.ts");
     return { schema: serverSchema, rules: serverRules, checks: principalChecks };
   },
-  trust: async () => ({ schema: (await import("./evidence.ts")).trustSchema }),
+  trust: async () => ({ schema: (await import("./sections/evidence.ts")).trustSchema }),
   validation: async () => {
-    const { validationRules, validationSchema } = await import("./general.ts");
+    const { validationRules, validationSchema } = await import("./sections/general.ts");
     return { schema: validationSchema, rules: validationRules };
   },
 };

@@ -7,21 +7,21 @@
  * @module
  */
 
-import type { AnchorsConfig, EvidenceConfig, ProviderDiscoveryConfig, TrustConfig } from "./evidence.ts";
-import type { DevConfig, DocsConfig, ValidationConfig } from "./general.ts";
-import type { NamespaceConfig } from "./namespace.ts";
-import type { PolicyConfig } from "./policy.ts";
-import type { ProviderConfig } from "./providers.ts";
-import type { ServerConfig } from "./server.ts";
-import type { RunpackStorageConfig, RunStateStoreConfig, SchemaRegistryConfig } from "./stores.ts";
+import type { AnchorsConfig, EvidenceConfig, ProviderDiscoveryConfig, TrustConfig } from "./sections/evidence.ts";
+import type { DevConfig, DocsConfig, ValidationConfig } from "./sections/general.ts";
+import type { NamespaceConfig } from "./sections/namespace.ts";
+import type { PolicyConfig } from "./sections/policy.ts";
+import type { ProviderConfig } from "./sections/providers.ts";
+import type { ServerConfig } from "./sections/server.ts";
+import type { RunpackStorageConfig, RunStateStoreConfig, SchemaRegistryConfig } from "./sections/stores.ts";
 
-export type { BuiltinProviderConfig, BuiltinProviderName } from "./builtin.ts";
-export type { EvidenceConfig, ProviderDiscoveryConfig, TrustPolicy } from "./evidence.ts";
+export type { BuiltinProviderConfig, BuiltinProviderName } from "./sections/builtin.ts";
+export type { EvidenceConfig, ProviderDiscoveryConfig, TrustPolicy } from "./sections/evidence.ts";
 export type { FeedbackLevel } from "./feedback_levels.ts";
-export type { DocsConfig } from "./general.ts";
-export type { LedgerConfig, NamespaceConfig } from "./namespace.ts";
-export type { PolicyRuleConfig } from "./policy.ts";
-export type { BuiltinProviderEntry, McpProviderConfig, ProviderConfig } from "./providers.ts";
+export type { DocsConfig } from "./sections/general.ts";
+export type { LedgerConfig, NamespaceConfig } from "./sections/namespace.ts";
+export type { PolicyRuleConfig } from "./sections/policy.ts";
+export type { BuiltinProviderEntry, McpProviderConfig, ProviderConfig } from "./sections/providers.ts";
 export type {
   AuditConfig,
   AuthConfig,
@@ -33,14 +33,14 @@ export type {
   ServerConfig,
   TlsConfig,
   ToolsConfig,
-} from "./server.ts";
+} from "./sections/server.ts";
 export type {
   RegistryAclConfig,
   RegistryAclRuleConfig,
   RegistryAction,
   RunpackStorageConfig,
   SchemaRegistryConfig,
-} from "./stores.ts";
+} from "./sections/stores.ts";
 
 /** The sections of a configuration file. */
 export interface GateSettings {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/builtin.ts";
+import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/sections/builtin.ts";
 import type { BuiltinProviderEntry, BuiltinProviderName } from "../../src/config/types.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { BuiltinProviderOptions } from "../../src/evidence/builtin/engine.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../src/evidence/builtin/permissions.ts";
 import { grantedNames } from "../../src/evidence/builtin/env.ts";
 import { createWorkerHost, type WorkerPermissions } from "../../src/evidence/sandbox/worker_host.ts";
-import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/builtin.ts";
+import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/sections/builtin.ts";
 import type { Attempt, Outcome } from "./providers_probe.ts";
 
 const PROBE = new URL("./providers_probe.ts", import.meta.url);

@@ -27,7 +27,7 @@ import { createTimeEngine } from "./time_provider.ts";
  * ```ts
  * import assert from "node:assert/strict";
  * import { createBuiltinProvider } from "@/evidence/builtin/provider.ts";
- * import { BUILTIN_CONFIG_SCHEMAS } from "@/config/builtin.ts";
+ * import { BUILTIN_CONFIG_SCHEMAS } from "@/config/sections/builtin.ts";
  *
  * const provider = createBuiltinProvider({
  *   name: "time",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "../../config/builtin.ts";
+import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "../../config/sections/builtin.ts";
 import { createSchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { builtinContract } from "./builtin.ts";
 import { checkContract } from "./check.ts";

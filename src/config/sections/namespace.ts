@@ -5,10 +5,10 @@
  */
 
 import { z } from "zod";
-import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { httpUrl, integer, token } from "./primitives.ts";
-import { is, isFilled, isSet, not, type Rule } from "./rules.ts";
+import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { httpUrl, integer, token } from "../primitives.ts";
+import { is, isFilled, isSet, not, type Rule } from "../rules.ts";
 
 const D = DEFAULT_SETTINGS.namespace;
 

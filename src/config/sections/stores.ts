@@ -6,12 +6,12 @@
  */
 
 import { z } from "zod";
-import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { httpUrl, INSECURE_URL, integer, path, strings, text } from "./primitives.ts";
-import { quoteShort } from "./problems.ts";
-import { all, is, isSet, matches, not, type Rule } from "./rules.ts";
-import { at } from "./toml_tree.ts";
+import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { httpUrl, INSECURE_URL, integer, path, strings, text } from "../primitives.ts";
+import { quoteShort } from "../problems.ts";
+import { all, is, isSet, matches, not, type Rule } from "../rules.ts";
+import { at } from "../toml_tree.ts";
 
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
 

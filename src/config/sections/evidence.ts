@@ -6,11 +6,11 @@
  */
 
 import { z } from "zod";
-import { DEFAULT_SETTINGS } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { integer, name, path, strings, text } from "./primitives.ts";
-import type { Report } from "./problems.ts";
-import { uniqueMembers } from "./rules.ts";
+import { DEFAULT_SETTINGS } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { integer, name, path, strings, text } from "../primitives.ts";
+import type { Report } from "../problems.ts";
+import { uniqueMembers } from "../rules.ts";
 
 const { evidence, trust, provider_discovery: discovery } = DEFAULT_SETTINGS;
 

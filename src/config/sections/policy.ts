@@ -5,11 +5,11 @@
  */
 
 import { z } from "zod";
-import { DEFAULT_SETTINGS } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { strings, text } from "./primitives.ts";
-import { any, is, isFilled, isSet, not, type Rule } from "./rules.ts";
-import { at } from "./toml_tree.ts";
+import { DEFAULT_SETTINGS } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { strings, text } from "../primitives.ts";
+import { any, is, isFilled, isSet, not, type Rule } from "../rules.ts";
+import { at } from "../toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.policy;
 const targetKind = z.enum(["agent", "session", "external", "channel"]);

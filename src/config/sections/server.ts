@@ -5,11 +5,11 @@
  */
 
 import { z } from "zod";
-import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { isLoopbackAddress, parseBind } from "./bind.ts";
-import { integer, path, strings, text, token } from "./primitives.ts";
-import { quoteShort, type Report } from "./problems.ts";
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { isLoopbackAddress, parseBind } from "../bind.ts";
+import { integer, path, strings, text, token } from "../primitives.ts";
+import { quoteShort, type Report } from "../problems.ts";
 import {
   all,
   any,
@@ -22,10 +22,10 @@ import {
   type Rule,
   type Statement,
   uniqueMembers,
-} from "./rules.ts";
-import { at } from "./toml_tree.ts";
-import { TOOL_NAMES } from "./tool_names.ts";
-import { FEEDBACK_LEVELS as LEVELS } from "./feedback_levels.ts";
+} from "../rules.ts";
+import { at } from "../toml_tree.ts";
+import { TOOL_NAMES } from "../tool_names.ts";
+import { FEEDBACK_LEVELS as LEVELS } from "../feedback_levels.ts";
 
 const D = DEFAULT_SETTINGS.server;
 

@@ -5,10 +5,10 @@
  */
 
 import { z } from "zod";
-import { DEFAULT_SETTINGS } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { integer, path } from "./primitives.ts";
-import { is, not, type Rule } from "./rules.ts";
+import { DEFAULT_SETTINGS } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { integer, path } from "../primitives.ts";
+import { is, not, type Rule } from "../rules.ts";
 
 const { dev, docs, validation } = DEFAULT_SETTINGS;
 

@@ -5,13 +5,13 @@
  */
 
 import { z } from "zod";
-import type { JsonObject } from "../canonical/json.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
-import { hostKey } from "./host_name.ts";
-import { integer, name, path, stringMap, strings } from "./primitives.ts";
-import type { Report, SettingPath } from "./problems.ts";
-import { USER_AGENT } from "./product_version.ts";
-import { at, isTable } from "./toml_tree.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
+import { hostKey } from "../host_name.ts";
+import { integer, name, path, stringMap, strings } from "../primitives.ts";
+import type { Report, SettingPath } from "../problems.ts";
+import { USER_AGENT } from "../product_version.ts";
+import { at, isTable } from "../toml_tree.ts";
 import {
   HEADER_VALUE,
   isHeaderValue,
@@ -19,8 +19,8 @@ import {
   referencedVariable,
   RESERVED_HEADERS,
   RESERVED_PREFIXES,
-} from "./request_headers.ts";
-import { any, isSet, matches, not, type Rule } from "./rules.ts";
+} from "../request_headers.ts";
+import { any, isSet, matches, not, type Rule } from "../rules.ts";
 
 const MEBIBYTE = 1048576;
 

@@ -6,7 +6,7 @@
  */
 
 import { z } from "zod";
-import type { JsonValue } from "../canonical/json.ts";
+import type { JsonValue } from "../../canonical/json.ts";
 import {
   BUILTIN_CONFIG_RULES,
   BUILTIN_CONFIG_SCHEMAS,
@@ -16,12 +16,12 @@ import {
   headerChecks,
   isBuiltinProviderName,
 } from "./builtin.ts";
-import { PROVIDER_TIMEOUT_DEFAULTS as T } from "./defaults.ts";
-import type { DeepReadonly } from "./deep_readonly.ts";
+import { PROVIDER_TIMEOUT_DEFAULTS as T } from "../defaults.ts";
+import type { DeepReadonly } from "../deep_readonly.ts";
 import { trustPolicySchema } from "./evidence.ts";
-import { ONCE, schemaProblems } from "./zod_messages.ts";
-import { httpUrl, INSECURE_URL, integer, name, path, token } from "./primitives.ts";
-import { quoteShort, type Report } from "./problems.ts";
+import { ONCE, schemaProblems } from "../zod_messages.ts";
+import { httpUrl, INSECURE_URL, integer, name, path, token } from "../primitives.ts";
+import { quoteShort, type Report } from "../problems.ts";
 import {
   all,
   any,
@@ -35,8 +35,8 @@ import {
   not,
   type Rule,
   uniqueMembers,
-} from "./rules.ts";
-import { arrayAt, at } from "./toml_tree.ts";
+} from "../rules.ts";
+import { arrayAt, at } from "../toml_tree.ts";
 
 const timeouts = z.strictObject({
   connect_timeout_ms: integer(100, 10000).optional().meta({ default: T.connect_timeout_ms }).describe(
