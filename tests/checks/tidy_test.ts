@@ -243,6 +243,14 @@ for (const [text, found] of WORDS) {
     assert.deepEqual(findWords(whole(text)).map(({ word }) => word), found.map(whole)));
 }
 
+Deno.test("findWords() rejects a private dialect in product code and pages alone", () => {
+  const text = "// Whoever asks is told.";
+  for (const path of ["src/law/a.ts", "docs/guide/a.md", "README.md"]) {
+    assert.deepEqual(findWords(text, path).map(({ word }) => word), ["Whoever", "told"]);
+  }
+  for (const path of ["", "src/law/a_test.ts", "tests/checks/a.ts"]) assert.deepEqual(findWords(text, path), []);
+});
+
 Deno.test("findWords() gives the line and what to do", () => {
   assert.deepEqual(findWords(whole("a\nb\nTO~DO")), [
     { word: whole("TO~DO"), line: 3, advice: "Open an issue and remove the remark" },

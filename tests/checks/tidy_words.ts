@@ -13,17 +13,22 @@ export interface FoundWord {
   readonly advice: string;
 }
 
-/** Refused texts. Brackets keep a pattern from matching itself. */
-export const WORD_RULES: readonly { readonly pattern: RegExp; readonly advice: string }[] = [
+/** Refused texts, in all files or in those that `path` matches. Brackets keep a pattern from matching itself. */
+export const WORD_RULES: readonly { readonly pattern: RegExp; readonly advice: string; readonly path?: RegExp }[] = [
   { pattern: /\b(?:co-authored|signed-off)-by\b/gi, advice: "Remove the trailer: history names authors already" },
   { pattern: /\b(?:a|the) (?:later|next|future) (?:issue|task)\b/gi, advice: "Open an issue and remove the remark" },
   { pattern: /\b(?:[T]ODO|[F]IXME|[X]XX|[H]ACK)\b/g, advice: "Open an issue and remove the remark" },
+  {
+    pattern: /\b(?:tells|told|nobody|whoever|comes? to nothing)\b/gi,
+    advice: "Use the field's term: report, return, no caller, each caller",
+    path: /^(?:README\.md|docs\/.*\.md|src\/(?!.*_(?:test|fixture)\.ts$).*\.ts)$/,
+  },
   { pattern: /\/(?:[h]ome|[r]oot|[U]sers)\//g, advice: "Use a path that every machine has, such as /srv or /opt" },
 ];
 
-/** Finds every match of the word rules in a text. */
-export function findWords(text: string): FoundWord[] {
-  return WORD_RULES.flatMap(({ pattern, advice }) =>
+/** Finds every match of the word rules in the text of a file, or in a text without a path. */
+export function findWords(text: string, path = ""): FoundWord[] {
+  return WORD_RULES.filter((rule) => rule.path?.test(path) !== false).flatMap(({ pattern, advice }) =>
     [...text.matchAll(pattern)].map((match) => ({ word: match[0], line: lineAt(text, match.index), advice }))
   );
 }
@@ -31,7 +36,7 @@ export function findWords(text: string): FoundWord[] {
 /** No file has such a word. The lock is exempt: it lists names of packages. */
 export function checkWords(files: readonly SourceFile[]): Violation[] {
   return files.filter(({ path }) => path !== "deno.lock").flatMap((file) =>
-    findWords(file.text).map(({ word, line, advice }) => ({
+    findWords(file.text, file.path).map(({ word, line, advice }) => ({
       rule: "words",
       path: file.path,
       line,

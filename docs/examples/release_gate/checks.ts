@@ -15,7 +15,7 @@ const CHECK_TIMEOUT = 120_000;
 /** How a command ended; a null exit code says that it could not be run to its end, so that nothing is known. */
 export interface CommandEnd {
   readonly exitCode: number | null;
-  /** What it said on standard output alone: standard error may tell of downloads. */
+  /** What it wrote on standard output alone: standard error may report downloads. */
   readonly output: string;
   /** What it said on standard error, or why it could not be run. */
   readonly errors: string;
