@@ -77,7 +77,8 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
     }
     if (helpsToLeaveOut(condition, bindings, negated)) {
       const message =
-        `Condition ${name} has ${bindings.length} bindings, and a call may leave out the one with contrary evidence; ` +
+        `Condition ${name} has ${bindings.length} ${bindings.length === 1 ? "binding" : "bindings"}, and a call may ` +
+        "leave out one with contrary evidence; " +
         "requires_all_bindings: true rejects such a call";
       warn("bindings_may_be_left_out", pathAt("conditions", index, "evidence_use_policy"), message);
     }
@@ -132,11 +133,13 @@ function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
  * True.
  */
 function helpsToLeaveOut(
-  { condition_id, evidence_use_policy: { combination, requires_all_bindings } }: Condition,
+  { condition_id, evidence_use_policy: { allowed_channels, combination, requires_all_bindings } }: Condition,
   bindings: readonly AcquisitionBinding[],
   negated: ReadonlySet<string>,
 ): boolean {
-  if (bindings.length < 2 || requires_all_bindings === true) return false;
+  // Without the binding that is left out, another one or an item of the caller still counts.
+  const others = bindings.length - 1 + (allowed_channels.includes("caller_submission") ? 1 : 0);
+  if (bindings.length === 0 || others === 0 || requires_all_bindings === true) return false;
   return combination.combination !== "AnyQualifying" || negated.has(condition_id);
 }
 

@@ -57,7 +57,12 @@ Deno.test("lintLaw() warns about probable mistakes", () => {
       "absence_never_observed $.conditions[0]",
     ],
     // In normal form the conditions are sorted: "findings" is the fourth.
-    [() => {}, fullSpec, "quorum_out_of_reach $.conditions[3]"],
+    [
+      () => {},
+      fullSpec,
+      "quorum_out_of_reach $.conditions[3]",
+      "bindings_may_be_left_out $.conditions[7].evidence_use_policy",
+    ],
     [(s) => s.conditions[1].evidence_use_policy.combination.minimum = 1, fullSpec],
     [
       (s) => {
@@ -104,6 +109,24 @@ Deno.test("lintLaw() warns about evidence that callers can never send", () => {
   for (const [changes, ...codes] of rows) {
     const warnings = warningsOf((spec) => spec.conditions[0].evidence_use_policy = policy(changes), leastSpec);
     assert.deepEqual(warnings, codes.map((code) => `${code} $.conditions[0]`), JSON.stringify(changes));
+  }
+});
+
+Deno.test("lintLaw() warns if a caller can send a value in place of the only binding", () => {
+  for (
+    const [channels, required, expected] of [
+      [["caller_submission", "local_acquisition"], false, ["bindings_may_be_left_out"]],
+      [["caller_submission", "local_acquisition"], true, []],
+      [["local_acquisition"], false, []],
+    ] as const
+  ) {
+    const found = warningsOf((spec) => {
+      twoBindings(spec, { combination: "AllQualifyingAgree" });
+      spec.acquisition_bindings.length = 1;
+      spec.conditions[0].evidence_use_policy.allowed_channels = [...channels];
+      spec.conditions[0].evidence_use_policy.requires_all_bindings = required;
+    }, leastSpec);
+    assert.deepEqual(found.map((warning) => warning.split(" ")[0]), expected, JSON.stringify([channels, required]));
   }
 });
 

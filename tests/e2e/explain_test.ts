@@ -119,7 +119,7 @@ Deno.test("gate explain shows what a run is missing", async () => {
 Stage "build" is ready to be opened
   To be complete it needs
     review and tests
-    or tests and waiver to be false
+    or tests and not waiver
   Evidence that counts
     review: a boolean that equals true
         evidence: sent by the caller

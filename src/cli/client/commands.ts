@@ -10,7 +10,7 @@ import { collect, command, type Finish, type Flags, group, withJson, withValues 
 
 /** Adds `gate client` with its commands. */
 export function addClient(program: Command, finish: Finish): void {
-  const client = group(program, "client", "Call the tools of a running server", [
+  const client = group(program, "client", "Call the tools of a server that runs or that is started", [
     "gate client list",
     "gate client call scenarios_list --arg namespace_id=2",
   ]);

@@ -41,7 +41,7 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
 }
 
 function describeNeeded({ condition_id, needed }: MissingCondition): string {
-  return needed ? condition_id : `${condition_id} to be false`;
+  return needed ? condition_id : `not ${condition_id}`;
 }
 
 /** The parts of a law that determine which evidence counts. */

@@ -209,7 +209,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   audit_unavailable: unchanged("Nothing was done; wait until the operator has repaired the audit log"),
   store_corrupt: unchanged('Ask the operator to run "gate store check" and to restore a backup'),
   store_version_unsupported: unchanged("Ask the operator to run the version of gate that wrote the store"),
-  store_failed: unchanged("Ask the operator to check the log and the disk of the store"),
+  store_failed: unchanged("Ask the operator to check the log and the files of the store, and to restart the server"),
   internal: unchanged("Ask the operator to check the log"),
 };
 

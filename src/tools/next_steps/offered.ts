@@ -33,6 +33,8 @@ export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps
   const isOffered = offeredTools({ tools, auth });
   const groups = new Map<string, NextStepGroup>(PUBLISHED.map(({ name, group }) => [name, group]));
   return (tool, input, call, answer) => {
+    // A refusal of the caller names the refused call itself, with whom to ask before it is made again.
+    if (!answer.ok && answer.error.kind === "unauthorized") return answer;
     const mayTake = (step: JsonObject): boolean => {
       const name = String(step["tool"]);
       const group = groups.get(name);
