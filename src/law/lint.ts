@@ -129,18 +129,22 @@ function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
 }
 
 /**
- * Whether a call can gain by leaving out a binding. Under `AnyQualifying` one binding less never makes a condition
- * True.
+ * Whether a call can gain by leaving out a binding. Under `AnyQualifying` one independent binding less never makes a
+ * condition True.
  */
 function helpsToLeaveOut(
-  { condition_id, evidence_use_policy: { allowed_channels, combination, requires_all_bindings } }: Condition,
+  { condition_id, evidence_use_policy: { allowed_channels, combination, independence, requires_all_bindings } }:
+    Condition,
   bindings: readonly AcquisitionBinding[],
   negated: ReadonlySet<string>,
 ): boolean {
   // Without the binding that is left out, another one or an item of the caller still counts.
   const others = bindings.length - 1 + (allowed_channels.includes("caller_submission") ? 1 : 0);
   if (bindings.length === 0 || others === 0 || requires_all_bindings === true) return false;
-  return combination.combination !== "AnyQualifying" || negated.has(condition_id);
+  // Two values of one provider contradict each other, which a call avoids by leaving one out.
+  const contradicts = independence === "distinct_provider" &&
+    new Set(bindings.map(({ provider_id }) => provider_id)).size < bindings.length;
+  return contradicts || combination.combination !== "AnyQualifying" || negated.has(condition_id);
 }
 
 /** The maximum number of independent sources. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { AUDITED, call, define, end, ENVELOPE, linesOf, pause, startGate, verified } from "./audit_fixture.ts";
 import type { Wire } from "./client.ts";
-import { gate, gateArgs, inFolder } from "./gate_command.ts";
+import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening, modernHeaders, send } from "./http_fixture.ts";
 
 Deno.test("gate audit verify reports the first line that breaks the chain, and ends with 6", () =>
@@ -121,8 +121,9 @@ Deno.test("gate serve answers while its standard error is not read", () =>
     const calls = 4000;
     // On a slow machine many calls are in work at once: none is refused, so each is audited under its tool.
     Deno.writeTextFileSync(`${folder}/gate.toml`, `[server.limits]\nmax_inflight = ${calls}\n`);
-    const child = new Deno.Command(Deno.execPath(), {
-      args: gateArgs("serve", "--config", "gate.toml"),
+    const { command, args } = processOf(gateArgs("serve", "--config", "gate.toml"));
+    const child = new Deno.Command(command, {
+      args: [...args],
       cwd: folder,
       stdin: "piped",
       stdout: "piped",

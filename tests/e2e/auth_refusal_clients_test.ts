@@ -9,7 +9,7 @@ import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/clie
 import { StreamableHTTPClientTransport as HttpOne } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer } from "./client.ts";
-import { gateArgs, inFolder } from "./gate_command.ts";
+import { gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening } from "./http_fixture.ts";
 
 /** A token that has the role of a reader, and the list that leaves `schemas_list` out. */
@@ -39,8 +39,8 @@ interface Peer {
 const INFO = { name: "suite", version: "1" };
 const HEADERS = { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } };
 const command = (cwd: string): { command: string; args: string[]; stderr: "ignore"; cwd: string } => {
-  const [program = "", ...args] = [Deno.execPath(), ...gateArgs("serve", "--config", "gate.toml")];
-  return { command: program, args, stderr: "ignore", cwd };
+  const { command, args } = processOf(gateArgs("serve", "--config", "gate.toml"));
+  return { command, args: [...args], stderr: "ignore", cwd };
 };
 
 async function one(transport: Parameters<ClientOne["connect"]>[0]): Promise<Peer> {

@@ -1,6 +1,7 @@
 /** The protocol over the real tools: `gate serve` with a store on disk. */
 
 import assert from "node:assert/strict";
+import { gateArgs } from "./gate_command.ts";
 import { envelope, type ServerProcess, startServer, type Wire } from "./client.ts";
 
 const CONFIG = `
@@ -17,8 +18,8 @@ async function withGate(work: (start: () => ServerProcess, folder: string) => Pr
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
-    const args = ["run", "--no-prompt", "--quiet", "-P=serve", "main.ts", "serve", "--config", `${folder}/gate.toml`];
-    await work(() => startServer({ args: [...args, "--log-level", "debug"] }), folder);
+    const args = gateArgs("serve", "--config", `${folder}/gate.toml`, "--log-level", "debug");
+    await work(() => startServer({ args }), folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -22,7 +22,10 @@ interface Ended {
   readonly err: string;
 }
 
-/** Runs gate with read permission only: without write, network, environment and run permission. */
+/**
+ * Runs gate with read permission only: without write, network, environment and run permission. From the source also with
+ * `GATE_BINARY`, because an executable has the permissions that it was compiled with.
+ */
 async function gate(...args: string[]): Promise<Ended> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", "--no-check", "--frozen", "--allow-read", join(ROOT, "main.ts"), ...args],

@@ -8,7 +8,7 @@ import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { evidence, id, schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import { assertPublished } from "../answers.ts";
-import { gateArgs, inFolder, STORES } from "./gate_command.ts";
+import { gateArgs, inFolder, processOf, STORES } from "./gate_command.ts";
 
 /** What a tool answered: its structured result, and whether that is an error. */
 interface Answer {
@@ -33,8 +33,8 @@ interface CallResult {
 const INFO = { name: "suite", version: "1" };
 
 function command(folder: string): { command: string; args: string[]; cwd: string; stderr: "ignore" } {
-  const args = gateArgs("serve", "--config", `${folder}/gate.toml`);
-  return { command: Deno.execPath(), args, cwd: folder, stderr: "ignore" };
+  const { command, args } = processOf(gateArgs("serve", "--config", `${folder}/gate.toml`));
+  return { command, args: [...args], cwd: folder, stderr: "ignore" };
 }
 
 /** The result of a call, of which text and structure are the same JSON. */

@@ -219,6 +219,13 @@ export const FORGED: readonly AbsentRow[] = [
     violates: COUNTED,
   },
   {
+    name: "in its domain, and recorded as not assured",
+    policy: { required_assurance: ["schema_compatibility"] },
+    acquired: { "scan-1": { value: 1 } },
+    change: (item, parts) => judged(item, parts, { qualified: false, reason: "assurance" }),
+    violates: QUALIFICATION,
+  },
+  {
     name: "an item of a condition that the stage does not name",
     acquired: { "scan-1": { value: 1 } },
     change: (item, parts) => {

@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../canonical/json.ts";
+import { VERSION } from "../../config/product_version.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
 import { oneLine } from "./reply.ts";
 import type { RawResults } from "./messages.ts";
@@ -21,7 +22,7 @@ import type { RawResults } from "./messages.ts";
 /** The tool of a provider that answers evidence queries. */
 const TOOL = "evidence_query";
 /** The client information that gate sends to providers. */
-const CLIENT = { name: "gate", version: "0.1.0" };
+const CLIENT = { name: "gate", version: VERSION };
 /** Milliseconds after a query's timeout at which the library itself gives up. */
 const SLACK_MILLISECONDS = 50;
 

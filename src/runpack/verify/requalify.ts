@@ -77,7 +77,7 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
   const presented = admit(qualification.environment, known);
   if (presented === null) return null;
   const { stage } = qualification;
-  const evidence = presented.map((item) => qualifyAlone(qualification, known, item));
+  const evidence = presented.map((item) => qualifyAlone(qualification, item));
   const places = new Map<number, number[]>();
   for (const [at, { item }] of evidence.entries()) {
     const slot = stage.slotOf.get(item.condition_id);
@@ -125,18 +125,12 @@ function admit(environment: AttemptEnvironment, known: Known): readonly Presente
 
 function qualifyAlone(
   { stage, environment }: Qualification,
-  known: Known,
   item: PresentedEvidence,
 ): QualifiedEvidence {
   const condition = stage.conditions[stage.slotOf.get(item.condition_id) ?? -1];
   if (condition === undefined) return { item, lane: item.lane, signer: null, reason: "scope" };
-  const found = qualifyItem(environment, condition, item);
-  const { required_assurance } = condition.condition.evidence_use_policy;
-  // An absent value cannot be checked against its domain. A caller's value is in it: otherwise it would have been
-  // rejected.
-  const isOpen = found.reason === null && isAbsent(known, item) && item.error === undefined &&
-    item.channel !== "caller_submission" && required_assurance.includes("schema_compatibility");
-  return isOpen && known.get(item)?.item.reason === "assurance" ? { ...found, reason: "assurance" } : found;
+  // An absent value is in its domain: a caller's would have been rejected, and another is recorded as an error.
+  return qualifyItem(environment, condition, item);
 }
 
 /** Compares values where both are present, otherwise their identities. */
