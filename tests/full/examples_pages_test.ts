@@ -31,7 +31,9 @@ Deno.test("the pages of the examples have blocks to paste", () => assert.ok(bloc
 async function installGate(folder: string): Promise<void> {
   const { command, args } = processOf(gateArgs());
   const line = [command, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  await Deno.writeTextFile(`${folder}/gate`, `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
+  // "gate explain" of a run that goes on exits with 3 or 4, which is no fault of the block.
+  const script = `#!/bin/sh\n${line} "$@"\ncode=$?\n[ "$1" = explain ] && [ $code -eq 4 ] && exit 0\nexit $code\n`;
+  await Deno.writeTextFile(`${folder}/gate`, script, { mode: 0o755 });
 }
 
 for (const { name, commands } of blocks) {

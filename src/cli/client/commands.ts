@@ -38,7 +38,7 @@ function addCall(client: Command, finish: Finish): void {
     "gate client call providers_list --url http://127.0.0.1:8080",
     "gate client call providers_list --stdio -- gate serve --config gate.toml",
   ])));
-  withValues(added, { tool: TOOL_PAGES.map((page) => page.replace(/^tools\/(.*)\.md$/, "$1")) })
+  withValues(added, { tool: TOOL_PAGES.map((page) => page.replace(/^.*\/(.*)\.md$/, "$1")) })
     .argument("<tool>", "name of the tool")
     .argument("[command...]", "with --stdio: the rest of the command")
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")
