@@ -135,6 +135,16 @@ Deno.test("lintLaw() warns if a caller can send a value in place of the only bin
   }
 });
 
+for (const [independence, warns] of [["distinct_acquisition", false], ["distinct_provider", true]] as const) {
+  Deno.test(`lintLaw() two bindings of one provider, AnyQualifying, ${independence}: warns is ${warns}`, () => {
+    const found = warningsOf((spec) => {
+      twoBindings(spec, { combination: "AnyQualifying" });
+      spec.conditions[0].evidence_use_policy.independence = independence;
+    }, leastSpec);
+    assert.equal(found.some((warning) => warning.startsWith("bindings_may_be_left_out ")), warns);
+  });
+}
+
 Deno.test("lintLaw() warns about a predicate that no value of the domain satisfies", () => {
   const integers = { minimum: 0, maximum: 10 };
   const decimals = { minimum: "0", maximum: "10" };

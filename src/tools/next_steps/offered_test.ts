@@ -42,6 +42,14 @@ function stepsOf(answer: ToolAnswer): readonly NextStep[] {
 
 const INPUT = { namespace_id: 2, scenario_id: "release", query: { provider_id: "scanner" } };
 
+Deno.test("offerSteps() keeps whom to ask after a refusal for lack of a role", () => {
+  const answer = withNext("scenario_define", INPUT, { ok: false, error: toolError("role_refused", "Cannot", {}) });
+  const principals = [{ subject: "another", policy_class: null, roles: [] }];
+  const [step] = stepsOf(offered({ auth: { principals } }, "scenario_define", INPUT, answer));
+  assert.equal(step?.tool, "scenario_define");
+  assert.match(step?.why ?? "", /^Ask the operator for access/);
+});
+
 for (const code of TOOL_ERROR_CODES) {
   Deno.test(`offerSteps() names no hidden tool after ${code}, and keeps at least one step`, () => {
     for (const { name } of PUBLISHED) {
