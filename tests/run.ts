@@ -57,11 +57,14 @@ const UNIT_TESTS: Step = {
   minutes: 10,
 };
 
-/** The unit tests without slow ones, and with fewer runs of each property. */
-const SHORT_UNIT_TESTS: Step = {
-  ...UNIT_TESTS,
-  options: [...UNIT_TESTS.options, "--preload=tests/few_runs.ts", `--ignore=${SLOW.join(",")}`],
-};
+/**
+ * Runs test files with fewer rounds of each property, in one thread for each core. Loading the product's modules again
+ * for every file takes more than half of the time of the unit tests; the plan `test` keeps the files apart.
+ */
+function shortTests(name: string, paths: readonly string[]): Step {
+  const options = [...UNIT_OPTIONS, "--preload=tests/few_runs.ts"];
+  return { name, kind: "tests", options, paths, minutes: 5, threads: navigator.hardwareConcurrency };
+}
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -81,7 +84,7 @@ const WHOLE_STEPS: readonly Step[] = [
 
 const PLANS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
   quick: quickSteps,
-  ok: () => [...STATIC_STEPS, CHECKS, SHORT_UNIT_TESTS],
+  ok: () => [...STATIC_STEPS, CHECKS, shortTests("unit tests without slow ones", quickTestsIn("src"))],
   test: () => [...STATIC_STEPS, CHECKS, UNIT_TESTS, ...WHOLE_STEPS],
   full: () => FULL_STEPS,
   proof: () => PROOF_STEPS,
@@ -94,21 +97,17 @@ async function quickSteps(): Promise<readonly Step[]> {
   if (!success) throw new Error("Cannot list changed files: git status failed");
   const changed = new TextDecoder().decode(stdout).split("\n").map((line) => line.slice(3).split(" -> ").at(-1) ?? "");
   const folders = new Set(changed.flatMap((path) => /^src\/.*(?=\/[^/]+\.ts$)/.exec(path)?.[0] ?? []));
-  const tests = [...folders].flatMap((folder) => testsIn(folder)).filter((path) => !SLOW.includes(path));
-  if (tests.length === 0) return STATIC_STEPS;
-  const options = [...UNIT_OPTIONS, "--preload=tests/few_runs.ts"];
-  return [...STATIC_STEPS, { name: "tests beside changed files", kind: "tests", options, paths: tests, minutes: 5 }];
+  const tests = quickTestsIn("src").filter((path) => folders.has(path.slice(0, path.lastIndexOf("/"))));
+  return tests.length === 0 ? STATIC_STEPS : [...STATIC_STEPS, shortTests("tests beside changed files", tests)];
 }
 
-function testsIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith("_test.ts")).map(({ name }) =>
-      `${folder}/${name}`
-    );
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+/** The test files of a folder and those below, without slow ones. */
+function quickTestsIn(folder: string): string[] {
+  const paths = [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    return isDirectory ? quickTestsIn(path) : name.endsWith("_test.ts") ? [path] : [];
+  });
+  return paths.filter((path) => !SLOW.includes(path)).sort();
 }
 
 async function main(planName: string | undefined): Promise<number> {

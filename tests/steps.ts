@@ -38,6 +38,11 @@ export interface TestsStep extends StepBase {
   readonly kind: "tests";
   readonly options: readonly string[];
   readonly paths: readonly string[];
+  /**
+   * Number of threads that share the test files in `paths`. Each loads the product's modules once; without it, each
+   * file loads them again.
+   */
+  readonly threads?: number;
 }
 
 /** One step of a plan. */
@@ -89,11 +94,17 @@ function isThere(program: string): boolean {
 async function runTests(step: TestsStep): Promise<Tally> {
   const folder = await Deno.makeTempDir({ prefix: "gate-tests-" });
   const report = `${folder}/junit.xml`;
-  const command = [
-    ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", "-P=test"],
-    ...[`--junit-path=${report}`, ...step.options, ...step.paths],
-  ];
   try {
+    const paths = step.threads === undefined ? step.paths : await writeGroups(folder, step.paths, step.threads);
+    const command = [
+      ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", "-P=test"],
+      ...[
+        `--junit-path=${report}`,
+        ...(step.threads === undefined ? [] : ["--reporter=dot"]),
+        ...step.options,
+        ...paths,
+      ],
+    ];
     const code = await runCommand(step, command);
     return tallyOf(await Deno.readTextFile(report).catch(() => ""), code);
   } finally {
@@ -101,21 +112,55 @@ async function runTests(step: TestsStep): Promise<Tally> {
   }
 }
 
-/** Runs a command without input, its output shown, until it ends or its time is over; gives the exit code. */
+/** Writes one module for each thread, which imports every so many of the files. */
+async function writeGroups(folder: string, files: readonly string[], threads: number): Promise<string[]> {
+  const groups = Array.from({ length: threads }, (_, group) => files.filter((_, index) => index % threads === group));
+  return await Promise.all(
+    groups.filter((group) => group.length > 0).map(async (group, index) => {
+      const imports = group.map((file) => `import ${JSON.stringify(toFileUrl(file))};\n`);
+      const path = `${folder}/group_${index + 1}_test.ts`;
+      await Deno.writeTextFile(path, imports.join(""));
+      return path;
+    }),
+  );
+}
+
+function toFileUrl(path: string): string {
+  return new URL(path, `file://${Deno.cwd()}/`).href;
+}
+
+/** Runs a command without input, its output shown, until it ends or its time is over; returns the exit code. */
 async function runCommand(step: Step, command: readonly string[]): Promise<number> {
+  const counted = step.kind === "tests" && step.threads !== undefined;
   const child = new Deno.Command(command[0] ?? "", {
     args: command.slice(1),
     stdin: "null",
-    stdout: "inherit",
+    stdout: counted ? "piped" : "inherit",
     stderr: "inherit",
     env: { NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...step.environment },
     signal: AbortSignal.timeout(step.minutes * 60_000),
   }).spawn();
+  if (counted) await showCount(child.stdout);
   const status = await child.status;
   if (status.signal !== null) {
     console.log(`Step "${step.name}" ended by ${status.signal}: limit ${step.minutes} minutes`);
   }
   return status.code;
+}
+
+/** Shows the output of the reporter "dot": its marks, one a line, as a running count on a terminal, and the rest as it is. */
+async function showCount(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  let count = 0;
+  let rest = "";
+  for await (const text of output.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    const shown = lines.filter((line) => !/^[.!,]$/.test(line));
+    count += lines.length - shown.length;
+    if (Deno.stdout.isTerminal()) Deno.stdout.writeSync(new TextEncoder().encode(`\r${count} tests and steps\r`));
+    for (const line of shown) console.log(line);
+  }
+  console.log(rest);
 }
 
 /**

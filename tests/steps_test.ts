@@ -70,3 +70,17 @@ Deno.test("runStep() counts the tests of a run of deno test, steps included, and
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("runStep() runs every file of a step that shares threads, in each number of them", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "gate-steps-" });
+  try {
+    const paths = ["a", "b", "c"].map((name) => `${folder}/${name}_test.ts`);
+    for (const path of paths) await Deno.writeTextFile(path, `Deno.test("${path}", () => {});`);
+    for (const threads of [1, 2, 8]) {
+      const tally = await runStep({ name: "shared", kind: "tests", options: [], paths, minutes: 1, threads });
+      assert.deepEqual(tally, { passed: 3, failed: 0 });
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
