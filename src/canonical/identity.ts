@@ -37,6 +37,8 @@ export const IDENTITY_KINDS = [
   "operator-profile",
   "time-source",
   "principal",
+  "runtime-profile",
+  "provider-version",
 ] as const;
 
 /** A kind of identity. */

@@ -21,7 +21,12 @@ export type { FeedbackLevel } from "./feedback_levels.ts";
 export type { DocsConfig } from "./sections/general.ts";
 export type { LedgerConfig, NamespaceConfig } from "./sections/namespace.ts";
 export type { PolicyRuleConfig } from "./sections/policy.ts";
-export type { BuiltinProviderEntry, McpProviderConfig, ProviderConfig } from "./sections/providers.ts";
+export type {
+  BuiltinProviderEntry,
+  McpProviderConfig,
+  ProviderConfig,
+  TypedProviderConfig,
+} from "./sections/providers.ts";
 export type {
   AuditConfig,
   AuthConfig,

@@ -5,7 +5,13 @@
  */
 
 import { ConfigError, type ConfigProblem } from "../config/problems.ts";
-import type { BuiltinProviderEntry, GateConfig, McpProviderConfig, ProviderConfig } from "../config/types.ts";
+import type {
+  BuiltinProviderEntry,
+  GateConfig,
+  McpProviderConfig,
+  ProviderConfig,
+  TypedProviderConfig,
+} from "../config/types.ts";
 import type { BuiltinProviderOptions } from "./builtin/engine.ts";
 import type { SchemaSandbox } from "./sandbox/schema_sandbox.ts";
 import type { LoadedContract, Provider, Providers } from "./types.ts";
@@ -52,7 +58,7 @@ async function createProvider(
     case "mcp":
       return await createExternal(entry, config, options);
     case "typed":
-      throw new Error("Cannot start a provider of type typed: it is not available");
+      return await createTyped(entry, options);
   }
 }
 
@@ -75,6 +81,12 @@ async function createExternal(
   return createMcpProvider(entry, loaded, { directory: config.base_dir, ...clock });
 }
 
+async function createTyped(entry: TypedProviderConfig, { schemas }: ProvidersOptions): Promise<Provider> {
+  const { loadTypedVersion } = await import("./typed/load.ts");
+  await loadTypedVersion(entry, schemas);
+  throw new Error("Cannot start a provider of type typed: it is not available");
+}
+
 async function contractOf(provider_id: string, path: string, schemas: SchemaSandbox): Promise<LoadedContract> {
   const { loadContract } = await import("./contract/load.ts");
   return await loadContract(path, { provider_id, transport: "mcp" }, schemas);
@@ -83,13 +95,22 @@ async function contractOf(provider_id: string, path: string, schemas: SchemaSand
 /** The problems of a configuration's contracts; creates no provider. */
 export async function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
-  for (const [index, { type, name, capabilities_path: path }] of config.providers.entries()) {
-    if (type !== "mcp" || path === null) continue;
-    await contractOf(name, path, schemas).catch(async (error: unknown) => {
+  for (const [index, entry] of config.providers.entries()) {
+    await loadFiles(entry, schemas).catch(async (error: unknown) => {
       problems.push(...await problemsOf(error, `providers[${index}]`));
     });
   }
   return problems;
+}
+
+/** Loads the files of an entry, for their problems alone. */
+async function loadFiles(entry: ProviderConfig, schemas: SchemaSandbox): Promise<void> {
+  if (entry.type === "typed") {
+    const { loadTypedVersion } = await import("./typed/load.ts");
+    await loadTypedVersion(entry, schemas);
+  } else if (entry.type === "mcp" && entry.capabilities_path !== null) {
+    await contractOf(entry.name, entry.capabilities_path, schemas);
+  }
 }
 
 /** The names of the environment variables that a configuration refers to. */
@@ -111,8 +132,10 @@ async function problemsOf(error: unknown, path: string): Promise<readonly Config
   }
   const { ContractError } = await import("./contract/problems.ts");
   if (!(error instanceof ContractError)) throw error;
+  const { setting } = error;
+  const what = setting === "capabilities_path" ? "contract" : "runtime profile";
   return error.problems.map(({ path: at, message }) => ({
-    path: `${path}.capabilities_path`,
-    message: `must be a usable contract: ${at}: ${message}`,
+    path: `${path}.${setting}`,
+    message: `must be a usable ${what}: ${at}: ${message}`,
   }));
 }

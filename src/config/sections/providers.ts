@@ -107,8 +107,11 @@ interface ExternalProviderConfig<Type extends "mcp" | "typed"> extends CommonPro
 /** `providers[]` of type `mcp`: it has `command` or `url`, and `capabilities_path`. */
 export type McpProviderConfig = ExternalProviderConfig<"mcp">;
 
+/** `providers[]` of type `typed`: it has `capabilities_path`, `runtime_profile_path` and `typed_protocol`. */
+export type TypedProviderConfig = ExternalProviderConfig<"typed">;
+
 /** `providers[]`, distinguished by `type`. */
-export type ProviderConfig = BuiltinProviderEntry | McpProviderConfig | ExternalProviderConfig<"typed">;
+export type ProviderConfig = BuiltinProviderEntry | McpProviderConfig | TypedProviderConfig;
 
 const IS_BUILTIN = is(["type"], ["builtin"]);
 

@@ -10,7 +10,7 @@ import { readBounded } from "../../config/files.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { LoadedContract } from "../types.ts";
 import { checkContract, CONTRACT_BYTES_MAXIMUM, type ContractOwner } from "./check.ts";
-import { ContractError, type ContractProblemCode } from "./problems.ts";
+import { ContractError, type ContractProblemCode, type ContractSetting } from "./problems.ts";
 import { sealContract } from "./seal.ts";
 
 /**
@@ -26,31 +26,34 @@ export async function loadContract(
   owner: ContractOwner,
   schemas: SchemaSandbox,
 ): Promise<LoadedContract> {
-  const value = parse(path, await readFile(path));
+  const value = await readContractJson(path, CONTRACT_BYTES_MAXIMUM, "capabilities_path");
   const checked = await checkContract(value, owner, schemas);
   if (!checked.ok) throw new ContractError(path, checked.problems);
   return sealContract(checked.contract, "file");
 }
 
-function parse(path: string, bytes: Uint8Array): JsonValue {
-  const text = decodeUtf8Strict(bytes);
-  if (text === null) throw problem(path, "contract_not_json", "$", "Expected UTF-8");
-  const parsed = parseJson(text);
-  if (parsed.ok) return parsed.value;
-  throw problem(path, "contract_not_json", parsed.fault.path, parsed.fault.message);
-}
-
-async function readFile(path: string): Promise<Uint8Array> {
-  const read = await readBounded(path, CONTRACT_BYTES_MAXIMUM).catch((error: unknown) => {
+/**
+ * Reads a file of a provider as strict JSON.
+ *
+ * @param path Absolute path of the file
+ * @param maximum Bytes of the file
+ * @param setting The setting that names the file
+ * @throws {ContractError} Where the file cannot be read, is too large, or is not JSON
+ */
+export async function readContractJson(path: string, maximum: number, setting: ContractSetting): Promise<JsonValue> {
+  const fail = (code: ContractProblemCode, message: string, at = "$"): never => {
+    throw new ContractError(path, [{ code, path: at, message }], setting);
+  };
+  const read = await readBounded(path, maximum).catch((error: unknown) => {
     const reason = error instanceof Deno.errors.NotFound ? "does not exist" : String(error);
-    throw problem(path, "contract_unreadable", "$", `The file cannot be read: ${reason}`);
+    return fail("contract_unreadable", `The file cannot be read: ${reason}`);
   });
-  if ("bytes" in read) return read.bytes;
-  if (read.fault === "not_a_file") throw problem(path, "contract_unreadable", "$", "Expected a file");
-  if (read.fault === "changed") throw problem(path, "contract_unreadable", "$", "The file changed while it was read");
-  throw problem(path, "contract_too_large", "$", `Expected at most ${CONTRACT_BYTES_MAXIMUM} bytes`);
-}
-
-function problem(path: string, code: ContractProblemCode, at: string, message: string): ContractError {
-  return new ContractError(path, [{ code, path: at, message }]);
+  if (!("bytes" in read)) {
+    if (read.fault === "not_a_file") return fail("contract_unreadable", "Expected a file");
+    if (read.fault === "changed") return fail("contract_unreadable", "The file changed while it was read");
+    return fail("contract_too_large", `Expected at most ${maximum} bytes`);
+  }
+  const text = decodeUtf8Strict(read.bytes) ?? fail("contract_not_json", "Expected UTF-8");
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : fail("contract_not_json", parsed.fault.message, parsed.fault.path);
 }

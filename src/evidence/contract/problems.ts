@@ -24,7 +24,9 @@ export type ContractProblemCode =
   /** A schema does not compile, or cannot be enforced. */
   | "schema_invalid"
   /** The contract belongs to another provider or another kind of provider. */
-  | "provider_mismatch";
+  | "provider_mismatch"
+  /** The runtime profile contradicts its contract or itself. */
+  | "profile_mismatch";
 
 /** A problem and its path; `$` is the contract. */
 export interface ContractProblem {
@@ -80,18 +82,29 @@ function reportFault(report: ProblemCollector["report"], fault: ShapeFault, path
   }
 }
 
-/** The contract cannot be used; the error holds every problem. */
+/** The setting of a provider that names a file. */
+export type ContractSetting = "capabilities_path" | "runtime_profile_path";
+
+/** A contract or a runtime profile cannot be used; the error holds every problem of its file. */
 export class ContractError extends Error {
   override readonly name = "ContractError";
   /** The file. */
   readonly contractPath: string;
   readonly problems: readonly ContractProblem[];
+  /** The setting that names the file. */
+  readonly setting: ContractSetting;
 
   /** Builds the error for a file and its problems. */
-  constructor(contractPath: string, problems: readonly ContractProblem[]) {
+  constructor(
+    contractPath: string,
+    problems: readonly ContractProblem[],
+    setting: ContractSetting = "capabilities_path",
+  ) {
     const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-    super(`Cannot use contract "${contractPath}": ${lines.join("; ")}`);
+    const what = setting === "capabilities_path" ? "contract" : "runtime profile";
+    super(`Cannot use ${what} "${contractPath}": ${lines.join("; ")}`);
     this.contractPath = contractPath;
     this.problems = problems;
+    this.setting = setting;
   }
 }
