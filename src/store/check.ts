@@ -7,7 +7,7 @@
 import { setImmediate } from "node:timers";
 
 import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
-import { checkArtifacts, checkLaws, checkOrphans, checkSchemas } from "./sqlite/check_rows.ts";
+import { checkArtifacts, checkLaws, checkOrphans, checkSchemas, checkTypedProviders } from "./sqlite/check_rows.ts";
 import { checkRuns } from "./sqlite/check_runs.ts";
 import { type Connection, openReaderConnection, readFormat, schemaFault } from "./sqlite/connection.ts";
 import { isBusy, toStoreError } from "./sqlite/errors.ts";
@@ -18,7 +18,7 @@ import { StoreError } from "./types.ts";
  * Checks a store's file while other processes may use it. The check covers:
  *
  * - the structure, by SQLite's own check, and the high-water mark beside the file
- * - each law, artifact and schema against its identity
+ * - each law, artifact, schema and typed provider against its identity
  * - the whole chain of each run with its receipts and its head
  * - each snapshot, rebuilt from the records where a fold is given
  *
@@ -48,6 +48,7 @@ const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])
   ["laws", checkLaws],
   ["artifacts", checkArtifacts],
   ["schemas", checkSchemas],
+  ["typed providers", checkTypedProviders],
   ["runs", checkRuns],
   ["rows", checkOrphans],
 ];
@@ -83,7 +84,16 @@ function requireStoreFormat(connection: Connection): void {
 }
 
 function startChecking(connection: Connection, options: CheckOptions, problems: StoreProblem[]): Checking {
-  const counts = { laws: 0, runs: 0, records: 0, material: 0, artifacts: 0, snapshots: 0, schemas: 0 };
+  const counts = {
+    laws: 0,
+    runs: 0,
+    records: 0,
+    material: 0,
+    artifacts: 0,
+    snapshots: 0,
+    schemas: 0,
+    typed_providers: 0,
+  };
   return {
     connection,
     options,

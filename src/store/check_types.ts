@@ -18,11 +18,13 @@ export interface StoreCounts {
   artifacts: number;
   snapshots: number;
   schemas: number;
+  /** Versions of typed providers. */
+  typed_providers: number;
 }
 
 /** One problem and its position. */
 export interface StoreProblem {
-  readonly what: "file" | "law" | "run" | "record" | "snapshot" | "artifact" | "schema";
+  readonly what: "file" | "law" | "run" | "record" | "snapshot" | "artifact" | "schema" | "typed_provider";
   readonly namespace_id: number | null;
   readonly run_id: string | null;
   readonly revision: number | null;

@@ -245,6 +245,30 @@ const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["wh
     null,
     /differs from the written one/,
   ],
+  [
+    "a byte of a typed provider",
+    "UPDATE typed_providers SET body = replace(body, 'profile', 'profilf')",
+    ["typed"],
+    "typed_provider",
+    null,
+    /differs from the written one/,
+  ],
+  [
+    "the checks of a typed provider",
+    "UPDATE typed_providers SET checks = 2",
+    ["typed", "typed_list"],
+    "typed_provider",
+    null,
+    /differs from the written one/,
+  ],
+  [
+    "the state of a typed provider",
+    "UPDATE typed_providers SET state = 'deprecated'",
+    ["typed_list"],
+    "typed_provider",
+    null,
+    /differs from the written one/,
+  ],
 ];
 
 for (const [what, change, refused, subject, revision, message] of CORRUPTIONS) {

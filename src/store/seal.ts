@@ -6,6 +6,7 @@
 
 import type { Identity, Sha256 } from "../canonical/identity.ts";
 import type { OperationId, RunKey } from "../run/types.ts";
+import type { TypedProviderItem } from "./typed_provider_types.ts";
 import type { SchemaRecord, StoredLaw, StoredRecord } from "./types.ts";
 
 /** The content that a receipt's seal covers. */
@@ -41,6 +42,14 @@ export function sealSchema(sha256: Sha256, schema: SchemaRecord): string {
   return sha256(
     `gate store schema 1\n${schema.namespace_id} ${schema.schema_identity} ${schema.schema_bytes}\n` +
       `${schema.schema_id}\n${schema.version}\n${schema.record}`,
+  );
+}
+
+/** The seal of a version of a typed provider: it binds names, counts and state, which the identity does not cover. */
+export function sealTypedProvider(sha256: Sha256, item: TypedProviderItem): string {
+  return sha256(
+    `gate store typed provider 1\n${item.namespace_id} ${item.provider_version_identity} ${item.state} ` +
+      `${item.typed_protocol} ${item.checks} ${item.registered_at}\n${item.provider_id}\n${item.version}`,
   );
 }
 

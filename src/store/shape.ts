@@ -6,6 +6,7 @@
  */
 
 import { MATERIAL_MAXIMUM } from "./size.ts";
+import type { TypedProviderVersion } from "./typed_provider_types.ts";
 import { type Append, type SchemaRecord, type StoredLaw, StoreError } from "./types.ts";
 
 /**
@@ -72,6 +73,16 @@ export function assertSchema(schema: SchemaRecord, { max_schema_bytes }: SchemaL
   }
   assertText(`schema "${schema.schema_identity}"`, schema.schema_id);
   assertText(`schema "${schema.schema_identity}"`, schema.version);
+}
+
+/**
+ * Checks a version of a typed provider before it is written.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function assertTypedProvider({ provider_id, version, provider_version_identity }: TypedProviderVersion): void {
+  assertText(`typed provider "${provider_version_identity}"`, provider_id);
+  assertText(`typed provider "${provider_version_identity}"`, version);
 }
 
 /** SQLite's bindings read names as C strings, so a NUL would cut them. */

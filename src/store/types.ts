@@ -7,6 +7,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { Head, OperationId, RunKey } from "../run/types.ts";
+import type { TypedProviderStore } from "./typed_provider_types.ts";
 
 /** A registered scenario law. */
 export interface StoredLaw {
@@ -47,9 +48,9 @@ export interface StoredRecord {
   };
 }
 
-/** An object that many runs share: an operator profile, a provider contract or a JSON Schema. */
+/** An object that many runs share: an operator profile, a provider's contract or version, or a JSON Schema. */
 export interface Artifact {
-  readonly kind: "operator-profile" | "contract" | "schema";
+  readonly kind: "operator-profile" | "contract" | "provider-version" | "schema";
   readonly identity: Identity;
   /** Canonical text that the identity covers. */
   readonly body: string;
@@ -161,8 +162,9 @@ export interface SchemaRecord {
   readonly schema_bytes: number;
 }
 
-/** Registered schemas. */
+/** Registered schemas, and typed providers in the same store. */
 export interface SchemaRegistry {
+  readonly typedProviders: TypedProviderStore;
   /**
    * Registers a schema; `limit` where the namespace holds `max_entries` schemas of one of the tenants.
    *

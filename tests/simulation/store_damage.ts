@@ -19,6 +19,7 @@ import {
   LAW,
   makeSchema,
   makeSnapshot,
+  makeTypedProvider,
   runKey,
   sha256,
 } from "./store_fixture.ts";
@@ -35,6 +36,7 @@ const APPEND = {
 const RECORDS = APPEND.records;
 /** Its head. */
 export const HEAD = headAfter(APPEND);
+const TYPED = makeTypedProvider("releases", "1");
 const SNAPSHOT = makeSnapshot(headOf(RECORDS[2] ?? assert.fail()));
 
 async function fill({ runs, schemas }: Stores): Promise<void> {
@@ -42,6 +44,8 @@ async function fill({ runs, schemas }: Stores): Promise<void> {
   await runs.append(APPEND);
   await runs.putSnapshot(RUN, SNAPSHOT);
   await schemas.register(makeSchema("report", "1"));
+  await schemas.typedProviders.register(TYPED);
+  await schemas.typedProviders.activate(TYPED, null);
 }
 
 /** Every read of the suite; each name is what may be refused. */
@@ -59,6 +63,8 @@ export const READS: Readonly<Record<string, (stores: Stores) => Promise<unknown>
   snapshot: ({ runs }) => runs.getSnapshot(RUN, 9),
   schema: ({ schemas }) => schemas.get(2, "report", "1"),
   schemas: ({ schemas }) => schemas.list(2, null, 10),
+  typed: ({ schemas }) => schemas.typedProviders.getActive(2, "releases"),
+  typed_list: ({ schemas }) => schemas.typedProviders.list(2, null, 10),
 };
 
 /** SQL, or what puts seals right that would tell of a change. */

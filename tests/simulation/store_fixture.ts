@@ -10,6 +10,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identifyCanonical, type IdentityKind } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { Head, OperationFamily, RunKey } from "../../src/run/types.ts";
+import type { TypedProviderVersion } from "../../src/store/typed_provider_types.ts";
 import type { Append, SchemaRecord, Snapshot, StorageOptions, StoredLaw, StoredRecord } from "../../src/store/types.ts";
 
 /** SHA-256 as lower-case hex. */
@@ -146,5 +147,24 @@ export function makeSchema(schema_id: string, version: string, namespace_id = 2)
     record,
     schema_identity: schema.identity,
     schema_bytes: schema.body.length,
+  };
+}
+
+/** A version of a typed provider; `text` makes its bytes differ. */
+export function makeTypedProvider(
+  provider_id: string,
+  version: string,
+  { text = version, namespace_id = 2 }: { readonly text?: string; readonly namespace_id?: number } = {},
+): TypedProviderVersion {
+  const { identity, body } = identified("provider-version", { contract: { provider_id }, profile: { text } });
+  return {
+    namespace_id,
+    provider_id,
+    version,
+    provider_version_identity: identity,
+    typed_protocol: "openapi_http",
+    checks: 1,
+    registered_at: 1_700_000_000_000,
+    body,
   };
 }

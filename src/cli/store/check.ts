@@ -52,12 +52,13 @@ function showReport(report: StoreCheckReport): void {
 }
 
 function describeCounts(counts: Readonly<StoreCounts>): string {
-  const { laws, runs, records, schemas, snapshots } = counts;
+  const { laws, runs, records, schemas, snapshots, typed_providers } = counts;
   return [
     countOf(laws, "law"),
     countOf(runs, "run"),
     countOf(records, "record"),
     countOf(schemas, "schema"),
+    ...typed_providers === 0 ? [] : [countOf(typed_providers, "typed provider")],
     countOf(snapshots, "snapshot"),
   ].join(", ");
 }

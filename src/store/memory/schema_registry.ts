@@ -8,6 +8,7 @@ import { compareCodePoints } from "../../canonical/order.ts";
 import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
+import { createMemoryTypedProviders } from "./typed_providers.ts";
 
 /** A schema and its tenants. */
 interface Registered {
@@ -54,6 +55,7 @@ export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
       answer(() => namespaces.get(namespaceId)?.get(keyOf({ schema_id, version }))?.schema ?? null),
     list: (namespaceId, after, limit, maximumCharacters) =>
       answer(() => list(namespaceId, after, limit, maximumCharacters)),
+    typedProviders: createMemoryTypedProviders(answer),
     ready: () => answer(() => undefined),
     close: () => {
       open = false;

@@ -1,5 +1,5 @@
 /**
- * The parts of a check that visit rows one by one: laws, artifacts, schemas, and orphaned rows.
+ * The parts of a check that visit rows one by one: laws, artifacts, schemas, typed providers, and orphaned rows.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { hashesTo } from "../record_check.ts";
 import { lawProblems, toLaw } from "./laws.ts";
 import { integer, type Row, text } from "./rows.ts";
 import { matchesNames, toSchema } from "./schema_registry.ts";
+import { hasTable, toTypedProvider } from "./typed_providers.ts";
 
 /** Rows after which the event loop gets a turn. */
 const TURN_EVERY = 64;
@@ -52,6 +53,21 @@ export async function checkSchemas(checking: Checking): Promise<void> {
       });
     } catch (error) {
       report("schema", error instanceof Error ? error.message : String(error), { namespace_id });
+    }
+  });
+}
+
+/** Compares every version of a typed provider with its seal and its identity. */
+export async function checkTypedProviders(checking: Checking): Promise<void> {
+  const { connection, options: { sha256 }, counts, report } = checking;
+  if (!hasTable(connection)) return;
+  await eachRow(checking, "typed_providers", (row) => {
+    counts.typed_providers += 1;
+    try {
+      toTypedProvider(sha256, row);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      report("typed_provider", message, { namespace_id: integer(row, "namespace_id") });
     }
   });
 }

@@ -12,9 +12,9 @@ export const APPLICATION_ID = 0x47415445;
 
 /**
  * `user_version`: the newest format that this program reads and writes. A file has format 1 until a schema is registered
- * under a limit on entries; then {@link SCHEMA_TENANTS} makes it format 2.
+ * under a limit on entries, which makes it format 2. The first typed provider makes it format 3.
  */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /** The format of a new file. */
 const FIRST_FORMAT = 1;
@@ -98,13 +98,35 @@ const TENANTS_TABLE = `CREATE TABLE schema_tenants (
   UNIQUE (namespace_id, tenant, schema_id, version)
 ) STRICT`;
 
-/** The statements that turn format 1 into format 2, inside a transaction. */
-export const SCHEMA_TENANTS = `${TENANTS_TABLE}; PRAGMA user_version = 2`;
+/** Versions of typed providers. The columns of listings precede the text, and the index admits one active version a provider. */
+const TYPED_PROVIDERS_TABLE = `CREATE TABLE typed_providers (
+  namespace_id INTEGER NOT NULL,
+  provider_id TEXT NOT NULL,
+  version TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  state TEXT NOT NULL,
+  typed_protocol TEXT NOT NULL,
+  checks INTEGER NOT NULL,
+  registered_at INTEGER NOT NULL,
+  seal TEXT NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (namespace_id, provider_id, version),
+  UNIQUE (namespace_id, provider_id, identity)
+) STRICT`;
+const TYPED_PROVIDERS_ACTIVE =
+  "CREATE UNIQUE INDEX typed_providers_active ON typed_providers (namespace_id, provider_id) WHERE state = 'active'";
+
+/** The statements that turn the format below a number into it. */
+export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
+  2: [TENANTS_TABLE],
+  3: [TYPED_PROVIDERS_TABLE, TYPED_PROVIDERS_ACTIVE],
+};
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
   .filter((text) => text.startsWith("CREATE ")).sort();
 
 /** The SQL texts of the tables and indexes of a format, as SQLite stores them. */
 export function schemaOf(format: number): readonly string[] {
-  return format >= 2 ? [...SCHEMA, TENANTS_TABLE] : SCHEMA;
+  const steps = Object.entries(FORMAT_STEPS).filter(([step]) => Number(step) <= format);
+  return [...SCHEMA, ...steps.flatMap(([, statements]) => statements)];
 }

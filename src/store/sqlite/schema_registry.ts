@@ -13,9 +13,10 @@ import { takeSchemas, textBytes } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { SCHEMA_TENANTS } from "./format.ts";
+import { formatOf, raiseFormat, TENANTS_FORMAT } from "./format_steps.ts";
 import { integer, type Row, text } from "./rows.ts";
 import { openGate, ready } from "./run_store.ts";
+import { createSqliteTypedProviders } from "./typed_providers.ts";
 
 const EXISTS = "SELECT 1 FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
 /** Schemas of a namespace without known tenants. */
@@ -26,7 +27,6 @@ const COUNT_OF_ALL = `SELECT count(*) AS entries FROM schemas AS s WHERE namespa
 const COUNT_OF_TENANT =
   `SELECT coalesce(max(entries), 0) AS entries FROM (SELECT count(*) AS entries FROM schema_tenants
   WHERE namespace_id = ?1 AND (?2 IS NULL OR tenant IN (SELECT value FROM json_each(?2))) GROUP BY tenant)`;
-const HAS_TENANTS = "SELECT user_version AS format FROM pragma_user_version";
 const ADD_TENANT = "INSERT INTO schema_tenants (namespace_id, schema_id, version, tenant) VALUES (?, ?, ?, ?)";
 const REGISTER = `INSERT INTO schemas (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
@@ -64,6 +64,7 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
           return takeSchemas(rows, (row) => toSchema(sha256, row), maximumCharacters);
         })
       ),
+    typedProviders: createSqliteTypedProviders(file, sha256, use),
     ready: () => use(() => ready(file)),
     close: () => use.close(() => file.release()),
   };
@@ -88,7 +89,7 @@ function register(
   if (maximum !== null && entriesFor(connection, namespace_id, tenants) >= maximum) return "limit";
   connection.statement(REGISTER)
     .run(namespace_id, schema_id, version, schema.schema_identity, schema.schema_bytes, seal, schema.record);
-  if (keepsTenants(connection)) {
+  if (formatOf(connection) >= TENANTS_FORMAT) {
     for (const tenant of tenants ?? []) connection.statement(ADD_TENANT).run(namespace_id, schema_id, version, tenant);
   }
   return "registered";
@@ -96,17 +97,12 @@ function register(
 
 /** The largest number of schemas that count for one of the tenants in a namespace. Creates the table of tenants. */
 function entriesFor(connection: Connection, namespaceId: number, tenants: readonly number[] | null): number {
-  if (!keepsTenants(connection)) connection.database.exec(SCHEMA_TENANTS);
+  raiseFormat(connection, TENANTS_FORMAT);
   const ofAll = connection.statement(COUNT_OF_ALL).get(namespaceId);
   const list = tenants === null ? null : JSON.stringify(tenants);
   const ofTenant = connection.statement(COUNT_OF_TENANT).get(namespaceId, list);
   if (ofAll === undefined || ofTenant === undefined) return Infinity;
   return integer(ofAll, "entries") + integer(ofTenant, "entries");
-}
-
-function keepsTenants(connection: Connection): boolean {
-  const row = connection.statement(HAS_TENANTS).get();
-  return row !== undefined && integer(row, "format") >= 2;
 }
 
 /**
