@@ -8,14 +8,12 @@
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import { pathAt } from "../../canonical/path.ts";
-import { decodeUtf8Strict } from "../../canonical/scan.ts";
-import { closed, identity, listOf, oneOf, type Reader, text } from "../../canonical/shape.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { asJson, type Primitives } from "../../run/primitives.ts";
 import { runpackIdentity } from "./manifest.ts";
-import { decodeCanonical, type Decoded } from "./decode_canonical.ts";
-import { type Manifest, type RunpackSignature, SIGNATURE_BYTES } from "./types.ts";
+import { ENVELOPE_SIGNATURES, type Manifest, PACK_DEPTH, type RunpackSignature, SIGNATURE_BYTES } from "./types.ts";
 
 /** The type of the payload: an in-toto attestation. */
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
@@ -23,9 +21,6 @@ export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 /** The type of the predicate of the statement. */
 const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
-
-const SIGNATURE_LENGTH = 64;
-const NO_BYTES = new Uint8Array();
 
 /** The key id of a public key: SHA-256 of its 32 bytes, in hex. */
 export function keyIdOf(sha256: Sha256, publicKey: Uint8Array): Identity {
@@ -75,52 +70,49 @@ export function encodeEnvelope(statement: string, keyId: Identity, signature: Ui
   return canonicalize(asJson(envelope));
 }
 
-/** A valid envelope; its signature is not verified yet. */
+/** A decoded envelope; none of its signatures is verified yet. */
 export interface DecodedEnvelope {
-  readonly keyId: Identity;
-  readonly signature: Uint8Array;
+  /** The bytes of each signature, in order. The key ids beside them are hints that decide nothing. */
+  readonly signatures: readonly Uint8Array[];
   /** The payload's text. */
-  readonly statement: string;
+  readonly payload: string;
 }
-
-/** Decodes an envelope of at most {@link SIGNATURE_BYTES} bytes: one signature, canonical JSON, canonical base64. */
-export function decodeEnvelope(bytes: Uint8Array): Decoded<DecodedEnvelope> {
-  if (bytes.length > SIGNATURE_BYTES) {
-    return { ok: false, fault: { code: "invalid", path: "$", message: `Expected at most ${SIGNATURE_BYTES} bytes` } };
-  }
-  return decodeCanonical(bytes, readEnvelope);
-}
-
-const base64: Reader<string> = (faults, value, path) => {
-  const given = text(faults, value, path);
-  if (given === undefined || decodeBase64(given) !== null) return given;
-  faults.add({ kind: "form", expected: "base64", value }, path);
-  return undefined;
-};
-const MEMBERS = closed({
-  payload: base64,
-  payloadType: oneOf(PAYLOAD_TYPE),
-  signatures: listOf(closed({ keyid: identity, sig: base64 }), 1, 1),
-});
-
-const readEnvelope: Reader<DecodedEnvelope> = (faults, value, path) => {
-  const envelope = MEMBERS(faults, value, path);
-  const [given] = envelope?.signatures ?? [];
-  if (envelope === undefined || given === undefined) return undefined;
-  const statement = decodeUtf8Strict(decodeBase64(envelope.payload) ?? NO_BYTES);
-  const signature = decodeBase64(given.sig) ?? NO_BYTES;
-  if (statement === null) {
-    faults.add({ kind: "form", expected: "UTF-8", value: envelope.payload }, pathAt("payload"));
-    return undefined;
-  }
-  if (signature.length === SIGNATURE_LENGTH) return { keyId: given.keyid, signature, statement };
-  faults.add({ kind: "form", expected: `${SIGNATURE_LENGTH} bytes`, value: given.sig }, pathAt("signatures", 0, "sig"));
-  return undefined;
-};
 
 /**
- * Whether an envelope is a signature of a pack under a key: it names that key, its signature verifies, and its
- * statement is the one that follows from the manifest.
+ * Decodes an envelope as DSSE describes it: JSON with its members in any order, one to {@link ENVELOPE_SIGNATURES}
+ * signatures, key ids of any form, and either alphabet of base64. Other members are ignored. Null for anything else.
+ */
+export function decodeEnvelope(bytes: Uint8Array): DecodedEnvelope | null {
+  const envelope = bytes.length > SIGNATURE_BYTES ? undefined : parseText(decodeUtf8Strict(bytes));
+  if (!isJsonObject(envelope) || member(envelope, "payloadType") !== PAYLOAD_TYPE) return null;
+  const given = member(envelope, "signatures");
+  if (!isJsonArray(given) || given.length === 0 || given.length > ENVELOPE_SIGNATURES) return null;
+  const signatures: Uint8Array[] = [];
+  for (const one of given) {
+    const signature = readBase64(isJsonObject(one) ? member(one, "sig") : undefined);
+    if (signature === null) return null;
+    signatures.push(signature);
+  }
+  const body = readBase64(member(envelope, "payload"));
+  const payload = body === null ? null : decodeUtf8Strict(body);
+  return payload === null ? null : { signatures, payload };
+}
+
+function parseText(text: string | null): JsonValue | undefined {
+  const parsed = text === null ? null : parseJson(text, { maximumDepth: PACK_DEPTH });
+  return parsed?.ok === true ? parsed.value : undefined;
+}
+
+/** The bytes of base64 in the standard or the URL alphabet, with padding. */
+function readBase64(text: JsonValue | undefined): Uint8Array | null {
+  if (typeof text !== "string") return null;
+  if (!/[-_]/.test(text)) return decodeBase64(text);
+  return /[+/]/.test(text) ? null : decodeBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+}
+
+/**
+ * Whether an envelope is a signature of a pack under a key: one of its signatures verifies, and its statement has the
+ * value of the one that follows from the manifest.
  *
  * @param envelope The envelope's bytes
  * @param bytes The manifest's bytes
@@ -135,8 +127,9 @@ export function verifyEnvelope(
   publicKey: Uint8Array,
 ): boolean {
   const decoded = decodeEnvelope(envelope);
-  if (!decoded.ok) return false;
-  const { keyId, signature, statement } = decoded.value;
-  return keyId === keyIdOf(sha256, publicKey) && statement === statementOf(sha256, bytes, manifest) &&
-    verifyEd25519(publicKey, preAuthenticationEncoding(PAYLOAD_TYPE, statement), signature);
+  if (decoded === null) return false;
+  const statement = parseText(decoded.payload);
+  if (statement === undefined || canonicalize(statement) !== statementOf(sha256, bytes, manifest)) return false;
+  const signed = preAuthenticationEncoding(PAYLOAD_TYPE, decoded.payload);
+  return decoded.signatures.some((signature) => verifyEd25519(publicKey, signed, signature));
 }

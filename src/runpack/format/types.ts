@@ -37,8 +37,10 @@ export const OBJECT_BYTES = 256 * 1024 * 1024;
 export const WITHHELD_CONDITIONS = 4096;
 /** Bytes of one signature file. */
 export const SIGNATURE_BYTES = 16 * 1024;
-/** Maximum signatures beside one pack. */
+/** Maximum signature files beside one pack. */
 export const SIGNATURES = 64;
+/** Maximum signatures of one signature file. */
+export const ENVELOPE_SIGNATURES = 16;
 /** Maximum nesting of containers in a text of a pack. It exceeds the limit of inputs, since records wrap them. */
 export const PACK_DEPTH = 128;
 /** Maximum canonical bytes of a value within its segment; a larger value is an object of its own. */

@@ -14,7 +14,7 @@ import {
   statementOf,
 } from "../../../src/runpack/format/dsse.ts";
 import { decodeManifest } from "../../../src/runpack/format/manifest.ts";
-import { SIGNATURES } from "../../../src/runpack/format/types.ts";
+import { ENVELOPE_SIGNATURES, SIGNATURES } from "../../../src/runpack/format/types.ts";
 import { KEY_1, KEY_2, SHA256, type TestKey } from "../kernel_fixture.ts";
 import type { Editable } from "../law_specs.ts";
 import type { MemoryPack } from "../runpack_memory.ts";
@@ -52,12 +52,16 @@ const row = (
 ): EnvelopeRow => ({ name, envelopes, keys, signers });
 
 /** The good envelope with one change to its JSON. */
-const changed = (name: string, change: (envelope: Editable) => void): EnvelopeRow =>
+const changed = (
+  name: string,
+  change: (envelope: Editable, pack: MemoryPack) => void,
+  signers: readonly TestKey[] = [],
+): EnvelopeRow =>
   row(name, (pack) => {
     const value = JSON.parse(good(pack));
-    change(value);
+    change(value, pack);
     return [canonicalize(value)];
-  });
+  }, signers);
 
 /** An envelope over a changed statement, its signature good. */
 const restated = (name: string, change: (statement: Editable) => void): EnvelopeRow =>
@@ -66,6 +70,18 @@ const restated = (name: string, change: (statement: Editable) => void): Envelope
     change(value);
     return [envelope(canonicalize(value), KEY_1)];
   });
+
+/** A text in the URL alphabet of base64. */
+const urlAlphabet = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
+
+/** The members of an object, the last one first. */
+const reversed = (value: Editable): Editable => Object.fromEntries(Object.entries(value).reverse());
+
+/** A signature of an envelope by another key, under a key id of its own form. */
+const second = (pack: MemoryPack): Editable => ({
+  keyid: "release-2026",
+  sig: JSON.parse(envelope(statement(pack), KEY_2)).signatures[0].sig,
+});
 
 /** The same signature with the group's order added to S: it verifies wherever S is not bounded. */
 function malleable(sig: string): string {
@@ -85,14 +101,38 @@ export const ENVELOPE_ROWS: readonly EnvelopeRow[] = [
   row("a good envelope behind one that is not JSON", (pack) => ["{", good(pack)], [KEY_1]),
   row(`a good envelope behind ${SIGNATURES - 1} others`, (pack) => [...others(), good(pack)], [KEY_1]),
   row(`a good envelope behind ${SIGNATURES} others`, (pack) => [...others(), "{}", good(pack)]),
-  row("an envelope with a line feed behind it", (pack) => [`${good(pack)}\n`]),
-  row("an envelope that is not canonical", (pack) => [good(pack).replace(":", ": ")]),
-  changed("an envelope with a member more", (value) => value.note = ""),
+  row("an envelope with a line feed behind it", (pack) => [`${good(pack)}\n`], [KEY_1]),
+  row("an envelope that is not canonical", (pack) => [good(pack).replace(":", ": ")], [KEY_1]),
+  row("an envelope with its members in another order", (pack) => {
+    const value = reversed(JSON.parse(good(pack)));
+    return [JSON.stringify({ ...value, signatures: value.signatures.map(reversed) }, null, 2)];
+  }, [KEY_1]),
+  row("a statement with its members in another order, and white space", (pack) => [
+    envelope(JSON.stringify(reversed(JSON.parse(statement(pack))), null, 1), KEY_1),
+  ], [KEY_1]),
+  row("an envelope with a repeated member", (pack) => [good(pack).replace("{", `{"payload":"e30=",`)]),
+  changed("an envelope with a member more", (value) => value.note = "", [KEY_1]),
   changed("an envelope of another payload type", (value) => value.payloadType = "application/json"),
-  changed("an envelope with two signatures", (value) => value.signatures.push(value.signatures[0])),
+  changed("an envelope with one signature twice", (value) => value.signatures.push(value.signatures[0]), [KEY_1]),
+  changed("an envelope of two signers", (value, pack) => value.signatures.push(second(pack)), [KEY_1, KEY_2]),
+  changed("a good signature behind one of another algorithm", (value) => value.signatures.unshift({ sig: "AAAA" }), [
+    KEY_1,
+  ]),
+  changed(`${ENVELOPE_SIGNATURES} signatures, the last one good`, (value) => {
+    value.signatures.unshift(...Array(ENVELOPE_SIGNATURES - 1).fill({ sig: "AAAA" }));
+  }, [KEY_1]),
+  changed(`${ENVELOPE_SIGNATURES + 1} signatures, the last one good`, (value) => {
+    value.signatures.unshift(...Array(ENVELOPE_SIGNATURES).fill({ sig: "AAAA" }));
+  }),
   changed("an envelope without a signature", (value) => value.signatures = []),
-  changed("a signature under another key id", (value) => value.signatures[0].keyid = keyId(KEY_2)),
-  changed("a signature with a member more", (value) => value.signatures[0].cert = ""),
+  changed("a signature under another key id", (value) => value.signatures[0].keyid = keyId(KEY_2), [KEY_1]),
+  changed("a signature under a key id of another form", (value) => value.signatures[0].keyid = "ci", [KEY_1]),
+  changed("a signature without a key id", (value) => delete value.signatures[0].keyid, [KEY_1]),
+  changed("a signature with a member more", (value) => value.signatures[0].cert = "", [KEY_1]),
+  changed("payload and signature in the URL alphabet of base64", (value) => {
+    value.payload = urlAlphabet(value.payload);
+    value.signatures[0].sig = urlAlphabet(value.signatures[0].sig);
+  }, [KEY_1]),
   changed("a signature whose S is not below the order", (value) => {
     value.signatures[0].sig = malleable(value.signatures[0].sig);
   }),
@@ -102,7 +142,7 @@ export const ENVELOPE_ROWS: readonly EnvelopeRow[] = [
   changed("a signature without its padding", (value) => {
     value.signatures[0].sig = value.signatures[0].sig.replace(/=+$/, "");
   }),
-  changed("a payload in the other alphabet of base64", (value) => {
+  changed("another payload, in the other alphabet of base64", (value) => {
     value.payload = `${value.payload.slice(0, -4)}_-==`;
   }),
   row("a signature over the payload alone", (pack) => [envelope(statement(pack), KEY_1, statement(pack))]),
