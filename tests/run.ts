@@ -11,7 +11,7 @@ import { pagesOf } from "./checks/doc_links.ts";
 import { readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
-import { addTallies, exitCodeOf, formatTally, runStep, type Step, type Tally } from "./steps.ts";
+import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally } from "./steps.ts";
 
 const DENO = Deno.execPath();
 /** Pages whose blocks of TypeScript are type-checked and run. */
@@ -25,7 +25,7 @@ const STATIC_STEPS: readonly Step[] = [
   {
     name: "types",
     kind: "command",
-    command: [DENO, "check", "--quiet", "--frozen", "--doc", "main.ts", "src", "tests", "docs", ...PAGES],
+    command: [DENO, "check", "--quiet", "--frozen", LOCK, "--doc", "main.ts", "src", "tests", "docs", ...PAGES],
     minutes: 5,
   },
 ];

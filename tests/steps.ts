@@ -48,6 +48,9 @@ export interface TestsStep extends StepBase {
 /** One step of a plan. */
 export type Step = CommandStep | TestsStep;
 
+/** The lock of the tests: what the program needs, and the packages that tests and benchmarks alone use. */
+export const LOCK = "--lock=tests/deno.lock";
+
 const FAILED_ONCE: Tally = { passed: 0, failed: 1 };
 
 /** The sum of two tallies. */
@@ -97,7 +100,7 @@ async function runTests(step: TestsStep): Promise<Tally> {
   try {
     const paths = step.threads === undefined ? step.paths : await writeGroups(folder, step.paths, step.threads);
     const command = [
-      ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", "-P=test"],
+      ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", LOCK, "-P=test"],
       ...[
         `--junit-path=${report}`,
         ...(step.threads === undefined ? [] : ["--reporter=dot"]),

@@ -6,11 +6,11 @@
  */
 
 import assert from "node:assert/strict";
-import MiniSearch from "minisearch";
 import { DEFAULT_SETTINGS } from "../../src/config/defaults.ts";
 import { readDocuments } from "../../src/docs/documents.ts";
 import { createSearchIndex, type IndexedText } from "../../src/docs/search_index.ts";
 import { splitSections } from "../../src/docs/sections.ts";
+import { MiniSearch } from "./peers.ts";
 import { type BenchRow, compare, makeRow } from "./harness.ts";
 import { meanGain, readQueries } from "./docs_queries.ts";
 

@@ -6,10 +6,6 @@
  */
 
 import assert from "node:assert/strict";
-import { preparsePolicySet, statefulIsAuthorized } from "@cedar-policy/cedar-wasm/nodejs";
-import { parse as parseCel } from "@marcbachmann/cel-js";
-import jsonLogic from "json-logic-js";
-import { Engine } from "json-rules-engine";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { CompiledStage } from "../../src/run/compile.ts";
 import { evaluateEvidence } from "../../src/run/evaluate.ts";
@@ -17,6 +13,7 @@ import { presentCallerEvidence } from "../../src/run/evidence.ts";
 import type { ValueType } from "../../src/law/value/types.ts";
 import { callerItem, lawOf, profileWith, qualificationWith, SHA256 } from "../simulation/kernel_fixture.ts";
 import { policy } from "../simulation/law_specs.ts";
+import { Engine, jsonLogic, parseCel, preparsePolicySet, statefulIsAuthorized } from "./peers.ts";
 import { type BenchRow, compare, median } from "./harness.ts";
 
 /** How long one round of one side takes, about. */

@@ -71,17 +71,10 @@ export const PACKAGES: readonly { readonly name: string; readonly layers: readon
 
 /** Packages and built-in modules for tests and measurements. The program never loads them. */
 export const TEST_ONLY_PACKAGES = [
-  "@cedar-policy/cedar-wasm",
-  "@marcbachmann/cel-js",
-  "@modelcontextprotocol/sdk",
   "ajv",
   "canonicalize",
   "fast-check",
-  "gpt-tokenizer",
   "json-canon",
-  "json-logic-js",
-  "json-rules-engine",
-  "minisearch",
   "node:assert",
   "node:test",
 ];

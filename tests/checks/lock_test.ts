@@ -54,3 +54,23 @@ Deno.test("a lock that lacks a package is refused", async () => {
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("the tree: the lock of the tests has what that of the program has, byte for byte", async () => {
+  const [program, tests] = await Promise.all(["deno.lock", "tests/deno.lock"].map(async (path) => {
+    return (JSON.parse(await Deno.readTextFile(new URL(path, ROOT_URL))) as { npm: Record<string, unknown> }).npm;
+  }));
+  assert.ok(program !== undefined && tests !== undefined);
+  for (const [name, entry] of Object.entries(program)) {
+    assert.deepEqual(
+      tests[name],
+      entry,
+      `${name}: run "deno check --lock=tests/deno.lock --frozen=false main.ts tests"`,
+    );
+  }
+});
+
+/** The most packages and bytes that a command of the program downloads at its first run, beside the runtime. */
+Deno.test("the tree: the program's lock names at most 60 packages", async () => {
+  const lock = JSON.parse(await Deno.readTextFile(new URL("deno.lock", ROOT_URL))) as { npm: Record<string, unknown> };
+  assert.ok(Object.keys(lock.npm).length <= 60, `${Object.keys(lock.npm).length} packages`);
+});

@@ -35,7 +35,7 @@ export function findWords(text: string, path = ""): FoundWord[] {
 
 /** No file has such a word. The lock is exempt: it lists names of packages. */
 export function checkWords(files: readonly SourceFile[]): Violation[] {
-  return files.filter(({ path }) => path !== "deno.lock").flatMap((file) =>
+  return files.filter(({ path }) => path !== "deno.lock" && path !== "tests/deno.lock").flatMap((file) =>
     findWords(file.text, file.path).map(({ word, line, advice }) => ({
       rule: "words",
       path: file.path,

@@ -3,11 +3,8 @@
 import assert from "node:assert/strict";
 import { Client as ClientTwo, StreamableHTTPClientTransport as HttpTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioTwo } from "@modelcontextprotocol/client/stdio";
-import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
-import { SSEClientTransport as SseOne } from "@modelcontextprotocol/sdk/client/sse.js";
-import { StdioClientTransport as StdioOne } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport as HttpOne } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { spec } from "@/tools/tests/tools_fixture.ts";
+import { ClientOne, HttpOne, SseOne, StdioOne } from "./first_sdk.ts";
 import { startServer } from "./client.ts";
 import { gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { listening } from "./http_fixture.ts";

@@ -1,8 +1,7 @@
 /** The HTTP+SSE transport of older clients: its sessions, whose they are, and how they end. */
 
 import assert from "node:assert/strict";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { ClientOne as Client, SseOne as SSEClientTransport } from "./first_sdk.ts";
 import { callText, type HttpServer, pause, send, type Sending, startHttpFixture } from "./http_fixture.ts";
 
 const AUTH = {

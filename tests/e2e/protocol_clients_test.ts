@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { Client as ClientTwo, type VersionNegotiationMode } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
-import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { SERVER_INFO } from "@/server/protocol/identity.ts";
 import { instructionsFor } from "@/server/protocol/instructions.ts";
+import { ClientOne, StdioOne as TransportOne } from "./first_sdk.ts";
 import { fixtureArgs } from "./client.ts";
 
 /** What both generations of the client give. */

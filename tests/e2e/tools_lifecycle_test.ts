@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
-import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import { evidence, id, schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
 import { assertPublished } from "../answers.ts";
+import { ClientOne, StdioOne as TransportOne } from "./first_sdk.ts";
 import { gateArgs, inFolder, processOf, STORES } from "./gate_command.ts";
 
 /** What a tool answered: its structured result, and whether that is an error. */

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
-import { Client as ClientOne } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as TransportOne } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { ClientOne, countTokens, StdioOne as TransportOne } from "./first_sdk.ts";
 import { envelope, initializeParams, startServer, type Wire } from "./client.ts";
 import { gateArgs, inFolder, processOf } from "./gate_command.ts";
 
