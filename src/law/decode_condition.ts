@@ -16,8 +16,11 @@ import { decimalFault } from "./value/decimal.ts";
 import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
 import {
   type DomainSchema,
+  type Expected,
+  isRelativeTime,
   type ObservationDomain,
   type Predicate,
+  type RelativeTime,
   type TypedValue,
   VALUE_TYPES,
 } from "./value/types.ts";
@@ -134,8 +137,21 @@ const readPredicate: Read<Predicate> = (refusals, value, path) => {
     const expected = readMember(refusals, object, path, "expected", readExpectedSet);
     return expected === undefined ? undefined : { predicate: name, expected };
   }
-  const expected = readMember(refusals, object, path, "expected", readTypedValue);
+  const expected = readMember(refusals, object, path, "expected", readExpected);
   return expected === undefined ? undefined : { predicate: name, expected };
+};
+
+/** Reads a value to compare with. Whether the predicate compares with the time is checked later. */
+const readExpected: Read<Expected> = (refusals, value, path) =>
+  isRelativeTime(value) ? readRelativeTime(refusals, value, path) : readTypedValue(refusals, value, path);
+
+const readRelativeTime: Read<RelativeTime> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, ["relative_to", "offset_milliseconds"]);
+  if (object === undefined) return undefined;
+  const relative_to = readMember(refusals, object, path, "relative_to", oneOf("evaluation_time"));
+  const offset = readMember(refusals, object, path, "offset_milliseconds", integer(-INTEGER_MAXIMUM));
+  if (relative_to === undefined || offset === undefined) return undefined;
+  return { relative_to, offset_milliseconds: offset };
 };
 
 const readTypedValue: Read<TypedValue> = (refusals, value, path) => {

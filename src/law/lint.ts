@@ -166,7 +166,7 @@ function isNeverTrue({ observation_domain: domain, predicate }: Condition): bool
     ? { minimum: -INTEGER_MAXIMUM, maximum: INTEGER_MAXIMUM, ...domain }
     : domain;
   const test = compilePredicate(predicate, domain);
-  const holdsFor = (bound: number | string): boolean => test({ value: bound, value_type }) === TRUE;
+  const holdsFor = (bound: number | string): boolean => test({ value: bound, value_type }, null) === TRUE;
   switch (predicate.predicate) {
     case "GreaterThan":
     case "GreaterThanOrEqual":

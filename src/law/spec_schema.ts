@@ -80,6 +80,10 @@ const SCALARS: JsonObject = {
   labels: array(ID, SPEC_LIMITS.packetSet, UNIQUE),
   schema: closed({ schema_id: ID, version: ID }),
   typed: closed({ value: true, value_type: { enum: VALUE_TYPES } }),
+  relative: {
+    description: "For the order of a Timestamp",
+    ...closed({ relative_to: { const: "evaluation_time" }, offset_milliseconds: INTEGER }),
+  },
 };
 
 const REQUIREMENTS: JsonObject = {
@@ -118,7 +122,7 @@ const CONDITIONS: JsonObject = {
   predicate: oneOf(
     variant("predicate", PRESENCE),
     variant("predicate", "InSet", { expected: array(TYPED_VALUE, MAXIMUM_SET_SIZE, { minItems: 1 }) }),
-    variant("predicate", COMPARISONS, { expected: TYPED_VALUE }),
+    variant("predicate", COMPARISONS, { expected: { anyOf: [TYPED_VALUE, reference("relative")] } }),
   ),
   policy: {
     description: "Which evidence counts; retain_digest_only goes with digest_only, keys with signature",

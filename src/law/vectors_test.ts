@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import extensions from "../../tests/vectors/law/extensions.json" with { type: "json" };
 import laws from "../../tests/vectors/law/laws.json" with { type: "json" };
 import proofs from "../../tests/vectors/law/proofs.json" with { type: "json" };
 import { environment } from "../../tests/simulation/law_specs.ts";
@@ -17,7 +18,7 @@ const sha256 = (data: string | Uint8Array): string => createHash("sha256").updat
 
 Deno.test("constructLaw(), lawIdentity() and graphIdentity() agree with the vectors", () => {
   assert.equal(laws.cases.length, 8);
-  for (const vector of laws.cases) {
+  for (const vector of [...laws.cases, ...extensions.cases]) {
     const result = constructLaw(vector.spec as unknown as JsonValue, environment());
     assert.ok(result.ok, vector.name);
     assert.equal(canonicalize(lawAsJson(result.law)), vector.canonical, vector.name);

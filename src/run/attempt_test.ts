@@ -18,6 +18,7 @@ import {
 } from "../../tests/simulation/kernel_fixture.ts";
 import type { Editable } from "../../tests/simulation/law_specs.ts";
 import type { Accepted, Environment, EvaluateCommand } from "./command.ts";
+import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { decide } from "./decide.ts";
 import type { AcquisitionWitness, ProcedureName, RecordedEvidence, RunState } from "./types.ts";
@@ -27,14 +28,17 @@ const DAY = 86_400_000;
 
 type Evidence = (law: CompiledLaw, state: RunState, now: number) => Partial<EvaluateCommand>;
 
-const acquired = (binding: string, value: number | null, witness: Partial<AcquisitionWitness> = {}): Evidence =>
-(
-  law,
-  _state,
-  now,
-) => ({
-  acquired: [acquiredItem(law, binding, value === null ? null : int(value), {}, { acquired_at: now, ...witness })],
-});
+const typed = (value: number | string): TypedValue =>
+  typeof value === "number" ? int(value) : { value, value_type: "Timestamp" };
+const acquired =
+  (binding: string, value: number | string | null, witness: Partial<AcquisitionWitness> = {}): Evidence =>
+  (
+    law,
+    _state,
+    now,
+  ) => ({
+    acquired: [acquiredItem(law, binding, value === null ? null : typed(value), {}, { acquired_at: now, ...witness })],
+  });
 const env = acquired("env-1", 3);
 const time = acquired("time-1", 3);
 const givenTime = acquired("time-1", 3, { trigger_time_given: true });
@@ -99,7 +103,7 @@ const outcomeOf = ({ outcome, evidence }: Judged): string =>
 const NOT_EXISTS = { predicate: { predicate: "NotExists" } };
 const ANY: Editable = { combination: { combination: "AnyQualifying" } };
 
-const ROWS: readonly [
+const CLOCK_ROWS: readonly [
   name: string,
   behind: number,
   policy: Editable,
@@ -152,7 +156,34 @@ const ROWS: readonly [
   ["nothing found, 60,001 ms behind", 60_001, HOUR, acquired("env-1", null), "unknown clock_behind_run", NOT_EXISTS],
 ];
 
-for (const [name, behind, policy, evidence, outcome, law] of ROWS) {
+const DAY_AGO: Editable = {
+  observation_domain: { domain: "Timestamp" },
+  predicate: {
+    predicate: "GreaterThanOrEqual",
+    expected: { relative_to: "evaluation_time", offset_milliseconds: -DAY },
+  },
+};
+const stamped = (millisecondsBeforeNow: number): Evidence =>
+  acquired("env-1", new Date(NOW - millisecondsBeforeNow).toISOString());
+const dated = acquired("env-1", new Date(NOW).toISOString().slice(0, 10));
+const callerStamp: Evidence = (_law, _state, now) => ({
+  caller_evidence: [callerItem("c", { value: new Date(now).toISOString(), value_type: "Timestamp" })],
+});
+
+/** Conditions on an instant at most a day before the evaluation, which the reading of each row decides. */
+const RELATIVE_ROWS: typeof CLOCK_ROWS = [
+  ["an instant a day before the evaluation", 0, {}, stamped(DAY), "true counts", DAY_AGO],
+  ["an instant a day and a millisecond before it", 0, {}, stamped(DAY + 1), "false counts", DAY_AGO],
+  ["an instant a day before a reading 60,000 ms behind", 60_000, {}, stamped(DAY + 60_000), "true counts", DAY_AGO],
+  ["an instant a day and 1 ms before that", 60_000, {}, stamped(DAY + 60_001), "false counts", DAY_AGO],
+  ["an instant, 60,001 ms behind", 60_001, {}, stamped(0), "unknown clock_behind_run", DAY_AGO],
+  ["an old instant, 60,001 ms behind", 60_001, {}, stamped(9 * DAY), "unknown clock_behind_run", DAY_AGO],
+  ["an instant of a caller, 60,000 ms behind", 60_000, {}, callerStamp, "true counts", DAY_AGO],
+  ["an instant of a caller, 60,001 ms behind", 60_001, {}, callerStamp, "unknown clock_behind_run", DAY_AGO],
+  ["a day against a relative instant", 0, {}, dated, "unknown counts", DAY_AGO],
+];
+
+for (const [name, behind, policy, evidence, outcome, law] of [...CLOCK_ROWS, ...RELATIVE_ROWS]) {
   Deno.test(`evaluation by gate-kernel-2, ${name}: ${outcome}`, () => {
     assert.equal(outcomeOf(evaluateBehind(behind, policy, evidence, "gate-kernel-2", law)), outcome);
   });
@@ -173,6 +204,11 @@ Deno.test("gate-kernel-1 measures ages at the accepted instant and has no error 
   for (const [behind, evidence, outcome] of rows) {
     assert.equal(outcomeOf(evaluateBehind(behind, HOUR, evidence, "gate-kernel-1")), outcome);
   }
+});
+
+Deno.test("gate-kernel-1 had no relative time, so a comparison with one is Unknown", () => {
+  const judged = evaluateBehind(0, {}, stamped(0), "gate-kernel-1", DAY_AGO);
+  assert.equal(outcomeOf(judged), "unknown counts");
 });
 
 Deno.test("an item that cannot be judged by the clock keeps its value, and the record retains it", () => {

@@ -6,8 +6,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw, Stage } from "../law/types.ts";
-import { compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
-import type { TypedValue } from "../law/value/types.ts";
+import { type CompiledPredicate, compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
 import type { Tri } from "../law/value/truth.ts";
 import { compileProgram, type Program } from "./program.ts";
 
@@ -15,7 +14,7 @@ import { compileProgram, type Program } from "./program.ts";
 export interface CompiledCondition {
   readonly condition: Condition;
   /** Judges a value of the condition's domain; never throws. */
-  readonly judge: (value: TypedValue) => Tri;
+  readonly judge: CompiledPredicate;
   /** The judgement if acquisition succeeded and found nothing. */
   readonly onFoundNothing: Tri;
   /** The retention that every evidence item of the condition must have. */

@@ -10,6 +10,8 @@ import type { PresentedEvidence } from "./evidence.ts";
 import { type Program, runProgram } from "./program.ts";
 import {
   applyIndependence,
+  type EvaluationTime,
+  evaluationTime,
   observeClock,
   type QualificationEnvironment,
   type QualifiedEvidence,
@@ -41,20 +43,24 @@ function judgementOf(value: Tri, unknown: Judgement): Judgement {
  * The judgement of one counting item. An observed error is Unknown for every predicate. An item that found nothing is
  * Unknown for every predicate except `Exists` and `NotExists`.
  */
-function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence): Judgement {
+function judgeItem(condition: CompiledCondition, { item }: QualifiedEvidence, evaluatedAt: EvaluationTime): Judgement {
   if (item.error !== undefined) return ERROR;
   if (item.value === null) return judgementOf(condition.onFoundNothing, NO_EVIDENCE);
-  return judgementOf(condition.judge(item.value), TYPE_MISMATCH);
+  return judgementOf(condition.judge(item.value, evaluatedAt), TYPE_MISMATCH);
 }
 
-function judgeAgreement(condition: CompiledCondition, counting: readonly QualifiedEvidence[]): Judgement {
+function judgeAgreement(
+  condition: CompiledCondition,
+  counting: readonly QualifiedEvidence[],
+  evaluatedAt: EvaluationTime,
+): Judgement {
   const [first, ...rest] = counting;
   if (first === undefined) return UNQUALIFIED;
   // An observed error is a qualifying source without an answer. If it were dropped, the condition could pass by
   // absence.
   if (counting.some(({ item }) => item.error !== undefined)) return ERROR;
   if (rest.some((other) => !sameObservation(first.item, other.item))) return DISAGREEMENT;
-  return judgeItem(condition, first);
+  return judgeItem(condition, first, evaluatedAt);
 }
 
 /** Kleene Or. */
@@ -82,38 +88,45 @@ function judgeQuorum(judgements: readonly Judgement[], minimum: number, allQuali
 function judgeCondition(
   condition: CompiledCondition,
   presented: readonly QualifiedEvidence[],
+  evaluatedAt: EvaluationTime,
 ): { readonly judgement: Judgement; readonly items: readonly QualifiedEvidence[] } {
   const { items, contradiction } = applyIndependence(condition.condition.evidence_use_policy, presented);
-  return { judgement: judgeQualified(condition, items, contradiction), items };
+  return { judgement: judgeQualified(condition, items, contradiction, evaluatedAt), items };
 }
 
 /**
  * Judges a condition from its items, after independence was applied.
  *
  * @param contradiction Whether one acquisition contradicts itself
+ * @param evaluatedAt The time that relative expected values are relative to
  */
 export function judgeQualified(
   condition: CompiledCondition,
   items: readonly QualifiedEvidence[],
   contradiction: boolean,
+  evaluatedAt: EvaluationTime,
 ): Judgement {
   if (items.length === 0) return NO_EVIDENCE;
   const counting = items.filter(({ reason }) => reason === null);
   if (counting.length === 0) return UNQUALIFIED;
   if (contradiction) return DISAGREEMENT;
   const { combination } = condition.condition.evidence_use_policy;
-  if (combination.combination === "AllQualifyingAgree") return judgeAgreement(condition, counting);
-  const judgements = counting.map((item) => judgeItem(condition, item));
+  if (combination.combination === "AllQualifyingAgree") return judgeAgreement(condition, counting, evaluatedAt);
+  const judgements = counting.map((item) => judgeItem(condition, item, evaluatedAt));
   return combination.combination === "AnyQualifying"
     ? judgeAny(judgements)
     : judgeQuorum(judgements, combination.minimum, counting.length === items.length);
 }
 
 /** {@link judgeCondition} for a single item, which is what most conditions have: it needs no test of independence. */
-function judgeSingle(condition: CompiledCondition, only: QualifiedEvidence): Judgement {
+function judgeSingle(
+  condition: CompiledCondition,
+  only: QualifiedEvidence,
+  evaluatedAt: EvaluationTime,
+): Judgement {
   const { combination } = condition.condition.evidence_use_policy;
-  if (combination.combination === "Quorum") return judgeCondition(condition, [only]).judgement;
-  return only.reason === null ? judgeItem(condition, only) : UNQUALIFIED;
+  if (combination.combination === "Quorum") return judgeCondition(condition, [only], evaluatedAt).judgement;
+  return only.reason === null ? judgeItem(condition, only, evaluatedAt) : UNQUALIFIED;
 }
 
 /** The whole trace of a requirement over conditions: one line for each visit of a leaf. */
@@ -162,6 +175,7 @@ export function evaluateEvidence(
   environment: QualificationEnvironment,
 ): Evaluation {
   const items = observeClock(environment, presented);
+  const evaluatedAt = evaluationTime(environment);
   const { conditions, slotOf, scratch: { places } } = compiled;
   const evidence: QualifiedEvidence[] = [];
   // Most conditions have one item; its index is enough. Only the others need a list.
@@ -185,7 +199,8 @@ export function evaluateEvidence(
     const only = evidence[places[slot] ?? NONE];
     const more = several?.get(slot);
     if (condition === undefined || only === undefined) judgements.push(NO_EVIDENCE);
-    else judgements.push(more === undefined ? judgeSingle(condition, only) : judgeSeveral(condition, more, evidence));
+    else if (more === undefined) judgements.push(judgeSingle(condition, only, evaluatedAt));
+    else judgements.push(judgeSeveral(condition, more, evidence, evaluatedAt));
   }
   const { outcome, trace } = evaluateCompletion(compiled, judgements);
   return { outcome: triName(outcome), trace, evidence };
@@ -203,8 +218,10 @@ function judgeSeveral(
   condition: CompiledCondition,
   places: readonly number[],
   evidence: QualifiedEvidence[],
+  evaluatedAt: EvaluationTime,
 ): Judgement {
-  const { judgement, items } = judgeCondition(condition, places.flatMap((place) => evidence[place] ?? []));
+  const own = places.flatMap((place) => evidence[place] ?? []);
+  const { judgement, items } = judgeCondition(condition, own, evaluatedAt);
   items.forEach((one, index) => evidence[places[index] ?? NONE] = one);
   return judgement;
 }

@@ -27,7 +27,7 @@ import {
   tooLarge,
 } from "./evidence.ts";
 import { asJson } from "./primitives.ts";
-import type { QualifiedEvidence } from "./qualify.ts";
+import type { EvaluationTime, QualifiedEvidence } from "./qualify.ts";
 import type { ObservedError, TraceItem } from "./types.ts";
 
 /** The assumed value of a binding; null means that the check found nothing. */
@@ -49,6 +49,12 @@ export interface ExplainedTraceItem extends TraceItem {
 /** A trace line with the assumptions that it depends on. */
 export interface AssumedTraceItem extends ExplainedTraceItem {
   readonly assumptions: readonly Assumption[];
+}
+
+/** The environment of a precheck, with the instant that stands for the evaluation time in Unix milliseconds. */
+export interface PrecheckEnvironment extends Environment {
+  /** Null makes a comparison with the evaluation time Unknown. */
+  readonly precheck_at: EvaluationTime;
 }
 
 /** The result of a precheck. */
@@ -186,7 +192,7 @@ export function precheckStage(
   evidence: readonly CallerEvidence[],
   verdicts: ReadonlyMap<number, "valid" | "invalid">,
   assumed: readonly AssumedAcquisition[],
-  environment: Environment,
+  environment: PrecheckEnvironment,
 ): Precheck {
   const { primitives, profile } = environment;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);

@@ -11,12 +11,11 @@ import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { fitProviderResult } from "../law/value/typed_value.ts";
 import type { Kleene } from "../law/value/truth.ts";
-import type { Environment } from "./command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
 import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
 import { judgedFromPrecheck, type JudgedItem } from "./missing/causes.ts";
-import { type ExplainedTraceItem, explainErrors } from "./precheck.ts";
+import { type ExplainedTraceItem, explainErrors, type PrecheckEnvironment } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
 
 /** The asserted value of a condition. */
@@ -99,7 +98,7 @@ export function precheckAsserted(
   law: CompiledLaw,
   stage: CompiledStage,
   values: readonly AssertedValue[],
-  environment: Environment,
+  environment: PrecheckEnvironment,
 ): AssertedPrecheck {
   const { primitives, profile } = environment;
   const maximumBytes = maximumValueBytes(law, profile);

@@ -16,7 +16,10 @@ function said(
   changes: Partial<AssertedValue> = {},
 ): string {
   const values = value === undefined ? [] : [{ condition_id: "c", value, ...changes }];
-  const judged = precheckAsserted(law, law.stages[0] as CompiledStage, values, environmentWith(profile));
+  const judged = precheckAsserted(law, law.stages[0] as CompiledStage, values, {
+    ...environmentWith(profile),
+    precheck_at: null,
+  });
   const [line] = judged.trace;
   return [judged.outcome, line?.reason, line?.error?.code, judged.blocked_by, judged.outcome_without_lane].filter(
     Boolean,

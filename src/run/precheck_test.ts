@@ -26,7 +26,10 @@ function precheck(
   assumed: readonly AssumedAcquisition[] = [],
   environment = TRUST,
 ): string {
-  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, environment);
+  const result = precheckStage(law, law.stages[0] as CompiledStage, evidence, new Map(), assumed, {
+    ...environment,
+    precheck_at: null,
+  });
   if (!result.ok) return result.rejections.map(({ code, path }) => `${code} ${path}`).join(", ");
   const [line] = result.trace;
   return [result.outcome, line?.reason, line?.error?.code, ...line?.assumptions ?? []].filter(Boolean).join(" ");
@@ -116,7 +119,10 @@ Deno.test("precheckStage() does not count a signature that is bound to some atte
 
 Deno.test("precheckResult() is outcome and trace", () => {
   const law = oneConditionLaw();
-  const result = precheckStage(law, law.stages[0] as CompiledStage, [], new Map(), [env(3)], TRUST);
+  const result = precheckStage(law, law.stages[0] as CompiledStage, [], new Map(), [env(3)], {
+    ...TRUST,
+    precheck_at: null,
+  });
   assert.ok(result.ok);
   assert.deepEqual(precheckResult(result), {
     outcome: "true",

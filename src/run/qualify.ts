@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { EvidenceUsePolicy } from "../law/types.ts";
+import type { Condition, EvidenceUsePolicy } from "../law/types.ts";
 import { checkInDomain, domainEqual } from "../law/value/typed_value.ts";
+import { usesEvaluationTime } from "../law/value/types.ts";
 import { anchorCounts } from "./anchor.ts";
 import { CLOCK_BEHIND_RUN, type EvaluatedAttempt } from "./attempt.ts";
 import type { Environment } from "./command.ts";
@@ -27,6 +28,17 @@ export interface QualificationEnvironment extends Environment {
    * lanes are not tested. No signature of a caller is bound to a precheck.
    */
   readonly attempt: EvaluatedAttempt | null;
+  /** Unix milliseconds that stand for the evaluation time in a precheck. */
+  readonly precheck_at?: EvaluationTime;
+}
+
+/** The time that relative expected values are relative to, in Unix milliseconds; null if there is no such time. */
+export type EvaluationTime = number | null;
+
+/** The evaluation time of an attempt or a precheck. Laws of `gate-kernel-1` had no relative time. */
+export function evaluationTime({ attempt, precheck_at, procedure }: QualificationEnvironment): EvaluationTime {
+  if (attempt === null) return precheck_at ?? null;
+  return procedure === "gate-kernel-1" ? null : attempt.evaluated_at;
 }
 
 /** An item with its verdict. */
@@ -173,6 +185,11 @@ function restsOnAuthority({ provider_id, acquisition }: PresentedEvidence): bool
   return provider_id === TIME_PROVIDER && acquisition !== undefined && acquisition.trigger_time_given !== true;
 }
 
+/** Whether the evaluation time decides which values satisfy a condition, or which of its items count. */
+function dependsOnTime({ predicate, evidence_use_policy }: Condition): boolean {
+  return evidence_use_policy.freshness.freshness === "MaximumAge" || usesEvaluationTime(predicate);
+}
+
 /**
  * Marks items if the time authority is too far behind the run: every item of a condition that depends on the time
  * becomes an observed error. It keeps its value, so that a replay derives the error again.
@@ -184,8 +201,8 @@ export function observeClock(
   if (attempt?.clock_behind_run !== true) return items;
   const stamped = new Set(items.filter(restsOnAuthority).map(({ condition_id }) => condition_id));
   return items.map((item) => {
-    const freshness = law.conditionIndex.get(item.condition_id)?.condition.evidence_use_policy.freshness.freshness;
-    const isJudgedByIt = freshness === "MaximumAge" || stamped.has(item.condition_id);
+    const condition = law.conditionIndex.get(item.condition_id)?.condition;
+    const isJudgedByIt = stamped.has(item.condition_id) || condition !== undefined && dependsOnTime(condition);
     return isJudgedByIt && item.error === undefined ? { ...item, error: CLOCK_BEHIND_RUN } : item;
   });
 }

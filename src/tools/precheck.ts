@@ -8,7 +8,7 @@ import { z } from "zod";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
-import { unmetCauses } from "../run/missing/causes.ts";
+import { type UnmetCause, unmetCauses } from "../run/missing/causes.ts";
 import { unmetConditions } from "../run/missing/missing.ts";
 import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
@@ -26,7 +26,7 @@ import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
-import type { Services } from "./services/services.ts";
+import { precheckEnvironment, type Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import { inTurns } from "./framework/cooperative_scheduler.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
@@ -104,9 +104,10 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
     return failure("payload_invalid", message, { ...input.data_shape, reason: "payload_not_an_object" });
   }
   const judged = await withVerdicts(services, namespace_id, stage, values);
-  const { environment } = services;
-  const verifiedOnly = verifiedOnlyUnder(environment.profile);
-  return answer(law, stage, precheckAsserted(law, stage, judged, environment), verifiedOnly);
+  const environment = precheckEnvironment(services);
+  const decided = precheckAsserted(law, stage, judged, environment);
+  const causes = unmetCauses(stage, decided.trace, decided.items, environment.precheck_at);
+  return answer(law, stage, decided, causes, verifiedOnlyUnder(environment.profile));
 }
 
 function schemaOf(record: string): JsonValue {
@@ -164,7 +165,8 @@ async function withVerdicts(
 function answer(
   law: CompiledLaw,
   stage: CompiledStage,
-  { items, ...judged }: AssertedPrecheck,
+  { items: _items, ...judged }: AssertedPrecheck,
+  causes: readonly UnmetCause[],
   verifiedOnly: VerifiedOnly,
 ): ToolAnswer {
   const { stage_id, completion_requirement } = stage.stage;
@@ -175,7 +177,7 @@ function answer(
   return cutAnswer({
     decision: { kind, stage_id, unmet },
     ...asJson(judged) as JsonObject,
-    ...causesMember(unmetCauses(stage, judged.trace, items)),
+    ...causesMember(causes),
     ...missingMember(stage, judged.trace, verifiedOnly),
   });
 }

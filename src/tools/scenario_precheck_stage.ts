@@ -8,9 +8,9 @@ import { z } from "zod";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import { judgedFromPrecheck, unmetCauses } from "../run/missing/causes.ts";
+import { judgedFromPrecheck, type UnmetCause, unmetCauses } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
-import { type Precheck, precheckResult, precheckStage } from "../run/precheck.ts";
+import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure } from "./framework/errors.ts";
@@ -21,7 +21,7 @@ import { stageNotFound } from "./framework/not_found.ts";
 import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
-import type { Services } from "./services/services.ts";
+import { precheckEnvironment, type Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
 import type { Tool, ToolAnswer } from "./framework/types.ts";
 
@@ -71,13 +71,14 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   if (stage === undefined) return stageNotFound(law, stage_id);
   const evidence = input.caller_evidence ?? [];
   // Rejected evidence is not validated with schemas.
-  const first = judge(services, law, stage, input, new Map());
+  const environment = precheckEnvironment(services);
+  const first = judge(environment, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
   const verifiedOnly = verifiedOnlyUnder(services.environment.profile);
   const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
     cutAnswer({
       ...precheckResult(precheck),
-      ...causesMember(unmetCauses(stage, precheck.trace, precheck.evidence.map(judgedFromPrecheck))),
+      ...causesMember(causesOfPrecheck(stage, precheck, environment)),
       ...missingMember(stage, precheck.trace, verifiedOnly),
     });
   const judged = [...evidence, ...assumedEvidence(law, input)];
@@ -88,7 +89,7 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
     throw failed.error;
   }
   if (verdicts.size === 0) return answer(first);
-  const second = judge(services, law, stage, input, verdicts);
+  const second = judge(environment, law, stage, input, verdicts);
   return second.ok ? answer(second) : rejected(stage_id, second);
 }
 
@@ -100,8 +101,16 @@ function assumedEvidence(law: CompiledLaw, input: Input): Pick<CallerEvidence, "
   }));
 }
 
+function causesOfPrecheck(
+  stage: CompiledStage,
+  { trace, evidence }: Extract<Precheck, { ok: true }>,
+  { precheck_at }: PrecheckEnvironment,
+): UnmetCause[] {
+  return unmetCauses(stage, trace, evidence.map(judgedFromPrecheck), precheck_at);
+}
+
 function judge(
-  services: Services,
+  environment: PrecheckEnvironment,
   law: CompiledLaw,
   stage: CompiledStage,
   input: Input,
@@ -112,7 +121,7 @@ function judge(
     const schema_verdict = verdicts.get(callerCount + index);
     return schema_verdict === undefined ? one : { ...one, schema_verdict };
   });
-  return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, services.environment);
+  return precheckStage(law, stage, input.caller_evidence ?? [], verdicts, assumed, environment);
 }
 
 function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): ToolAnswer {

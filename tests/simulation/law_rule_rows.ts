@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { JsonObject } from "../../src/canonical/json.ts";
 import { approved, type RefusalRow, requires } from "./law_refusal_rows.ts";
 
 /** Requirement expressions. */
@@ -96,6 +97,8 @@ export const GRAPHS: readonly RefusalRow[] = [
 ];
 
 /** Conditions and evidence-use policies. */
+const RELATIVE: JsonObject = { relative_to: "evaluation_time", offset_milliseconds: -86_400_000 };
+
 export const CONDITIONS: readonly RefusalRow[] = [
   [
     "a minimum above the maximum",
@@ -116,6 +119,50 @@ export const CONDITIONS: readonly RefusalRow[] = [
     "an unknown domain",
     (s) => s.conditions[0].observation_domain = { domain: "string" },
     "value_invalid $.conditions[0].observation_domain.domain",
+  ],
+  [
+    "a relative time of another origin",
+    (s) => s.conditions[3].predicate.expected = { relative_to: "now", offset_milliseconds: 0 },
+    "value_invalid $.conditions[3].predicate.expected.relative_to",
+  ],
+  [
+    "a relative time without an offset",
+    (s) => s.conditions[3].predicate.expected = { relative_to: "evaluation_time" },
+    "member_missing $.conditions[3].predicate.expected.offset_milliseconds",
+  ],
+  [
+    "a relative time with a value",
+    (s) => s.conditions[3].predicate.expected = { ...RELATIVE, value: "2026-01-01T00:00:00Z", value_type: "Timestamp" },
+    "member_unknown $.conditions[3].predicate.expected.value",
+    "member_unknown $.conditions[3].predicate.expected.value_type",
+  ],
+  [
+    "an offset of half a millisecond",
+    (s) => s.conditions[3].predicate.expected = { ...RELATIVE, offset_milliseconds: 0.5 },
+    "type_invalid $.conditions[3].predicate.expected.offset_milliseconds",
+  ],
+  [
+    "an offset beyond the safe integers",
+    (s) => s.conditions[3].predicate.expected = { ...RELATIVE, offset_milliseconds: 2 ** 53 },
+    "value_invalid $.conditions[3].predicate.expected.offset_milliseconds",
+  ],
+  [
+    "equality with a relative time",
+    (s) => s.conditions[3].predicate = { predicate: "Equals", expected: RELATIVE },
+    "expected_invalid $.conditions[3].predicate.expected",
+  ],
+  [
+    "a relative time on another domain",
+    (s) => s.conditions[2].predicate.expected = RELATIVE,
+    "expected_invalid $.conditions[2].predicate.expected",
+  ],
+  [
+    "a relative time in a set",
+    (s) => s.conditions[3].predicate = { predicate: "InSet", expected: [RELATIVE] },
+    "member_unknown $.conditions[3].predicate.expected[0].offset_milliseconds",
+    "member_unknown $.conditions[3].predicate.expected[0].relative_to",
+    "member_missing $.conditions[3].predicate.expected[0].value",
+    "member_missing $.conditions[3].predicate.expected[0].value_type",
   ],
   [
     "a predicate of other domains",

@@ -7,7 +7,7 @@
 
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
-import type { JsonValue } from "../../src/canonical/json.ts";
+import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
 import { asJson } from "../../src/run/primitives.ts";
 import type { TypedValue } from "../../src/law/value/types.ts";
 import type { PresentedEvidence } from "../../src/run/evidence.ts";
@@ -33,6 +33,15 @@ import { type PlayedRun, playRun, type RunMove } from "./runpack_run.ts";
 const HOUR = { freshness: "MaximumAge", maximum_age_millis: 3_600_000 };
 const DAY = 86_400_000;
 
+/** An instant at most a day before the evaluation. */
+const YOUNG: JsonObject = {
+  observation_domain: { domain: "Timestamp" },
+  predicate: {
+    predicate: "GreaterThanOrEqual",
+    expected: { relative_to: "evaluation_time", offset_milliseconds: -DAY },
+  },
+};
+
 function contractOf(provider_id: string): JsonValue {
   return {
     provider_id,
@@ -42,7 +51,7 @@ function contractOf(provider_id: string): JsonValue {
       params_required: false,
       params_schema: true,
       result_schema: {},
-      allowed_comparators: ["equals"],
+      allowed_comparators: ["equals", "greater_than_or_equal"],
       anchor_types: [],
     }],
   };
@@ -77,11 +86,12 @@ function clockLaw(): CompiledLaw {
       condition("open", acquired),
       condition("plain", {}),
       condition("said", { freshness: HOUR }),
+      { ...condition("young", acquired) as JsonObject, ...YOUNG },
     ],
-    acquisition_bindings: [binding("fresh", "env"), binding("open", "time")],
+    acquisition_bindings: [binding("fresh", "env"), binding("open", "time"), binding("young", "env")],
     stages: [{
       ...stage("gate", "plain"),
-      completion_requirement: { And: ["fresh", "open", "plain", "said"].map((Condition) => ({ Condition })) },
+      completion_requirement: { And: ["fresh", "open", "plain", "said", "young"].map((Condition) => ({ Condition })) },
     }],
     completion_requirement: { Condition: "gate" },
   });
@@ -100,10 +110,17 @@ function acquiredAt(law: CompiledLaw, binding: string, value: TypedValue, acquir
   return { ...item, acquisition: { ...acquisition, provider_result } as NonNullable<typeof acquisition> };
 }
 
+function backupAt(instant: number): TypedValue {
+  return { value: new Date(instant).toISOString(), value_type: "Timestamp" };
+}
+
 const evaluate = (clock: number): RunMove => (law, state, operation) =>
   evaluateCommand(operation, state.head, "gate", {
     caller_evidence: [callerItem("plain", bool(true)), callerItem("said", bool(true))],
-    acquired: ["fresh", "open"].map((binding) => acquiredAt(law, binding, bool(true), NOW + clock)),
+    acquired: [
+      ...["fresh", "open"].map((binding) => acquiredAt(law, binding, bool(true), NOW + clock)),
+      acquiredAt(law, "young", backupAt(NOW + clock - DAY), NOW + clock),
+    ],
   });
 
 /** Plays the run. */
@@ -179,6 +196,16 @@ export const CLOCK_FORGERIES: readonly ForgeryRow[] = [
     name: "an item of a caller that a clock behind the run measured",
     violates: { ...MISMATCH, ...DECISION },
     forge: (parts) => changeItem(parts, AT.behind, 1, JUDGED, counts),
+  },
+  {
+    name: "a relative instant that a clock behind the run judged",
+    violates: { ...MISMATCH, ...DECISION },
+    forge: (parts) => changeItem(parts, AT.behind, 4, JUDGED, counts),
+  },
+  {
+    name: "a relative instant judged by another time than the record's",
+    violates: DECISION,
+    forge: (parts) => changeItem(parts, AT.tolerated, 4, { value: "unknown", reason: "type_mismatch" }, () => {}),
   },
   {
     name: "an item that no clock rules out, ruled out by the clock",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NOW } from "./kernel_fixture.ts";
 import { readJson } from "../../src/canonical/scan.ts";
 import { CLOCK_FORGERIES, playClockRun } from "./runpack_clock_run.ts";
 import type { Editable } from "./law_specs.ts";
@@ -23,9 +24,9 @@ Deno.test("a run whose clock jumped ahead: conditions that depend on the clock a
     return [trace.join(", ")];
   });
   assert.deepEqual(attempts, [
-    "fresh true, open true, plain true, said unknown unqualified",
-    "fresh true, open true, plain true, said unknown unqualified",
-    "fresh unknown error, open unknown error, plain true, said unknown error",
+    "fresh true, open true, plain true, said unknown unqualified, young true",
+    "fresh true, open true, plain true, said unknown unqualified, young true",
+    "fresh unknown error, open unknown error, plain true, said unknown error, young unknown error",
   ]);
 });
 
@@ -35,6 +36,24 @@ Deno.test("a run whose clock jumped verifies, with every value and with values w
     assert.deepEqual(violated(report), {});
     const expected = withheld_conditions.length === 0 ? "satisfied" : "unavailable value_withheld";
     assert.equal(statusesOf(report)["pure_semantic_replay"], expected);
+  }
+});
+
+Deno.test("a run with an expected value relative to the evaluation replays whenever it is verified", async () => {
+  const pack = await packOf(RUN);
+  const { now } = Date;
+  const reports: VerificationReport[] = [];
+  try {
+    for (const instant of [0, NOW, NOW + 3000 * 86_400_000]) {
+      Date.now = () => instant;
+      reports.push(await verifyWhole(pack));
+    }
+  } finally {
+    Date.now = now;
+  }
+  for (const report of reports) {
+    assert.equal(statusesOf(report)["pure_semantic_replay"], "satisfied");
+    assert.equal(report.report_identity, reports[0]?.report_identity);
   }
 });
 

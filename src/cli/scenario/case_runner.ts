@@ -160,7 +160,10 @@ async function evaluateStage(context: CaseContext, stage: CompiledStage, one: St
     const schema_verdict = await verdictOf(context, sha256, condition, acquired.value);
     assumed.push(schema_verdict === null ? acquired : { ...acquired, schema_verdict });
   }
-  return precheckStage(law, compiled, evidence, verdicts, assumed, context.environment);
+  return precheckStage(law, compiled, evidence, verdicts, assumed, {
+    ...context.environment,
+    precheck_at: one.evaluated_at,
+  });
 }
 
 async function verdictOf(

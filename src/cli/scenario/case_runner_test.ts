@@ -56,6 +56,15 @@ const DISCLOSING = {
   }],
 };
 
+const YOUNG = {
+  observation_domain: { domain: "Timestamp" },
+  predicate: {
+    predicate: "GreaterThanOrEqual",
+    expected: { relative_to: "evaluation_time", offset_milliseconds: -86_400_000 },
+  },
+};
+const AT = { evaluated_at: "2026-03-02T10:00:00Z" };
+
 /** A law of one condition, the evidence of a case, and the outcome. */
 const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome: string][] = [
   ["nothing", spec({}), {}, "unknown"],
@@ -76,6 +85,15 @@ const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome:
     { acquired: { name: "x" } },
     "false",
   ],
+  ["an instant a day before the evaluation", spec(YOUNG), { ...AT, given: { a: "2026-03-01T10:00:00Z" } }, "true"],
+  ["an instant before that", spec(YOUNG), { ...AT, given: { a: "2026-03-01T09:59:59.999Z" } }, "false"],
+  [
+    "the same instant, evaluated earlier",
+    spec(YOUNG),
+    { evaluated_at: "2026-03-02T11:59:59.999+02:00", given: { a: "2026-03-01T09:59:59.999Z" } },
+    "true",
+  ],
+  ["a day against a relative instant", spec(YOUNG), { ...AT, given: { a: "2026-03-02" } }, "unknown"],
   ["a packet that the policy denies", spec({}, {}, DISCLOSING), { given: { a: 1 } }, "denied"],
 ];
 
@@ -85,6 +103,29 @@ type = "builtin"
 [policy]
 engine = "deny_all"
 `;
+
+Deno.test("gate scenario test needs an instant for a condition relative to the evaluation, of the stage or of the case", async () => {
+  const stage = { stage: "one", given: { a: "2026-03-01T10:00:00Z" }, expect: "true" };
+  const of = (
+    one: JsonObject,
+    stage: JsonObject,
+  ): unknown => [{ name: "n", stages: [stage], expect: "complete", ...one }];
+  const rows: readonly (readonly [cases: unknown, code: number, message: RegExp])[] = [
+    [of({}, { ...stage, ...AT }), 0, /1 passed, 0 failed/],
+    [of(AT, stage), 0, /1 passed, 0 failed/],
+    [of({ evaluated_at: "2026-04-01T10:00:00Z" }, { ...stage, ...AT }), 0, /1 passed, 0 failed/],
+    [of({ evaluated_at: "2026-04-01T10:00:00Z" }, stage), 3, /one is false, expected true/],
+    [of({}, stage), 2, /Expected a member "evaluated_at": condition "a" is relative to the evaluation time/],
+    [of({ evaluated_at: "2026-03-02" }, stage), 2, /Expected "evaluated_at" to be an RFC 3339 date-time with offset/],
+    [of({ evaluated_at: "2026-03-02T10:00:00.0001Z" }, stage), 2, /exact to the millisecond/],
+    [of({ evaluated_at: 1 }, stage), 2, /Expected "evaluated_at" to be/],
+  ];
+  for (const [cases, code, message] of rows) {
+    let text = "";
+    assert.equal(await runCases(spec(YOUNG), cases, [], (written) => text += written), code, JSON.stringify(cases));
+    assert.match(text, message);
+  }
+});
 
 Deno.test("gate scenario test reports which schema it cannot use", async () => {
   const domain = { domain: "Json", maximum_bytes: 9, schema: { schema_id: "s", version: "1" } };

@@ -9,6 +9,8 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { nearest } from "../../canonical/nearest.ts";
 import { formatPath } from "../../canonical/path.ts";
 import type { Kleene } from "../../law/value/truth.ts";
+import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { usesEvaluationTime } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
@@ -33,6 +35,8 @@ export interface StageCase {
   /** Values by binding; null if the binding finds nothing. */
   readonly acquired: readonly { readonly binding_id: string; readonly value: JsonValue }[];
   readonly signed: readonly string[];
+  /** Unix milliseconds; null if no condition of the stage depends on the evaluation time. */
+  readonly evaluated_at: number | null;
   readonly expect: StageExpectation;
   readonly conditions: ReadonlyMap<string, Kleene>;
 }
@@ -200,7 +204,8 @@ function readSchema(report: Report, value: JsonValue, steps: Steps): CaseSchema 
 }
 
 function readCase(report: Report, law: CompiledLaw, value: JsonValue, steps: Steps, source: Source): Case {
-  const object = objectAt(report, value, steps, ["name", "stages", "expect", "ready"]);
+  const object = objectAt(report, value, steps, ["name", "evaluated_at", "stages", "expect", "ready"]);
+  const evaluatedAt = instantAt(report, object, steps, "evaluated_at");
   const stages = listAt(report, object, steps, "stages");
   if (stages.length === 0) report([...steps, "stages"], "Expected at least one stage");
   const known = law.stages.map(({ stage }) => stage.stage_id);
@@ -212,15 +217,21 @@ function readCase(report: Report, law: CompiledLaw, value: JsonValue, steps: Ste
   return {
     name: textAt(report, object, steps, "name"),
     line: () => source.locate(steps, "value").line,
-    stages: stages.flatMap((one, index) => readStage(report, law, one, [...steps, "stages", index]) ?? []),
+    stages: stages.flatMap((one, index) => readStage(report, law, one, [...steps, "stages", index], evaluatedAt) ?? []),
     expect: wordAt(report, member(object, "expect"), [...steps, "expect"], RUN_EXPECTATIONS) ?? "active",
     ready,
   };
 }
 
-const STAGE_MEMBERS = ["stage", "given", "items", "acquired", "signed", "expect", "conditions"];
+const STAGE_MEMBERS = ["stage", "evaluated_at", "given", "items", "acquired", "signed", "expect", "conditions"];
 
-function readStage(report: Report, law: CompiledLaw, value: JsonValue, steps: Steps): StageCase | null {
+function readStage(
+  report: Report,
+  law: CompiledLaw,
+  value: JsonValue,
+  steps: Steps,
+  evaluatedAt: number | null,
+): StageCase | null {
   const object = objectAt(report, value, steps, STAGE_MEMBERS);
   const expect = wordAt(report, member(object, "expect"), [...steps, "expect"], STAGE_EXPECTATIONS) ?? "unknown";
   const known = law.stages.map(({ stage }) => stage.stage_id);
@@ -266,7 +277,25 @@ function readStage(report: Report, law: CompiledLaw, value: JsonValue, steps: St
     const word = wordAt(report, judged, [...steps, "conditions", name], ["true", "false", "unknown"] as const);
     if (condition(name, [...steps, "conditions", name]) !== null && word !== null) conditions.set(name, word);
   }
-  return { stage_id, sent, acquired, signed, expect, conditions };
+  const evaluated_at = instantAt(report, object, steps, "evaluated_at") ?? evaluatedAt;
+  const timed = stage.conditions.find(({ condition }) => usesEvaluationTime(condition.predicate));
+  if (evaluated_at === null && timed !== undefined && EVALUATED.includes(expect)) {
+    const name = timed.condition.condition_id;
+    report(steps, `Expected a member "evaluated_at": condition "${name}" is relative to the evaluation time`);
+  }
+  return { stage_id, sent, acquired, signed, evaluated_at, expect, conditions };
+}
+
+/** Reads an optional instant as Unix milliseconds. */
+function instantAt(report: Report, object: JsonObject, steps: Steps, name: string): number | null {
+  const value = member(object, name);
+  if (value === undefined) return null;
+  const instant = typeof value === "string" ? parseTimestamp(value) : null;
+  if (instant?.kind === "date_time" && instant.leap === 0 && instant.fraction.length <= 3) {
+    return instant.seconds * 1000 + Number(instant.fraction.padEnd(3, "0"));
+  }
+  report([...steps, name], `Expected "${name}" to be an RFC 3339 date-time with offset, exact to the millisecond`);
+  return null;
 }
 
 /** Whether a condition requires signed evidence. */

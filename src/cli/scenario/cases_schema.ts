@@ -23,9 +23,12 @@ function byName(values: JsonObject | true, description: string): JsonObject {
 
 const KLEENE: JsonObject = { enum: [true, false, "true", "false", "unknown"] };
 
+const INSTANT: JsonObject = { type: "string", format: "date-time" };
+
 const STAGE: JsonObject = closed(
   {
     stage: { ...TEXT, description: "The stage; it is opened first if it is ready" },
+    evaluated_at: { ...INSTANT, description: "The evaluation time, to which expected values may be relative" },
     given: byName(true, "A value for each condition: sent by the caller if allowed, else found by its bindings"),
     items: byName({ type: "array" }, "Several values for a condition, each an item from the caller"),
     acquired: byName(true, "The result of each binding; null if it finds nothing"),
@@ -40,6 +43,7 @@ const STAGE: JsonObject = closed(
 const CASE: JsonObject = closed(
   {
     name: TEXT,
+    evaluated_at: { ...INSTANT, description: "The evaluation time of the stages that give none" },
     stages: { ...list(STAGE, "The attempts of the run, in order"), minItems: 1 },
     expect: { enum: RUN_EXPECTATIONS, description: "The expected status of the run" },
     ready: list(TEXT, "Exactly the stages that are ready at the end"),

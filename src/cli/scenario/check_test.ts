@@ -225,6 +225,32 @@ Deno.test("explainLaw() describes the query of a binding, and evidence that is n
   }
 });
 
+Deno.test("explainLaw() describes an order relative to the evaluation", async () => {
+  const { law } = await check("a.yaml", YAML);
+  const first = law?.conditions.find(({ condition_id }) => condition_id === "z");
+  assert.ok(first);
+  const rows: readonly (readonly [predicate: string, offset: number, words: string])[] = [
+    ["GreaterThan", -86_400_000, "less than 24 hours before the evaluation"],
+    ["GreaterThanOrEqual", -86_400_000, "at most 24 hours before the evaluation"],
+    ["LessThan", -1_800_000, "more than 30 minutes before the evaluation"],
+    ["LessThanOrEqual", -3_600_000, "at least 1 hour before the evaluation"],
+    ["GreaterThan", 172_800_000, "more than 2 days after the evaluation"],
+    ["GreaterThanOrEqual", 1500, "at least 1500 ms after the evaluation"],
+    ["LessThan", 90_000, "less than 90 seconds after the evaluation"],
+    ["LessThanOrEqual", 5_400_000, "at most 90 minutes after the evaluation"],
+    ["GreaterThan", 0, "after the evaluation"],
+    ["GreaterThanOrEqual", 0, "at or after the evaluation"],
+    ["LessThan", 0, "before the evaluation"],
+    ["LessThanOrEqual", 0, "at or before the evaluation"],
+  ];
+  for (const [predicate, offset_milliseconds, words] of rows) {
+    const expected = { relative_to: "evaluation_time", offset_milliseconds };
+    const condition = { ...first, observation_domain: { domain: "Timestamp" }, predicate: { predicate, expected } };
+    const described = explainLaw({ ...law, conditions: [condition] } as ScenarioLaw);
+    assert.ok(described.includes(`a timestamp that is ${words}\n`), described);
+  }
+});
+
 Deno.test("drawings escape names", async () => {
   const { law } = await check("a.yaml", YAML.replaceAll("first", "'</text><script>\"&'"));
   assert.ok(law);

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
-import type { ObservationDomain, Predicate, TypedValue } from "../../law/value/types.ts";
+import { isRelativeTime, type ObservationDomain, type Predicate, type TypedValue } from "../../law/value/types.ts";
 import { shown } from "../terminal/text.ts";
 
 /** Maximum characters of a displayed value. */
@@ -51,8 +51,27 @@ function describePredicate(predicate: Predicate): string {
   const { words: verb } = PREDICATES[predicate.predicate];
   if (!("expected" in predicate)) return verb;
   const { expected } = predicate;
-  const values: readonly TypedValue[] = Array.isArray(expected) ? expected : [expected as TypedValue];
+  if (isRelativeTime(expected)) return describeRelativeTime(predicate.predicate, expected.offset_milliseconds);
+  const values: readonly TypedValue[] = "value_type" in expected ? [expected] : expected;
   return `${verb} ${values.map(({ value }) => describeValue(value)).join(", ")}`;
+}
+
+/** Words for an order, before and after the evaluation: with a distance, and without one. */
+const RELATIVE_WORDS: Readonly<Record<string, readonly [before: string, after: string, at: string]>> = {
+  GreaterThan: ["less than", "more than", "after"],
+  GreaterThanOrEqual: ["at most", "at least", "at or after"],
+  LessThan: ["more than", "less than", "before"],
+  LessThanOrEqual: ["at least", "at most", "at or before"],
+};
+
+/** Describes a relative instant, such as `is at most 24 hours before the evaluation`. */
+function describeRelativeTime(predicate: string, offset: number): string {
+  const [before, after, at] = RELATIVE_WORDS[predicate] ?? ["", "", ""];
+  if (offset === 0) return `is ${at} the evaluation`;
+  const side = offset < 0
+    ? `${before} ${describeDuration(-offset)} before`
+    : `${after} ${describeDuration(offset)} after`;
+  return `is ${side} the evaluation`;
 }
 
 function describeValue(value: JsonValue): string {
@@ -124,7 +143,8 @@ function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): strin
 
 const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;
 
+/** Describes a duration in its largest unit, such as `90 minutes`; a single day is `24 hours`. */
 function describeDuration(millis: number): string {
-  const unit = UNITS.find(([, size]) => millis >= size && millis % size === 0);
+  const unit = UNITS.find(([name, size]) => millis >= (name === "day" ? 2 * size : size) && millis % size === 0);
   return unit === undefined ? `${millis} ms` : countOf(millis / unit[1], unit[0]);
 }

@@ -13,12 +13,16 @@ import { jsonEqual } from "./json_equality.ts";
 import { containsAllTest, setTest } from "./membership.ts";
 import { type ComparisonOutcomes, PREDICATES } from "./predicates.ts";
 import { substringTest } from "./text_search.ts";
-import { compareTimestamps, parseTimestamp } from "./timestamp.ts";
-import type { ObservationDomain, Predicate, TypedValue, ValueType } from "./types.ts";
+import { compareTimestamps, parseTimestamp, timestampOfMillis } from "./timestamp.ts";
+import { isRelativeTime, type ObservationDomain, type Predicate, type TypedValue, type ValueType } from "./types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
-/** Tests one present value. It allocates nothing for scalars and never throws. */
-export type CompiledPredicate = (value: TypedValue) => Tri;
+/**
+ * Tests one present value. It never throws, and allocates nothing for scalars unless it compares with the time.
+ *
+ * @param evaluatedAt The evaluation time in Unix milliseconds. If it is null, a comparison with it is Unknown.
+ */
+export type CompiledPredicate = (value: TypedValue, evaluatedAt: number | null) => Tri;
 
 const alwaysTrue: CompiledPredicate = () => TRUE;
 const alwaysFalse: CompiledPredicate = () => FALSE;
@@ -44,14 +48,19 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
  *
  * const expected = { value: "1.5", value_type: "Decimal" } as const;
  * const test = compilePredicate({ predicate: "GreaterThan", expected }, { domain: "Decimal" });
- * assert.equal(triName(test({ value: "1.50001", value_type: "Decimal" })), "true");
- * assert.equal(triName(test({ value: true, value_type: "Boolean" })), "unknown");
+ * assert.equal(triName(test({ value: "1.50001", value_type: "Decimal" }, null)), "true");
+ * assert.equal(triName(test({ value: true, value_type: "Boolean" }, null)), "unknown");
  * ```
  */
 export function compilePredicate(predicate: Predicate, domain: ObservationDomain): CompiledPredicate {
   const type = domain.domain;
   if (!("expected" in predicate)) return predicate.predicate === "Exists" ? alwaysTrue : alwaysFalse;
   if (predicate.predicate === "InSet") return setTest(predicate.expected, type) ?? alwaysUnknown;
+  if (isRelativeTime(predicate.expected)) {
+    const row = PREDICATES[predicate.predicate];
+    if (row.family !== "order" || type !== "Timestamp") return alwaysUnknown;
+    return relativeTimeTest(predicate.expected.offset_milliseconds, row.outcomes);
+  }
   if (predicate.predicate === "Contains") return containsTest(predicate.expected.value, type);
   const { family, outcomes } = PREDICATES[predicate.predicate];
   const expected = predicate.expected.value;
@@ -147,6 +156,16 @@ function timestampTest(expected: string, type: "Timestamp" | "Json", outcomes: C
     if (value_type !== type || typeof value !== "string") return UNKNOWN;
     const left = parseTimestamp(value);
     const order = left === null ? null : compareTimestamps(left, right);
+    return order === null ? UNKNOWN : byOrder(order, outcomes);
+  };
+}
+
+/** The order of an instant and the evaluation time moved by an offset. A day is no instant, so it is Unknown. */
+function relativeTimeTest(offset: number, outcomes: ComparisonOutcomes): CompiledPredicate {
+  return ({ value, value_type }, evaluatedAt) => {
+    if (evaluatedAt === null || value_type !== "Timestamp" || typeof value !== "string") return UNKNOWN;
+    const left = parseTimestamp(value);
+    const order = left === null ? null : compareTimestamps(left, timestampOfMillis(evaluatedAt + offset));
     return order === null ? UNKNOWN : byOrder(order, outcomes);
   };
 }

@@ -9,10 +9,17 @@ import type { Refusal, RefusalCode } from "../types.ts";
 import { type PredicateFamily, type PredicateName, PREDICATES } from "./predicates.ts";
 import { parseTimestamp } from "./timestamp.ts";
 import { checkInDomain, scalarKey } from "./typed_value.ts";
-import { type ObservationDomain, type Predicate, type TypedValue, VALUE_TYPES, type ValueType } from "./types.ts";
+import {
+  isRelativeTime,
+  type ObservationDomain,
+  type Predicate,
+  type TypedValue,
+  VALUE_TYPES,
+  type ValueType,
+} from "./types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
-export { compilePredicate } from "./compiled_predicate.ts";
+export { type CompiledPredicate, compilePredicate } from "./compiled_predicate.ts";
 
 /** Maximum number of expected values of an `InSet`. */
 export const MAXIMUM_SET_SIZE = 4096;
@@ -30,8 +37,8 @@ export interface PredicateValidation {
  *
  * - `predicate_not_allowed`: the domain has no such predicate;
  * - `predicate_not_enabled`: the operator has not enabled it;
- * - `expected_invalid`: the expected value is missing or superfluous, of another type, malformed, or of a JSON kind
- *   with which the predicate is Unknown for every value;
+ * - `expected_invalid`: the expected value is missing or superfluous, of another type, malformed, of a JSON kind with
+ *   which the predicate is Unknown for every value, or relative to a time that the predicate does not compare;
  * - `expected_outside_domain`: no value of the domain can equal, contain or exceed the expected one, so the predicate has
  *   the same truth value for all of them;
  * - `too_few`, `too_many`, `duplicate`: the values of an `InSet`.
@@ -172,10 +179,16 @@ function checkExpected(
   domain: ObservationDomain,
   path: readonly (string | number)[],
 ): PredicateRefusal | null {
+  const family = PREDICATES[name].family;
+  if (isRelativeTime(expected)) {
+    if (family === "order" && domain.domain === "Timestamp") return null;
+    const message = `Expected a typed value for "${name}" on domain "${domain.domain}": only the order of a ` +
+      `"Timestamp" is relative to the evaluation time`;
+    return refusal("expected_invalid", path, message);
+  }
   if (!isTypedValue(expected)) {
     return refusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
   }
-  const family = PREDICATES[name].family;
   const isJson = domain.domain === "Json" && expected.value_type === "Json";
   const wanted = isJson ? wantedJsonKind(family, expected.value) : null;
   if (wanted !== null) return refusal("expected_invalid", [...path, "value"], `Expected ${wanted} for "${name}"`);

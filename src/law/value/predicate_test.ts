@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import relativeTime from "../../../tests/vectors/values/relative_time.json" with { type: "json" };
 import vectors from "../../../tests/vectors/values/predicates.json" with { type: "json" };
 import type { JsonValue } from "../../canonical/json.ts";
 import {
@@ -88,9 +89,49 @@ Deno.test("compilePredicate() agrees with the vectors", () => {
     for (const { value, outcome } of values) {
       const typed = { value, value_type: domain.domain };
       assert.equal(checkInDomain(typed, domain), null, JSON.stringify(typed));
-      assert.equal(triName(test(typed)), outcome, `${JSON.stringify(value)} ${JSON.stringify(predicate)}`);
+      assert.equal(triName(test(typed, null)), outcome, `${JSON.stringify(value)} ${JSON.stringify(predicate)}`);
     }
   }
+});
+
+Deno.test("compilePredicate() compares with the evaluation time as the vectors say", () => {
+  for (const { predicate, evaluated_at, values } of relativeTime.cases) {
+    const given = predicate as Predicate;
+    assert.deepEqual(checkPredicate(given, DOMAINS.Timestamp, ALL_ENABLED), [], JSON.stringify(given));
+    const test = compilePredicate(given, DOMAINS.Timestamp);
+    for (const { value, outcome } of values) {
+      const typed = { value, value_type: "Timestamp" } as const;
+      assert.equal(checkInDomain(typed, DOMAINS.Timestamp), null, value);
+      assert.equal(triName(test(typed, evaluated_at)), outcome, `${value} ${evaluated_at} ${JSON.stringify(given)}`);
+      assert.equal(triName(test({ ...typed, value_type: "String" }, evaluated_at)), "unknown");
+    }
+  }
+});
+
+Deno.test("checkPredicate() accepts a relative time for the order of a Timestamp alone, as the vectors say", () => {
+  for (const { domain, predicate, refusals } of relativeTime.fits) {
+    const found = checkPredicate(predicate as unknown as Predicate, domain as ObservationDomain, ALL_ENABLED);
+    assert.deepEqual(found.map(({ code, path }) => ({ code, path })), refusals, JSON.stringify(predicate));
+  }
+});
+
+Deno.test("an order relative to the evaluation time is that of the instant moved by the offset", () => {
+  const latest = Date.parse("9999-12-31T23:59:59.999Z");
+  const instant = fc.integer({ min: 0, max: latest });
+  const offset = fc.integer({ min: -86_400_000, max: 86_400_000 });
+  const order = fc.constantFrom("GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual");
+  fc.assert(fc.property(instant, offset, offset, order, (at, offset_milliseconds, apart, name) => {
+    const expected = at + offset_milliseconds;
+    fc.pre(expected >= 0 && expected <= latest && expected + apart >= 0 && expected + apart <= latest);
+    const value = { value: new Date(expected + apart).toISOString(), value_type: "Timestamp" } as const;
+    const relative = { predicate: name, expected: { relative_to: "evaluation_time", offset_milliseconds } } as const;
+    const fixed: Predicate = {
+      predicate: name,
+      expected: { value: new Date(expected).toISOString(), value_type: "Timestamp" },
+    };
+    const [left, right] = [relative, fixed].map((one) => compilePredicate(one, DOMAINS.Timestamp)(value, at));
+    assert.equal(left, right);
+  }));
 });
 
 Deno.test("compilePredicate() is unknown for a value of another type, except for presence", () => {
@@ -99,7 +140,11 @@ Deno.test("compilePredicate() is unknown for a value of another type, except for
     const test = compilePredicate(predicate, domain);
     for (const value_type of VALUE_TYPES.filter((type) => type !== domain.domain)) {
       for (const { value } of values) {
-        assert.equal(triName(test({ value, value_type })), "unknown", `${value_type} ${JSON.stringify(predicate)}`);
+        assert.equal(
+          triName(test({ value, value_type }, null)),
+          "unknown",
+          `${value_type} ${JSON.stringify(predicate)}`,
+        );
       }
     }
   }
@@ -174,7 +219,7 @@ Deno.test("compilePredicate() never throws on any value", () => {
       typedValue,
       typedValue,
       (name, type, expected, value) => {
-        const outcome = triName(compilePredicate(predicateOf(name, expected), DOMAINS[type])(value));
+        const outcome = triName(compilePredicate(predicateOf(name, expected), DOMAINS[type])(value, null));
         const typeFits = value.value_type === type || name === "Exists" || name === "NotExists";
         if (!typeFits) assert.equal(outcome, "unknown");
       },
@@ -201,7 +246,7 @@ Deno.test("compilePredicate() obeys the laws between predicates", () => {
       const domain = DOMAINS[type];
       fc.pre(checkInDomain(value, domain) === null && checkInDomain(expected, domain) === null);
       const ask = (name: PredicateName): Kleene =>
-        triName(compilePredicate(predicateOf(name, expected), domain)(value));
+        triName(compilePredicate(predicateOf(name, expected), domain)(value, null));
       for (const [name, opposite] of opposites) assert.equal(ask(name), not[ask(opposite)], name);
       if (ask("Equals") !== "unknown") assert.equal(ask("Equals") === "true", domainEqual(value, expected));
       if (ask("GreaterThan") !== "unknown") {
@@ -217,6 +262,6 @@ Deno.test("compilePredicate() obeys the laws between predicates", () => {
 Deno.test("compilePredicate() is unknown for a value without a canonical form in Contains", () => {
   const expected: TypedValue = { value: [{ a: 1 }], value_type: "Json" };
   const test = compilePredicate({ predicate: "Contains", expected }, DOMAINS.Json);
-  assert.equal(triName(test({ value: [{ a: 1 }], value_type: "Json" })), "true");
-  assert.equal(triName(test({ value: [{ a: 1 }, { a: "\ud800" }], value_type: "Json" })), "unknown");
+  assert.equal(triName(test({ value: [{ a: 1 }], value_type: "Json" }, null)), "true");
+  assert.equal(triName(test({ value: [{ a: 1 }, { a: "\ud800" }], value_type: "Json" }, null)), "unknown");
 });

@@ -28,6 +28,7 @@ const SECONDS_LENGTH = 19;
 const OFFSET_LENGTH = 6;
 const MAXIMUM_LENGTH = SECONDS_LENGTH + 1 + MAXIMUM_FRACTION_DIGITS + OFFSET_LENGTH;
 const SECONDS_OF_DAY = 86_400;
+const MILLIS_OF_SECOND = 1000;
 
 const PLUS = 0x2b;
 const HYPHEN = 0x2d;
@@ -92,6 +93,16 @@ export function compareTimestamps(left: Timestamp, right: Timestamp): Order | nu
   if (left.leap !== right.leap) return left.leap < right.leap ? -1 : 1;
   if (left.fraction === right.fraction) return 0;
   return left.fraction < right.fraction ? -1 : 1;
+}
+
+/**
+ * The instant of some Unix milliseconds. Milliseconds beyond the years of {@link parseTimestamp} order after or before
+ * every text, so the sum of two safe integers needs no exact form.
+ */
+export function timestampOfMillis(millis: number): Timestamp {
+  const rest = ((millis % MILLIS_OF_SECOND) + MILLIS_OF_SECOND) % MILLIS_OF_SECOND;
+  const fraction = String(rest).padStart(3, "0").replace(/0+$/, "");
+  return { kind: "date_time", seconds: (millis - rest) / MILLIS_OF_SECOND, leap: 0, fraction };
 }
 
 /** The same text for every spelling of a day or instant, as a key of timestamps. */

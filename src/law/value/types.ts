@@ -98,10 +98,30 @@ export interface InSetPredicate {
   readonly expected: readonly TypedValue[];
 }
 
+/** An instant relative to the evaluation time of an attempt, such as -86,400,000 for a day before it. */
+export interface RelativeTime {
+  readonly relative_to: "evaluation_time";
+  /** Milliseconds after the evaluation time, within ±(2^53-1). */
+  readonly offset_milliseconds: number;
+}
+
+/** What a value is compared with: a value of the law, or an instant relative to the evaluation time. */
+export type Expected = TypedValue | RelativeTime;
+
 /** Compares the value with one expected value. */
 export interface ComparisonPredicate {
   readonly predicate: ComparisonPredicateName;
-  readonly expected: TypedValue;
+  readonly expected: Expected;
+}
+
+/** Whether an expected value is an instant relative to the evaluation time. */
+export function isRelativeTime(expected: unknown): expected is RelativeTime {
+  return typeof expected === "object" && expected !== null && Object.hasOwn(expected, "relative_to");
+}
+
+/** Whether the truth of a predicate depends on the evaluation time. */
+export function usesEvaluationTime(predicate: Predicate): boolean {
+  return "expected" in predicate && isRelativeTime(predicate.expected);
 }
 
 /** The test that a condition puts to the value it observes. */

@@ -11,7 +11,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
-import type { QualifiedEvidence } from "../qualify.ts";
+import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, RecordedEvidence, TraceItem } from "../types.ts";
 import { unmetConditions } from "./missing.ts";
 import { judgedBy } from "./stage.ts";
@@ -73,15 +73,17 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
   };
 }
 
-function judge({ judge, onFoundNothing }: CompiledCondition, value: TypedValue | null): Tri {
-  return value === null ? onFoundNothing : judge(value);
-}
-
-function countsOf(condition: CompiledCondition, items: readonly JudgedItem[]): QuorumCounts | null {
+function countsOf(
+  condition: CompiledCondition,
+  items: readonly JudgedItem[],
+  evaluatedAt: EvaluationTime,
+): QuorumCounts | null {
   const { combination } = condition.condition.evidence_use_policy;
   if (combination.combination !== "Quorum") return null;
   const values = items.flatMap(({ qualified, value }) => qualified ? [value] : []);
-  const judged = values.flatMap((value) => value === undefined ? [] : [judge(condition, value)]);
+  const judge = (value: TypedValue | null): Tri =>
+    value === null ? condition.onFoundNothing : condition.judge(value, evaluatedAt);
+  const judged = values.flatMap((value) => value === undefined ? [] : [judge(value)]);
   if (judged.length < values.length) return null;
   const count = (wanted: Tri): number => judged.filter((value) => value === wanted).length;
   return { holds: count(TRUE), fails: count(FALSE), needed: combination.minimum };
@@ -92,11 +94,16 @@ export function countsValues({ conditions }: CompiledStage): boolean {
   return conditions.some(({ condition }) => condition.evidence_use_policy.combination.combination === "Quorum");
 }
 
-/** One entry for each unmet condition, in the order of the requirement; empty if the requirement holds. */
+/**
+ * One entry for each unmet condition, in the order of the requirement; empty if the requirement holds.
+ *
+ * @param evaluatedAt The evaluation time of the attempt; read only with values
+ */
 export function unmetCauses(
   stage: CompiledStage,
   trace: readonly TraceItem[],
   items: readonly JudgedItem[],
+  evaluatedAt: EvaluationTime,
 ): UnmetCause[] {
   const lines = new Map(trace.map((line) => [line.condition_id, line]));
   const itemsOf = Map.groupBy(items, (item) => item.condition_id);
@@ -107,7 +114,7 @@ export function unmetCauses(
       qualified ? [] : [error?.code ?? reason ?? "unqualified"]
     );
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
-    const counts = condition === undefined ? null : countsOf(condition, own);
+    const counts = condition === undefined ? null : countsOf(condition, own, evaluatedAt);
     return {
       condition_id,
       value,

@@ -13,6 +13,8 @@ import { judgeQualified } from "../../run/evaluate.ts";
 import type { PresentedEvidence } from "../../run/evidence.ts";
 import {
   applyIndependence,
+  type EvaluationTime,
+  evaluationTime,
   observeClock,
   type QualificationEnvironment,
   type QualifiedEvidence,
@@ -95,7 +97,7 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
       (earlier, later) => saysSame(known, earlier, later),
     );
     judged.forEach((one, index) => evidence[own[index] ?? -1] = one);
-    const judgement = judgeNamed(known, condition, judged, contradiction);
+    const judgement = judgeNamed(known, condition, judged, contradiction, evaluationTime(qualification.environment));
     if (judgement !== null) judgements.set(condition.condition.condition_id, judgement);
   }
   return { evidence, judgements };
@@ -150,18 +152,19 @@ function judgeNamed(
   condition: CompiledCondition,
   items: readonly QualifiedEvidence[],
   contradiction: boolean,
+  evaluatedAt: EvaluationTime,
 ): Judgement | null {
   const { observation_domain: { domain }, predicate: { predicate }, evidence_use_policy } = condition.condition;
   const counting = items.filter(({ reason }) => reason === null);
   const agree = evidence_use_policy.combination.combination === "AllQualifyingAgree";
   const isSettled = contradiction || counting.every(({ item }) => item.error !== undefined || !isAbsent(known, item)) ||
     agree && counting.some(({ item }) => item.error !== undefined);
-  if (isSettled) return judgeQualified(condition, items, contradiction);
+  if (isSettled) return judgeQualified(condition, items, contradiction, evaluatedAt);
   const names = new Set(counting.map(({ item }) => item.value_identity));
   const isOpen = hasSeveralSpellings(domain) && names.size > (names.has(undefined) ? 2 : 1);
   const asksPresence = predicate === "Exists" || predicate === "NotExists";
   if (agree && isOpen || !asksPresence && !(agree && names.size > 1)) return null;
-  return judgeQualified(condition, items.map(withIdentityAsValue), contradiction);
+  return judgeQualified(condition, items.map(withIdentityAsValue), contradiction, evaluatedAt);
 }
 
 /** An item with its identity as value: sufficient where only presence and equality matter. */

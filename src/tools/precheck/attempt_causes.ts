@@ -27,7 +27,7 @@ export function causesMember(causes: readonly UnmetCause[]): JsonObject {
 /** The causes of a recorded attempt, from the retained values of its record. */
 export function causesOfRecord(
   stage: CompiledStage,
-  { trace, evidence }: Pick<StageEvaluatedBody, "trace" | "evidence">,
+  { trace, evidence, time_source }: Pick<StageEvaluatedBody, "trace" | "evidence" | "time_source">,
   material: StoredRecord["material"],
 ): UnmetCause[] {
   const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
@@ -37,7 +37,8 @@ export function causesOfRecord(
     return isJsonObject(value) ? value as unknown as TypedValue : undefined;
   };
   const reads = countsValues(stage);
-  return unmetCauses(stage, trace, evidence.map((item) => judgedFromRecord(item, reads ? valueOf : () => undefined)));
+  const items = evidence.map((item) => judgedFromRecord(item, reads ? valueOf : () => undefined));
+  return unmetCauses(stage, trace, items, time_source.reading_unix_millis);
 }
 
 /**
@@ -58,7 +59,7 @@ export async function causesOfAttempts(
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || outcome === "true") continue;
     if (countsValues(stage)) wanted.set(record_id, stage);
-    else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence)));
+    else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence, null)));
   }
   if (wanted.size === 0) return causes;
   for await (const { record, stored } of evaluationsBackwards(runs, run_key, head.revision)) {

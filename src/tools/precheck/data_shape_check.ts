@@ -10,7 +10,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
 import type { Condition } from "../../law/types.ts";
-import type { TypedValue } from "../../law/value/types.ts";
+import { isRelativeTime, type TypedValue } from "../../law/value/types.ts";
 import { sourceForms } from "../../run/acquired.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
@@ -72,7 +72,9 @@ function* refuseComparator(
 
 function expectedOf({ predicate }: Condition): readonly TypedValue[] {
   if (!("expected" in predicate)) return [];
-  return "value_type" in predicate.expected ? [predicate.expected] : predicate.expected;
+  const { expected } = predicate;
+  if (isRelativeTime(expected)) return [];
+  return "value_type" in expected ? [expected] : expected;
 }
 
 /** The result for a condition: its refusal, or else the member for the check of its expected value. */

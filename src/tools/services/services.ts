@@ -18,6 +18,7 @@ import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { type Environment, environmentUnder } from "../../run/command.ts";
+import type { PrecheckEnvironment } from "../../run/precheck.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
@@ -57,6 +58,11 @@ export interface Services {
   readonly operationLock: KeyedLock;
   /** Identities of artifacts that this process has stored. */
   readonly storedArtifacts: Set<Identity>;
+}
+
+/** The environment of a precheck now: its evaluation time is the present reading of the time authority. */
+export function precheckEnvironment({ environment, time }: Services): PrecheckEnvironment {
+  return { ...environment, precheck_at: time.read()?.reading_unix_millis ?? null };
 }
 
 /** The parts of {@link createServices}. */

@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { TimeAuthority } from "../services/authorities.ts";
-import { type Bench, type BenchOptions, condition, envelope, id, startRun, withTools } from "./tools_fixture.ts";
+import {
+  type Bench,
+  type BenchOptions,
+  condition,
+  envelope,
+  evidence,
+  id,
+  schemaRecord,
+  startRun,
+  withTools,
+} from "./tools_fixture.ts";
 
 const DAY = 86_400_000;
 const NOW = 1_760_000_000_000;
@@ -110,3 +121,78 @@ for (const [tool, evaluate] of Object.entries(TOOLS)) {
     }, timed(clock));
   });
 }
+
+const YOUNG = condition("built", { domain: "Timestamp" }, {
+  predicate: "GreaterThanOrEqual",
+  expected: { relative_to: "evaluation_time", offset_milliseconds: -DAY },
+});
+const QUORUM: JsonObject = { combination: { combination: "Quorum", minimum: 2 }, independence: "not_required" };
+/** The stage `build` completes with two instants at most a day before the evaluation. */
+const BACKED_UP: JsonObject = {
+  conditions: [
+    { ...YOUNG, evidence_use_policy: { ...YOUNG["evidence_use_policy"] as JsonObject, ...QUORUM } },
+    condition("deployed", { domain: "Boolean" }, { predicate: "Exists" }),
+  ],
+};
+
+Deno.test("scenario_precheck_stage, scenario_evaluate_stage and scenario_status judge an instant by the clock of now", async () => {
+  const clock = new Clock();
+  await withTools(async (bench) => {
+    const started = await startRun(bench, BACKED_UP);
+    const run = started.run as Run;
+    const opened = await bench.call("scenario_open_stage", {
+      ...run,
+      stage_id: "build",
+      expected_head: started.head,
+      operation_id: id(2),
+    });
+    const stamps = [NOW, NOW - DAY].map((instant) => evidence("built", new Date(instant).toISOString(), "Timestamp"));
+    const precheck = (): Promise<JsonObject> =>
+      bench.call("scenario_precheck_stage", {
+        namespace_id: 2,
+        scenario_id: "release",
+        scenario_law_identity: started.law,
+        stage_id: "build",
+        caller_evidence: stamps,
+      });
+    const counts = { holds: 1, fails: 1, needed: 2 };
+    assert.equal((await precheck())["outcome"], "true");
+    clock.now = NOW + 1;
+    const predicted = await precheck();
+    assert.equal(predicted["outcome"], "unknown");
+    assert.deepEqual((predicted["causes"] as JsonObject[])[0]?.["counts"], counts);
+    const answer = await bench.call("scenario_evaluate_stage", {
+      ...run,
+      stage_id: "build",
+      expected_head: envelope(opened).result["accepted_head"] as JsonObject,
+      operation_id: id(3),
+      caller_evidence: stamps,
+    });
+    assert.equal((envelope(answer).result["attempt"] as JsonObject)["outcome"], "unknown");
+    clock.now = NOW + 9 * DAY;
+    const status = await bench.call("scenario_status", { ...run, include: ["missing"] });
+    const [attempt] = status["recent_attempts"] as JsonObject[];
+    assert.deepEqual((attempt?.["causes"] as JsonObject[])[0]?.["counts"], counts);
+  }, { time: clock });
+});
+
+Deno.test("precheck judges an instant by the clock of now", async () => {
+  const clock = new Clock();
+  await withTools(async (bench) => {
+    const schema = { type: "object", properties: { built: { type: "string", format: "date-time" } } };
+    await bench.call("schemas_register", { record: schemaRecord({ schema }) });
+    await startRun(bench, { ...BACKED_UP, conditions: [YOUNG, ...(BACKED_UP["conditions"] as JsonObject[]).slice(1)] });
+    const outcome = async (): Promise<unknown> => {
+      const { outcome } = await bench.call("precheck", {
+        namespace_id: 2,
+        scenario_id: "release",
+        data_shape: { schema_id: "report", version: "1" },
+        payload: { built: new Date(NOW - DAY).toISOString() },
+      });
+      return outcome;
+    };
+    assert.equal(await outcome(), "true");
+    clock.now = NOW + 1;
+    assert.equal(await outcome(), "false");
+  }, { time: clock, config: { trust: { ...DEFAULT_SETTINGS.trust, min_lane: "asserted" } } });
+});

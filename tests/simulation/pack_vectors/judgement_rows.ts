@@ -603,6 +603,64 @@ const OTHER_ROWS: readonly JudgementRow[] = [
   ),
 ];
 
+const DAY = 86_400_000;
+/** An instant at most a day before the evaluation. */
+const YOUNG = of({
+  observation_domain: { domain: "Timestamp" },
+  predicate: {
+    predicate: "GreaterThanOrEqual",
+    expected: { relative_to: "evaluation_time", offset_milliseconds: -DAY },
+  },
+});
+const stamp = (instant: number): Answer => ({ value: new Date(instant).toISOString() });
+
+/** Expected values relative to the evaluation time. */
+const RELATIVE_ROWS: readonly JudgementRow[] = [
+  row("an instant a day before the evaluation", {}, [["env-1", stamp(NOW - DAY)]], ["counts"], "true", YOUNG),
+  row("an instant a millisecond older", {}, [["env-1", stamp(NOW - DAY - 1)]], ["counts"], "false", YOUNG),
+  row("an instant after the evaluation", {}, [["env-1", stamp(NOW + DAY)]], ["counts"], "true", YOUNG),
+  row(
+    "a day against a relative instant",
+    {},
+    [["env-1", { value: new Date(NOW).toISOString().slice(0, 10) }]],
+    ["counts"],
+    "unknown type_mismatch",
+    YOUNG,
+  ),
+  row(
+    "nothing found against a relative instant",
+    {},
+    [["env-1", { value: null }]],
+    ["counts"],
+    "unknown no_evidence",
+    YOUNG,
+  ),
+  row(
+    "a relative instant and a clock that is a minute behind, by whose reading it is a day",
+    {},
+    [["env-1", stamp(NOW - 60_000 - DAY)]],
+    ["counts"],
+    "true",
+    { ...YOUNG, reading: NOW - 60_000 },
+  ),
+  row(
+    "a relative instant and a clock that is more than a minute behind",
+    AGREE,
+    [["env-1", stamp(NOW)], ["scan-1", stamp(NOW)]],
+    ["error clock_behind_run", "error clock_behind_run"],
+    "unknown error",
+    { ...YOUNG, reading: NOW - 60_001 },
+  ),
+  row(
+    "gate-kernel-1: a relative instant",
+    {},
+    [["env-1", stamp(NOW)]],
+    ["counts"],
+    "unknown type_mismatch",
+    older(YOUNG),
+  ),
+];
+
 /** The rows. */
 export const JUDGEMENT_ROWS: readonly JudgementRow[] = [
   ...SOURCE_ROWS,
@@ -610,4 +668,5 @@ export const JUDGEMENT_ROWS: readonly JudgementRow[] = [
   ...TEST_ROWS,
   ...COMBINATION_ROWS,
   ...OTHER_ROWS,
+  ...RELATIVE_ROWS,
 ];
