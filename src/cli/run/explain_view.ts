@@ -11,7 +11,7 @@ import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification } from "../../run/types.ts";
-import { describeCondition, describeEvidence } from "../scenario/describe_law.ts";
+import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { paint, shown } from "../terminal/text.ts";
 
 const STATES: Readonly<Record<StageClassification, string>> = {

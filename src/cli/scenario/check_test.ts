@@ -3,7 +3,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { stepsOfPath } from "./source_position.ts";
 import { readSource, type Source } from "./source.ts";
-import { explainLaw } from "./explain.ts";
+import { explainLaw } from "../../tools/law_words/explain_law.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { svgFile } from "../../runpack/view/graph_svg.ts";

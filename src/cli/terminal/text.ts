@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TERMINAL_ACTIVE } from "../../server/process/terminal_safe.ts";
+export { shown } from "../../canonical/shown.ts";
 
 /** The colour codes by tone. */
 const SEQUENCES = { good: "32", warning: "33", bad: "31", strong: "1" } as const;
@@ -25,12 +25,6 @@ export function wantsColour(): boolean {
 /** Colours a text, where colours are on. */
 export function paint(text: string, tone: Tone, colour: boolean): string {
   return colour ? `\x1b[${SEQUENCES[tone]}m${text}\x1b[0m` : text;
-}
-
-/** Replaces control characters of text from outside, which a terminal would interpret. */
-export function shown(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\u0000-\u001f]/g, "\ufffd").replaceAll(TERMINAL_ACTIVE, "\ufffd");
 }
 
 /**

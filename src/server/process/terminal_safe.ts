@@ -5,11 +5,10 @@
  * @module
  */
 
-/** DEL and C1 controls; bidirectional marks, embeddings, overrides and isolates; line and paragraph separators. */
-const ACTIVE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+import { TERMINAL_ACTIVE } from "../../canonical/shown.ts";
 
-/** The same, for all matches. */
-export const TERMINAL_ACTIVE = new RegExp(ACTIVE, "g");
+/** The same for one match, since a test with the other expression would keep its position. */
+const ACTIVE = new RegExp(TERMINAL_ACTIVE.source);
 
 /**
  * A JSON text with those characters escaped. Its value is unchanged, since they occur only in strings.

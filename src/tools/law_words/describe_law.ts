@@ -5,11 +5,11 @@
  */
 
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
+import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
 import { isRelativeTime, type ObservationDomain, type Predicate, type TypedValue } from "../../law/value/types.ts";
-import { shown } from "../terminal/text.ts";
 
 /** Maximum characters of a displayed value. */
 const VALUE_CHARACTERS = 200;

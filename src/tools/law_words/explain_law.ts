@@ -1,0 +1,75 @@
+/**
+ * Describes a law in plain words, for `gate scenario explain` and `scenarios_get`.
+ *
+ * @module
+ */
+
+import { shown } from "../../canonical/shown.ts";
+import { countOf } from "../../config/problems.ts";
+import { requirementText } from "../../law/requirement_text.ts";
+import { eachLeaf } from "../../law/requirement_walk.ts";
+import { layersOf } from "../../law/stage_layers.ts";
+import type { Condition, EntryPacket, ScenarioLaw, Stage, Target } from "../../law/types.ts";
+import { describeCondition, describeEvidence } from "./describe_law.ts";
+
+/** Describes a law: its stages in an order in which they can be passed, and the evidence for each condition. */
+export function explainLaw(law: ScenarioLaw): string {
+  const { scenario_id, namespace_id, stages, conditions, acquisition_bindings } = law;
+  const counts = [
+    countOf(stages.length, "stage"),
+    countOf(conditions.length, "condition"),
+    countOf(acquisition_bindings.length, "binding"),
+  ];
+  const described = layersOf(law.stages).flat().map((stage, index) => explainStage(law, stage, index + 1));
+  return [
+    `Scenario ${shown(scenario_id)} in namespace ${namespace_id}: ${counts.join(", ")}`,
+    `A run is complete when ${requirementText(law.completion_requirement, shown)}`,
+    "",
+    ...described,
+  ].join("\n");
+}
+
+/** When a stage can be opened. */
+export function opensWhen({ prerequisite }: Stage): string {
+  return prerequisite.kind === "root"
+    ? "can be opened immediately"
+    : `can be opened when complete: ${requirementText(prerequisite.requirement, shown)}`;
+}
+
+/** The conditions that a stage names. */
+export function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage): Condition[] {
+  const named = new Set<string>();
+  eachLeaf(completion_requirement, null, (id) => named.add(id));
+  return law.conditions.filter(({ condition_id }) => named.has(condition_id));
+}
+
+function explainStage(law: ScenarioLaw, stage: Stage, number: number): string {
+  const lines = [`${number}. ${shown(stage.stage_id)}: ${opensWhen(stage)}`];
+  for (const packet of stage.entry_packets) lines.push(`   discloses ${describePacket(packet)}`);
+  lines.push(`   completes when true: ${requirementText(stage.completion_requirement, shown)}`);
+  for (const condition of conditionsOf(law, stage)) {
+    lines.push(`   - ${shown(condition.condition_id)}: ${describeCondition(condition)}`);
+    describeEvidence(law, condition).forEach((line) => lines.push(`       ${line}`));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** What a packet discloses, and to which targets. */
+export function describePacket({ packet_id, content_type, targets, expiry }: EntryPacket): string {
+  const to = targets.length === 0 ? "any target" : targets.map(describeTarget).join(", ");
+  const until = expiry === null ? "" : `, until ${expiry.kind} ${expiry.value}`;
+  return `packet ${shown(packet_id)} (${shown(content_type)}) to ${to}, if the operator's policy permits${until}`;
+}
+
+function describeTarget(target: Target): string {
+  switch (target.kind) {
+    case "agent":
+      return `agent ${shown(target.agent_id)}`;
+    case "session":
+      return `session ${shown(target.session_id)}`;
+    case "channel":
+      return `channel ${shown(target.channel)}`;
+    case "external":
+      return `${shown(target.target)} at ${shown(target.system)}`;
+  }
+}
