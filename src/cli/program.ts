@@ -147,7 +147,7 @@ function addDoctor(program: Command, finish: Finish): void {
 }
 
 function addStore(program: Command, finish: Finish): void {
-  const store = group(program, "store", "Check and back up the stores", [
+  const store = group(program, "store", "Check, back up and migrate the stores", [
     "gate store check",
     "gate store backup /backup/gate.db",
   ]);
@@ -170,6 +170,9 @@ function addStore(program: Command, finish: Finish): void {
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store/backup.ts")).runStoreBackup(file, flags))
     );
+  withJson(command(store, "migrate", "Add all runs of an older store to the list of runs", ["gate store migrate"]))
+    .option("--config <PATH>", CONFIG_FILE)
+    .action(async (flags: Flags) => finish(await (await import("./store/migrate.ts")).runStoreMigrate(flags)));
 }
 
 function addProvider(program: Command, finish: Finish): void {

@@ -7,6 +7,9 @@
 import type { Identity, Sha256 } from "../canonical/identity.ts";
 import type { OperationId, RunKey } from "../run/types.ts";
 import type { TypedProviderItem } from "./typed_provider_types.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { asJson } from "../run/primitives.ts";
+import type { RunEntry } from "./run_index.ts";
 import type { SchemaRecord, StoredLaw, StoredRecord } from "./types.ts";
 
 /** The content that a receipt's seal covers. */
@@ -51,6 +54,11 @@ export function sealTypedProvider(sha256: Sha256, item: TypedProviderItem): stri
     `gate store typed provider 1\n${item.namespace_id} ${item.provider_version_identity} ${item.state} ` +
       `${item.typed_protocol} ${item.checks} ${item.registered_at}\n${item.provider_id}\n${item.version}`,
   );
+}
+
+/** The seal of a run's entry in the index of runs. */
+export function sealEntry(sha256: Sha256, entry: RunEntry): string {
+  return sha256(`gate store run 1\n${canonicalize(asJson(entry))}`);
 }
 
 /** Kind and identity of each piece of material, one on each line; empty without material. */

@@ -8,6 +8,7 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { Head, OperationId, RunKey } from "../run/types.ts";
 import type { TypedProviderStore } from "./typed_provider_types.ts";
+import type { RunPage, RunPosition, RunQuery } from "./run_index.ts";
 
 /** A registered scenario law. */
 export interface StoredLaw {
@@ -139,6 +140,14 @@ export interface RunStore {
   putSnapshot(runKey: RunKey, snapshot: Snapshot): Promise<void>;
   /** The newest snapshot at or below a revision. */
   getSnapshot(runKey: RunKey, atMost: number): Promise<Snapshot | null>;
+  /**
+   * Runs of a namespace in descending order of (creation instant, run id). A page may have fewer than `limit` runs, or none,
+   * where more follow: the number of runs that one call examines is limited.
+   *
+   * @param after The end of the previous page; null for the first page
+   * @throws {StoreError} `index_missing` where an older store has runs without an entry in the index
+   */
+  findRuns(query: RunQuery, after: RunPosition | null, limit: number): Promise<RunPage>;
   /** Run keys of the whole store in (namespace_id, run_id) order, for checks and backups. */
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;
   /** Resolves where the store can write and read. */
@@ -196,6 +205,8 @@ export type StoreErrorCode =
   | "corrupt"
   /** The file has a format version that this program does not support. */
   | "version_unsupported"
+  /** Runs of an older store are not in the index yet: `gate store migrate` adds them. */
+  | "index_missing"
   | "disk_full"
   /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
   | "file_lost"

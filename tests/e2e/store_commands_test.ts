@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { closeStores, openStores } from "../../src/store/open.ts";
-import { LAW, makeSchema, sha256 } from "../simulation/store_fixture.ts";
+import { appendTo, LAW, makeSchema, runKey, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 
@@ -116,4 +116,24 @@ Deno.test("gate store backup names the file when the disk is full", () =>
     const message = new TextDecoder().decode(stderr);
     assert.ok(message.startsWith(`gate: Cannot back up "${path}" to "${join(folder, "copy.db")}": `), message);
     assert.ok(!(await gate(folder, "store", "check", "copy.db")).stdout.includes("sound"));
+  }));
+
+Deno.test("gate store migrate adds the runs of an older store to the index, once", () =>
+  inFolder(async (folder) => {
+    const none = await gate(folder, "store", "migrate");
+    assert.deepEqual([none.code, none.stderr], [
+      2,
+      'gate: Cannot find a store file: run_state_store.type is "memory" (name the configuration with --config)\n',
+    ]);
+    const path = await makeStore(folder);
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await stores.runs.append(appendTo(runKey("a"), null, "create a"));
+    await closeStores(stores);
+    const database = new DatabaseSync(path);
+    database.exec("DELETE FROM run_index");
+    database.close();
+    const first = await gate(folder, "store", "migrate");
+    assert.deepEqual(first, { code: 0, stdout: `${path}: 1 run added to the index of runs\n`, stderr: "" });
+    const again = await gate(folder, "store", "migrate", "--json");
+    assert.deepEqual(JSON.parse(again.stdout), { ok: true, command: "store migrate", result: { path, runs_added: 0 } });
   }));

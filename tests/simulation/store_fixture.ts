@@ -70,9 +70,18 @@ export interface RecordChoices {
   /** Name that the operation identity follows from. */
   readonly operation: string;
   readonly family?: OperationFamily;
+  /** Law of the run; {@link LAW} unless given. */
+  readonly law?: StoredLaw;
   readonly material?: StoredRecord["material"];
   /** Characters of filling in the answer. */
   readonly filling?: number;
+  /** Instant of a creation in Unix milliseconds. */
+  readonly created?: number;
+  readonly correlation?: string;
+  /** Parameters of a creation. */
+  readonly parameters?: readonly JsonValue[];
+  /** Makes the record an evaluation with this status of the run. */
+  readonly evaluates?: "active" | "complete";
 }
 
 /** A record after a head. */
@@ -82,15 +91,28 @@ export function makeRecord(run_key: RunKey, after: Head | null, choices: RecordC
   const operation = { family, identity: id128(choices.operation) };
   const material = choices.material ?? [];
   const invocation = identified("invocation", { operation: choices.operation }).identity;
-  const created = { scenario_id: LAW.scenario_id, scenario_law_identity: LAW.scenario_law_identity };
+  const { scenario_id, scenario_law_identity } = choices.law ?? LAW;
+  const created = {
+    scenario_id,
+    scenario_law_identity,
+    correlation: choices.correlation === undefined
+      ? { kind: "unset" }
+      : { kind: "set", correlation_id: choices.correlation },
+    genesis: choices.parameters === undefined
+      ? { kind: "empty" }
+      : { kind: "parameters", parameters: [...choices.parameters] },
+  };
+  const evaluated = choices.evaluates === undefined ? {} : { run_status: choices.evaluates };
+  const kind = choices.evaluates === undefined ? "artifact_submitted" : "stage_evaluated";
   const record = identified("run-record", {
-    record_kind: after === null ? "run_created" : "artifact_submitted",
+    record_kind: after === null ? "run_created" : kind,
+    acceptance_time: { accepted_audit_instant: choices.created ?? 0 },
     revision,
     previous_record_id: after?.record_id ?? null,
     run_key: { ...run_key },
     operation: { ...operation },
     invocation_identity: invocation,
-    body: after === null ? created : { named: material.map((item) => item.identity) },
+    body: after === null ? created : { ...evaluated, named: material.map((item) => item.identity) },
   });
   const result = JSON.stringify({ operation: choices.operation, revision, filling: "x".repeat(choices.filling ?? 0) });
   return {
@@ -126,7 +148,8 @@ export function appendTo(
     const choices = typeof operation === "string" ? { operation } : operation;
     records.push(makeRecord(run_key, last === undefined ? after : headOf(last), choices));
   }
-  const { scenario_id, scenario_law_identity } = LAW;
+  const first = operations[0];
+  const { scenario_id, scenario_law_identity } = typeof first === "object" ? first.law ?? LAW : LAW;
   return { run_key, scenario_id, scenario_law_identity, expected_head: after, records, artifacts: [] };
 }
 

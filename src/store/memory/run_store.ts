@@ -6,6 +6,17 @@
 
 import { compareCodePoints } from "../../canonical/order.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
+import {
+  admits,
+  completesRun,
+  entryOfCreation,
+  isAfter,
+  type ListedRun,
+  type RunEntry,
+  type RunPage,
+  type RunPosition,
+  type RunQuery,
+} from "../run_index.ts";
 import { assertAppend, assertLaw } from "../shape.ts";
 import { recordBytes } from "../size.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
@@ -24,6 +35,9 @@ import {
 
 interface MemoryRun {
   head: RunHead;
+  /** The entry in the index of runs, and the number of the run in the order of creation. */
+  entry: RunEntry;
+  readonly row: number;
   readonly records: StoredRecord[];
   readonly receipts: Map<string, Receipt>;
   snapshots: Snapshot[];
@@ -32,6 +46,8 @@ interface MemoryRun {
 interface Memory {
   readonly laws: Map<string, StoredLaw>;
   readonly runs: Map<string, MemoryRun>;
+  /** All runs in the ascending order of (creation instant, run id). */
+  readonly listed: MemoryRun[];
   /** Receipts of creations by namespace and request. */
   readonly creations: Map<string, Receipt>;
   readonly artifacts: Map<string, Artifact>;
@@ -43,6 +59,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
   const memory: Memory = {
     laws: new Map(),
     runs: new Map(),
+    listed: [],
     creations: new Map(),
     artifacts: new Map(),
     snapshotsKept: options.max_versions ?? SNAPSHOTS_KEPT,
@@ -68,6 +85,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     getArtifact: (identity) => answer(() => memory.artifacts.get(identity) ?? null),
     putSnapshot: (runKey, snapshot) => answer(() => putSnapshot(memory, runKey, snapshot)),
     getSnapshot: (runKey, atMost) => answer(() => getSnapshot(memory, runKey, atMost)),
+    findRuns: (query, after, limit) => answer(() => findRuns(memory, query, after, limit)),
     listRuns: (after, limit) => answer(() => listRuns(memory, after, limit)),
     ready: () => answer(() => undefined),
     close: () => {
@@ -135,9 +153,10 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
     scenario_law_identity,
     head: { record_id: last.record_id, revision: last.revision },
   };
-  const target: MemoryRun = run ?? { head, records: [], receipts: new Map(), snapshots: [] };
+  const target: MemoryRun = run ?? createRun(memory, append, head);
   target.head = head;
   for (const record of append.records) {
+    if (completesRun(record.record)) target.entry = { ...target.entry, status: "complete" };
     target.records.push(record);
     const receipt: Receipt = { ...record.receipt, run_key, revision: record.revision };
     target.receipts.set(operationKey(receipt.operation), receipt);
@@ -150,6 +169,32 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
     if (!memory.artifacts.has(artifact.identity)) memory.artifacts.set(artifact.identity, artifact);
   }
   return { outcome: "accepted" };
+}
+
+function createRun(memory: Memory, append: Append, head: RunHead): MemoryRun {
+  const entry = entryOfCreation(append, append.records[0]?.record ?? "");
+  const run = { head, entry, row: memory.listed.length + 1, records: [], receipts: new Map(), snapshots: [] };
+  const position = memory.listed.findLastIndex((other) => compareListed(other.entry, entry) < 0) + 1;
+  memory.listed.splice(position, 0, run);
+  return run;
+}
+
+function compareListed(a: RunEntry, b: RunEntry): number {
+  return a.created_instant - b.created_instant || compareCodePoints(a.run_key.run_id, b.run_key.run_id);
+}
+
+function findRuns(memory: Memory, query: RunQuery, after: RunPosition | null, limit: number): RunPage {
+  const newest = after?.newest ?? memory.listed.length;
+  const found: ListedRun[] = [];
+  for (const { entry, head, row } of memory.listed.toReversed()) {
+    if (row > newest || after !== null && !isAfter(after, entry, row) || !admits(query, entry)) continue;
+    found.push({ ...entry, head: head.head });
+    if (found.length > limit) break;
+  }
+  const runs = found.slice(0, limit);
+  const last = found.length > limit ? runs.at(-1) : undefined;
+  const next = last && { created_instant: last.created_instant, run_id: last.run_key.run_id, newest };
+  return { runs, next: next ?? null };
 }
 
 /** The reason why an append is not accepted: operations are compared first, the head second. */

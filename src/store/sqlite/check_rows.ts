@@ -6,6 +6,7 @@
 
 import type { Checking } from "../check_types.ts";
 import { hashesTo } from "../record_check.ts";
+import { formatOf, INDEX_FORMAT } from "./format_steps.ts";
 import { lawProblems, toLaw } from "./laws.ts";
 import { integer, type Row, text } from "./rows.ts";
 import { matchesNames, toSchema } from "./schema_registry.ts";
@@ -72,9 +73,12 @@ export async function checkTypedProviders(checking: Checking): Promise<void> {
   });
 }
 
-/** Reports records and snapshots whose run does not exist. */
+/** Reports records, snapshots and entries of the index whose run does not exist. */
 export async function checkOrphans(checking: Checking): Promise<void> {
-  for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"]] as const) {
+  const indexed = formatOf(checking.connection) < INDEX_FORMAT
+    ? []
+    : [["run_index", "run"], ["run_parameters", "run"]] as const;
+  for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"], ...indexed] as const) {
     const orphans = checking.connection.database.prepare(
       `SELECT run_row, count(*) AS rows FROM ${table} WHERE run_row NOT IN (SELECT run_row FROM runs) GROUP BY run_row`,
     );

@@ -10,8 +10,11 @@ import type { RunKey } from "../../run/types.ts";
 import type { Checking, FoldedRecord } from "../check_types.ts";
 import { bindingProblems, member, parseObject, recordProblems } from "../record_check.ts";
 import type { RunHead, StoredRecord } from "../types.ts";
+import { sealEntry } from "../seal.ts";
 import { rollback } from "./connection.ts";
+import { formatOf, INDEX_FORMAT } from "./format_steps.ts";
 import { integer, RECORD_COLUMNS, type Row, sealHolds, text, toRecord } from "./rows.ts";
+import { entryOfRecords, toEntry } from "./run_index.ts";
 import { snapshotProblems, toSnapshot } from "./snapshots.ts";
 
 const RUNS = "SELECT * FROM runs WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT 1";
@@ -19,6 +22,8 @@ const RECORDS =
   `SELECT ${RECORD_COLUMNS} FROM records AS r WHERE r.run_row = ? AND r.revision > ? ORDER BY r.revision LIMIT 64`;
 const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
 const LAW = "SELECT law FROM laws WHERE namespace_id = ? AND identity = ?";
+const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
+const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
 const HAS_ARTIFACT = "SELECT 1 FROM artifacts WHERE identity = ?";
 
 /** The check of one run. */
@@ -91,7 +96,32 @@ async function checkRun(check: RunCheck): Promise<void> {
   if (revision === head.revision && previous !== head.record_id) {
     problem(check, "run", "its head names another record", head.revision);
   }
+  checkEntry(check);
   checkSnapshots(check, revision);
+}
+
+/** Compares the entry in the index of runs with the records. Older runs may have no entry: `gate store migrate` adds them. */
+function checkEntry(check: RunCheck): void {
+  const { checking: { connection, options }, runRow, run } = check;
+  if (check.broken || formatOf(connection) < INDEX_FORMAT) return;
+  const row = connection.statement(ENTRY).get(runRow);
+  if (row === undefined) {
+    const oldest = connection.statement(OLDEST_ENTRY).get();
+    if (oldest !== undefined && runRow > integer(oldest, "oldest")) {
+      problem(check, "run", "it is not in the index of runs");
+    }
+    return;
+  }
+  try {
+    const { run_key, scenario_id, scenario_law_identity } = run;
+    const names = { run_row: runRow, ...run_key, scenario_id, law_identity: scenario_law_identity };
+    const expected = entryOfRecords(connection, names);
+    const found = toEntry(options.sha256, row);
+    if (sealEntry(options.sha256, found) === sealEntry(options.sha256, expected)) return;
+    problem(check, "run", "its entry in the index of runs differs from its records");
+  } catch (error) {
+    problem(check, "run", error instanceof Error ? error.message : String(error));
+  }
 }
 
 function checkRecord(check: RunCheck, row: Row, revision: number, previous: Identity | null | undefined): void {

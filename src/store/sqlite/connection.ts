@@ -9,6 +9,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { toStoreError } from "./errors.ts";
+import { formatOf, raiseFormat } from "./format_steps.ts";
 import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, schemaOf } from "./format.ts";
 
 /** A connection with its prepared statements. */
@@ -112,9 +113,8 @@ function openForWriting(path: string, options: ConnectionOptions): Connection {
         `PRAGMA synchronous = ${options.sync_mode === "full" ? "FULL" : "NORMAL"}; PRAGMA trusted_schema = OFF;` +
           `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
       );
-      if (isNew) createTables(connection);
       // After a change of the journal mode, SQLite creates the files beside the database at the first read.
-      else readFormat(connection);
+      if (isNew || formatOf(connection) < FORMAT_VERSION) createTables(connection);
       return connection;
     });
   });
@@ -363,12 +363,13 @@ function setJournalMode(connection: Connection, mode: StorageOptions["journal_mo
   );
 }
 
-/** Creates the tables, unless another process did so meanwhile. */
+/** Creates the tables that a new or older file does not have, unless another process did so meanwhile. */
 function createTables(connection: Connection): void {
   const { database } = connection;
   database.prepare("BEGIN IMMEDIATE").run();
   try {
     if (readFormat(connection) === "empty") database.exec(CREATE_TABLES);
+    raiseFormat(connection);
     database.prepare("COMMIT").run();
   } catch (error) {
     rollback(connection);

@@ -12,6 +12,7 @@ import { isBusy, toStoreError } from "./errors.ts";
 import { createFileGuard, type FileGuard } from "./file_guard.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { findLoss, keepMark } from "./high_water_mark.ts";
+import { countMissing, INDEXED_AT_START } from "./run_index.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -22,6 +23,8 @@ export interface StoreFile {
   readonly readers: ReaderPool;
   readonly heads: HeadCache;
   readonly guard: FileGuard;
+  /** Runs without an entry in the index when the file was opened, at most one more than {@link INDEXED_AT_START}. */
+  readonly unindexed: number;
   /** Adds a user of the file. */
   readonly retain: () => void;
   /** Removes a user. The last one commits queued operations and closes the file, or abandons a file that was removed or replaced. */
@@ -89,7 +92,8 @@ function useConnection(connection: WriterConnection, options: StorageOptions, no
     else for (const { database } of connections) database.close();
   };
   const retain = (): void => void (users += 1);
-  return { path, writer, readers, heads: createHeadCache(connection), guard, retain, release };
+  const unindexed = countMissing(connection, INDEXED_AT_START + 1);
+  return { path, writer, readers, heads: createHeadCache(connection), guard, unindexed, retain, release };
 }
 
 function isVerified(guard: FileGuard): boolean {

@@ -10,13 +10,10 @@
 /** `application_id` of a gate store: "GATE" in ASCII. */
 export const APPLICATION_ID = 0x47415445;
 
-/**
- * `user_version`: the newest format that this program reads and writes. A file has format 1 until a schema is registered
- * under a limit on entries, which makes it format 2. The first typed provider makes it format 3.
- */
-export const FORMAT_VERSION = 3;
+/** `user_version`: the format that this program reads and writes. An older file gets it when it is opened for writing. */
+export const FORMAT_VERSION = 4;
 
-/** The format of a new file. */
+/** The format of {@link CREATE_TABLES}. */
 const FIRST_FORMAT = 1;
 
 /** Bytes of one row: more than any accepted call produces, and few enough for the memory of one machine. */
@@ -116,10 +113,44 @@ const TYPED_PROVIDERS_TABLE = `CREATE TABLE typed_providers (
 const TYPED_PROVIDERS_ACTIVE =
   "CREATE UNIQUE INDEX typed_providers_active ON typed_providers (namespace_id, provider_id) WHERE state = 'active'";
 
+/**
+ * The index of runs. Its columns are derived from the records of each run, so that a list of runs reads no record. The indexes
+ * end with the order of the list. `correlation` and `parameters` are canonical texts; `correlation` is empty where it is unset.
+ */
+const RUN_INDEX = [
+  `CREATE TABLE run_index (
+  run_row INTEGER PRIMARY KEY,
+  namespace_id INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  scenario_id TEXT NOT NULL,
+  law_identity TEXT NOT NULL,
+  status TEXT NOT NULL,
+  correlation TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  seal TEXT NOT NULL
+) STRICT`,
+  "CREATE INDEX run_index_all ON run_index (namespace_id, created, run_id)",
+  "CREATE INDEX run_index_scenario ON run_index (namespace_id, scenario_id, created, run_id)",
+  "CREATE INDEX run_index_law ON run_index (namespace_id, law_identity, created, run_id)",
+  "CREATE INDEX run_index_status ON run_index (namespace_id, status, created, run_id)",
+  "CREATE INDEX run_index_correlation ON run_index (namespace_id, correlation, created, run_id) WHERE correlation <> ''",
+  // `parameter` is the hash of one parameter with its value.
+  `CREATE TABLE run_parameters (
+  namespace_id INTEGER NOT NULL,
+  parameter TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  run_id TEXT NOT NULL,
+  run_row INTEGER NOT NULL,
+  UNIQUE (namespace_id, parameter, created, run_id)
+) STRICT`,
+];
+
 /** The statements that turn the format below a number into it. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   2: [TENANTS_TABLE],
   3: [TYPED_PROVIDERS_TABLE, TYPED_PROVIDERS_ACTIVE],
+  4: RUN_INDEX,
 };
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())

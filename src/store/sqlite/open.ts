@@ -7,7 +7,8 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
-import { type Notice, openStoreFile, storePath } from "./file.ts";
+import { type Notice, openStoreFile, type StoreFile, storePath } from "./file.ts";
+import { addEntries, INDEX_BATCH, INDEXED_AT_START } from "./run_index.ts";
 import { createSqliteRunStore } from "./run_store.ts";
 import { createSqliteSchemaRegistry } from "./schema_registry.ts";
 
@@ -16,7 +17,56 @@ type SchemaStorage = StorageOptions & SchemaLimits;
 
 /** Opens a run store in a separate file. */
 export async function openSqliteRunStore(options: RunStorage, sha256: Sha256, notice?: Notice): Promise<RunStore> {
-  return createSqliteRunStore(await openStoreFile(options, notice), { max_versions: options.max_versions, sha256 });
+  const file = await openStoreFile(options, notice);
+  await indexAtStart(file, sha256, notice);
+  return createSqliteRunStore(file, { max_versions: options.max_versions, sha256 });
+}
+
+/**
+ * Adds the runs of an older store to the index of runs, where they are few. A run that cannot be added does not stop the start: all
+ * calls but the list of runs work without the index.
+ */
+async function indexAtStart(file: StoreFile, sha256: Sha256, notice: Notice = () => {}): Promise<void> {
+  if (file.unindexed === 0 || file.unindexed > INDEXED_AT_START) return;
+  try {
+    await indexRuns(file, sha256);
+  } catch (error) {
+    notice(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function indexRuns(
+  file: StoreFile,
+  sha256: Sha256,
+  onProgress: (runs: number) => void = () => {},
+): Promise<number> {
+  for (let runs = 0;;) {
+    const added = await file.writer.submit(0, (connection) => addEntries(connection, sha256, INDEX_BATCH));
+    runs += added;
+    onProgress(runs);
+    if (added < INDEX_BATCH) return runs;
+  }
+}
+
+/**
+ * Brings a store's file to the current format, and adds all runs of an older store to the index of runs. Other processes may use the
+ * file meanwhile; a migration that was interrupted goes on where it stopped.
+ *
+ * @param onProgress Receives the number of runs that were added so far
+ * @returns The number of runs that were added
+ * @throws {StoreError} As {@link openStoreFile}; `corrupt` where a run has no creation
+ */
+export async function migrateStore(
+  options: StorageOptions,
+  sha256: Sha256,
+  onProgress?: (runs: number) => void,
+): Promise<number> {
+  const file = await openStoreFile(options);
+  try {
+    return await indexRuns(file, sha256, onProgress);
+  } finally {
+    await file.release();
+  }
 }
 
 /** Opens a schema registry in a separate file. */
@@ -46,6 +96,7 @@ export async function openSqliteStores(
     }
     const file = await openStoreFile(run, notice);
     file.retain();
+    await indexAtStart(file, sha256, notice);
     return {
       runs: createSqliteRunStore(file, { max_versions: run.max_versions, sha256 }),
       schemas: createSqliteSchemaRegistry(file, schemas, sha256),

@@ -25,6 +25,7 @@ import type { StoreFile } from "./file.ts";
 import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
+import { pageOf, readRuns, startReading } from "./run_index.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 
 const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM runs
@@ -79,6 +80,12 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         )
       ),
     getSnapshot: (runKey, atMost) => point((connection) => readSnapshot(connection, sha256, runKey, atMost)),
+    findRuns: (query, after, limit) =>
+      use(async () => {
+        const reading = startReading(sha256, query, after, limit);
+        await file.readers.long((connection) => readRuns(connection, reading));
+        return pageOf(reading);
+      }),
     listRuns: (after, limit) => point((connection) => listRuns(connection, after, limit)),
     ready: () => use(() => ready(file)),
     load: () => file.writer.load(),

@@ -13,7 +13,6 @@ import { takeSchemas, textBytes } from "../size.ts";
 import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { formatOf, raiseFormat, TENANTS_FORMAT } from "./format_steps.ts";
 import { integer, type Row, text } from "./rows.ts";
 import { openGate, ready } from "./run_store.ts";
 import { createSqliteTypedProviders } from "./typed_providers.ts";
@@ -89,15 +88,12 @@ function register(
   if (maximum !== null && entriesFor(connection, namespace_id, tenants) >= maximum) return "limit";
   connection.statement(REGISTER)
     .run(namespace_id, schema_id, version, schema.schema_identity, schema.schema_bytes, seal, schema.record);
-  if (formatOf(connection) >= TENANTS_FORMAT) {
-    for (const tenant of tenants ?? []) connection.statement(ADD_TENANT).run(namespace_id, schema_id, version, tenant);
-  }
+  for (const tenant of tenants ?? []) connection.statement(ADD_TENANT).run(namespace_id, schema_id, version, tenant);
   return "registered";
 }
 
-/** The largest number of schemas that count for one of the tenants in a namespace. Creates the table of tenants. */
+/** The largest number of schemas that count for one of the tenants in a namespace. */
 function entriesFor(connection: Connection, namespaceId: number, tenants: readonly number[] | null): number {
-  raiseFormat(connection, TENANTS_FORMAT);
   const ofAll = connection.statement(COUNT_OF_ALL).get(namespaceId);
   const list = tenants === null ? null : JSON.stringify(tenants);
   const ofTenant = connection.statement(COUNT_OF_TENANT).get(namespaceId, list);

@@ -24,7 +24,7 @@ import {
 import { StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { formatOf, raiseFormat, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
+import { formatOf, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
 import { integer, type Row, text } from "./rows.ts";
 
 const ITEM = `namespace_id, provider_id, version, identity, state, typed_protocol, checks, registered_at, seal`;
@@ -57,18 +57,15 @@ export function createSqliteTypedProviders(
   sha256: Sha256,
   use: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): TypedProviderStore {
-  const read = <Result>(absent: Result, work: (connection: Connection) => Result): Promise<Result> =>
-    use(() => file.readers.point((connection) => hasTable(connection) ? work(connection) : absent));
+  const read = <Result>(work: (connection: Connection) => Result): Promise<Result> =>
+    use(() => file.readers.point(work));
   const one = (sql: string, ...parameters: (string | number)[]): Promise<StoredTypedProvider | null> =>
-    read<StoredTypedProvider | null>(null, (connection) => {
+    read((connection) => {
       const row = connection.statement(sql).get(...parameters);
       return row === undefined ? null : toTypedProvider(sha256, row);
     });
   const many = (sql: string, ...parameters: (string | number)[]): Promise<TypedProviderItem[]> =>
-    read<TypedProviderItem[]>(
-      [],
-      (connection) => connection.statement(sql).all(...parameters).map((row) => toItem(sha256, row)),
-    );
+    read((connection) => connection.statement(sql).all(...parameters).map((row) => toItem(sha256, row)));
   const write = <Result>(apply: (connection: Connection) => Result): Promise<Result> =>
     use(() => file.writer.submit(0, apply));
   return {
@@ -87,13 +84,12 @@ export function createSqliteTypedProviders(
   };
 }
 
-/** Whether the file has the table: since the first registration. */
+/** Whether the file has the table: a file that is only read may have an older format. */
 export function hasTable(connection: Connection): boolean {
   return formatOf(connection) >= TYPED_PROVIDERS_FORMAT;
 }
 
 function register(connection: Connection, sha256: Sha256, version: TypedProviderVersion): RegisterTypedResult {
-  raiseFormat(connection, TYPED_PROVIDERS_FORMAT);
   const { namespace_id, provider_id, provider_version_identity: identity } = version;
   const row = connection.statement(EXISTING).get(namespace_id, provider_id, version.version, identity);
   if (row !== undefined) {
@@ -150,7 +146,6 @@ function deprecate(
 }
 
 function find(connection: Connection, sha256: Sha256, key: TypedProviderKey): TypedProviderItem | null {
-  if (!hasTable(connection)) return null;
   const row = connection.statement(FIND).get(key.namespace_id, key.provider_id, key.version);
   return row === undefined ? null : toItem(sha256, row);
 }

@@ -72,6 +72,8 @@ const CODES = {
   /** The queue of the store is full: try again. */
   store_busy: "unavailable",
   store_full: "unavailable",
+  /** Runs of an older store are not in the index: the operator runs `gate store migrate`. */
+  runs_not_indexed: "unavailable",
   /** The server is shutting down. */
   store_closed: "unavailable",
   /** The worker of JSON Schemas did not start or ended: try again. */
@@ -152,6 +154,7 @@ const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCod
   version_unsupported: ["store_version_unsupported", "Cannot answer: the store has an unknown version"],
   disk_full: ["store_full", "Cannot write: the disk of the store is full"],
   closed: ["store_closed", "Cannot answer: the server is shutting down, try again"],
+  index_missing: ["runs_not_indexed", 'Cannot list runs: the store is of an older version, run "gate store migrate"'],
   file_lost: ["store_failed", "Cannot answer: the store lost a file that it has open, the server has to be restarted"],
   io: ["store_failed", "Cannot answer: the store failed to read or write"],
 };

@@ -86,6 +86,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["store_busy", "scenario_status", RUN, { retry_after_ms: 5 }, [["scenario_status", AGAIN, RUN]]],
   ["store_full", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
+  ["runs_not_indexed", "scenarios_list", { namespace_id: 2 }, {}, [["scenarios_list", AGAIN, { namespace_id: 2 }]]],
   ["store_closed", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
   ["schema_worker_unavailable", "precheck", IN_2, {}, [["precheck", AGAIN, IN_2]]],
   ["authority_unavailable", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],

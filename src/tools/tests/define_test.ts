@@ -215,6 +215,7 @@ const STORE_ERRORS: readonly (readonly [StoreErrorCode, code: string, kind: stri
   ["busy", "store_busy", "unavailable", true],
   ["corrupt", "store_corrupt", "internal", false],
   ["version_unsupported", "store_version_unsupported", "internal", false],
+  ["index_missing", "runs_not_indexed", "unavailable", false],
   ["disk_full", "store_full", "unavailable", false],
   ["closed", "store_closed", "unavailable", true],
   ["file_lost", "store_failed", "internal", false],

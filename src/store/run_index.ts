@@ -1,0 +1,136 @@
+/**
+ * The index of runs: what a list of runs shows of each run, derived from its records.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { Identity } from "../canonical/identity.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { asJson } from "../run/primitives.ts";
+import type { Correlation, Head, RunKey, RunStatus } from "../run/types.ts";
+import { member, parseObject } from "./record_check.ts";
+import { StoreError } from "./types.ts";
+
+/** One run in a list. */
+export interface ListedRun {
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly scenario_law_identity: Identity;
+  /** The parameters of the run, in the order of their ids; empty without parameters. */
+  readonly parameters: readonly JsonValue[];
+  readonly correlation: Correlation;
+  readonly status: RunStatus;
+  readonly head: Head;
+  /** The instant at which the creation was accepted, in Unix milliseconds. */
+  readonly created_instant: number;
+}
+
+/** What the index has about a run: everything except its head. */
+export type RunEntry = Omit<ListedRun, "head">;
+
+/** Which runs of a namespace are listed. A member that is left out admits every run. */
+export interface RunQuery {
+  readonly namespace_id: number;
+  readonly scenario_id?: string;
+  readonly scenario_law_identity?: Identity;
+  readonly status?: RunStatus;
+  readonly correlation_id?: string;
+  /** Canonical texts of parameters with their values; a run must have them all. */
+  readonly parameters?: readonly string[];
+}
+
+/** A position in a list of runs, which is in descending order of (creation instant, run id). */
+export interface RunPosition {
+  readonly created_instant: number;
+  readonly run_id: string;
+  /** The newest run of the store when the first page was read: later ones are not listed. */
+  readonly newest: number;
+}
+
+/** A page of a list of runs. */
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  /** Where the next page begins; null at the end. */
+  readonly next: RunPosition | null;
+}
+
+/** The names of a run that its records repeat. */
+type RunNames = Pick<RunEntry, "run_key" | "scenario_id" | "scenario_law_identity">;
+
+/**
+ * The entry of a run that was created with a record; its status is that of a run with no completed stage.
+ *
+ * @param record Canonical text of the first record
+ * @throws {StoreError} `corrupt` where the record has no creation instant or correlation
+ */
+export function entryOfCreation(names: RunNames, record: string): RunEntry {
+  const parsed = parseObject(record);
+  const created = member(member(parsed, "acceptance_time"), "accepted_audit_instant");
+  const body = member(parsed, "body");
+  const correlation = correlationOf(member(body, "correlation"));
+  if (typeof created !== "number" || !Number.isSafeInteger(created) || correlation === null) {
+    const { namespace_id, run_id } = names.run_key;
+    const where = `run "${run_id}" of namespace ${namespace_id}`;
+    throw new StoreError("corrupt", `Cannot list ${where}: its creation has no instant or no correlation`);
+  }
+  const { run_key, scenario_id, scenario_law_identity } = names;
+  const genesis = member(body, "genesis");
+  const parameters = member(genesis, "kind") === "parameters" ? member(genesis, "parameters") : [];
+  return {
+    run_key: { namespace_id: run_key.namespace_id, run_id: run_key.run_id },
+    scenario_id,
+    scenario_law_identity,
+    parameters: Array.isArray(parameters) ? parameters : [],
+    correlation,
+    status: "active",
+    created_instant: created,
+  };
+}
+
+function correlationOf(value: unknown): Correlation | null {
+  if (member(value, "kind") === "unset") return { kind: "unset" };
+  const correlation_id = member(value, "correlation_id");
+  return typeof correlation_id === "string" ? { kind: "set", correlation_id } : null;
+}
+
+/** The text that every evaluation has which completed its run. */
+const COMPLETE = '"run_status":"complete"';
+
+/** Whether a record completed its run. Only a record with that text is parsed, since evaluations may be long. */
+export function completesRun(record: string): boolean {
+  if (!record.includes(COMPLETE)) return false;
+  const parsed = parseObject(record);
+  return member(parsed, "record_kind") === "stage_evaluated" &&
+    member(member(parsed, "body"), "run_status") === "complete";
+}
+
+/** The canonical text of one parameter, as {@link RunQuery.parameters} names it. */
+export function parameterText(parameter: JsonValue): string {
+  return canonicalize(asJson({
+    parameter_id: member(parameter, "parameter_id") ?? null,
+    value: member(parameter, "value") ?? null,
+  }));
+}
+
+/** Whether a query admits a run. */
+export function admits(query: RunQuery, entry: RunEntry): boolean {
+  const { correlation } = entry;
+  if (entry.run_key.namespace_id !== query.namespace_id) return false;
+  if ((query.scenario_id ?? entry.scenario_id) !== entry.scenario_id) return false;
+  if ((query.scenario_law_identity ?? entry.scenario_law_identity) !== entry.scenario_law_identity) return false;
+  if ((query.status ?? entry.status) !== entry.status) return false;
+  if (query.correlation_id !== undefined) {
+    if (correlation.kind === "unset" || correlation.correlation_id !== query.correlation_id) return false;
+  }
+  if (query.parameters === undefined) return true;
+  const own = new Set(entry.parameters.map(parameterText));
+  return query.parameters.every((text) => own.has(text));
+}
+
+/** Whether a run comes after a position, and was begun before the first page was read. */
+export function isAfter(position: RunPosition, { created_instant, run_key }: RunEntry, row: number): boolean {
+  if (row > position.newest) return false;
+  if (created_instant !== position.created_instant) return created_instant < position.created_instant;
+  return run_key.run_id < position.run_id;
+}
