@@ -22,7 +22,8 @@ import {
   type RunPosition,
   type RunQuery,
 } from "./run_index.ts";
-import { EXAMINED_MAXIMUM, INDEXED_AT_START } from "./sqlite/run_index.ts";
+import { INDEXED_AT_START } from "./sqlite/run_index.ts";
+import { EXAMINED_MAXIMUM, planned } from "./sqlite/run_list.ts";
 import { migrateStore } from "./sqlite/open.ts";
 import { type RunStore, StoreError } from "./types.ts";
 
@@ -276,7 +277,8 @@ const DAMAGES: readonly [string, RegExp][] = [
   ["UPDATE run_index SET seal = ''", /its entry in the index differs from the written one/],
   ["DELETE FROM run_index WHERE run_row = 2", /it is not in the index of runs/],
   [
-    "INSERT INTO run_index SELECT 99, namespace_id, created, run_id, scenario_id, law_identity, status, correlation, parameters, seal FROM run_index LIMIT 1",
+    `INSERT INTO run_index SELECT 99, namespace_id, created, run_id, scenario_id, law_identity, status, 
+      correlation, parameters, seal FROM run_index LIMIT 1`,
     /1 rows of "run_index" belong to no run/,
   ],
 ];
@@ -312,7 +314,6 @@ Deno.test("findRuns() lists nothing from an entry that was changed", () =>
 Deno.test("findRuns() searches by an index and sorts nothing", () =>
   withStores(WAL_FULL, {}, async (stores, folder) => {
     await fill(stores.runs);
-    const { planned } = await import("./sqlite/run_index.ts");
     using database = new DatabaseSync(`${folder}/gate.db`);
     for (const [query] of QUERIES) {
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${planned({ ...ALL, ...query }, sha256)}`).all();

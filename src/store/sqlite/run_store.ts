@@ -25,7 +25,7 @@ import type { StoreFile } from "./file.ts";
 import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
-import { pageOf, readRuns, startReading } from "./run_index.ts";
+import { pageOf, readRuns, startReading } from "./run_list.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 
 const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM runs
