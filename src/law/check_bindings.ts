@@ -9,6 +9,7 @@ import type { Draft } from "./readers.ts";
 import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
+import { checkPlaceholders, type ParameterDomains } from "./check_parameters.ts";
 import { didYouMean, quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawEnvironment } from "./types.ts";
 import type { ValueType } from "./value/types.ts";
@@ -26,7 +27,12 @@ const RESULT_TYPES: Readonly<Record<ValueType, readonly CheckFacts["result_types
 };
 
 /** Checks every binding: its check exists, accepts the params, and has results that the condition can use. */
-export function checkBindings(refusals: Collector, draft: DraftSpec, environment: LawEnvironment): void {
+export function checkBindings(
+  refusals: Collector,
+  draft: DraftSpec,
+  parameters: ParameterDomains,
+  environment: LawEnvironment,
+): void {
   const conditions = new Map<string, Draft<Condition>>();
   for (const condition of draft.conditions ?? []) {
     if (condition.condition_id !== undefined) conditions.set(condition.condition_id, condition);
@@ -37,6 +43,7 @@ export function checkBindings(refusals: Collector, draft: DraftSpec, environment
     checkAllowed(refusals, binding, condition, path);
     const facts = findCheck(refusals, binding, path, environment);
     if (facts !== null) checkFacts(refusals, binding, condition, facts, path);
+    checkParams(refusals, binding, parameters, facts, below(path, "params"));
   });
 }
 
@@ -50,6 +57,22 @@ function checkAllowed(
   if (allowed === undefined || binding.channel === undefined || allowed.includes(binding.channel)) return;
   const message = `Condition ${quote(binding.condition_id ?? "")} allows only ${quoteAll(allowed)}`;
   refusals.refuse("channel_not_allowed", below(path, "channel"), message);
+}
+
+function checkParams(
+  refusals: Collector,
+  { whole }: DraftBinding,
+  parameters: ParameterDomains,
+  facts: CheckFacts | null,
+  path: JsonPath,
+): void {
+  // Without the list of parameters it is unknown which objects are placeholders.
+  if (whole === undefined || parameters === null) return;
+  const { params } = whole;
+  const waits = parameters.size > 0 && params !== undefined &&
+    checkPlaceholders(refusals, params, parameters, facts, path);
+  const verdict = waits || facts === null ? null : facts.checkParams(params);
+  if (verdict !== null) refusals.refuse("params_invalid", path, verdict);
 }
 
 function findCheck(
@@ -86,10 +109,6 @@ function checkFacts(
   if (binding.channel !== undefined && binding.channel !== facts.channel) {
     const message = `Provider ${quote(facts.provider_id)} acquires on ${quote(facts.channel)}`;
     refusals.refuse("channel_not_allowed", below(path, "channel"), message);
-  }
-  if (binding.whole !== undefined) {
-    const verdict = facts.checkParams(binding.whole.params);
-    if (verdict !== null) refusals.refuse("params_invalid", below(path, "params"), verdict);
   }
   const domain = condition?.observation_domain?.domain;
   const fitting = domain === undefined ? undefined : RESULT_TYPES[domain];

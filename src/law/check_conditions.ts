@@ -8,6 +8,7 @@ import type { Draft } from "./readers.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
+import type { ParameterDomains } from "./check_parameters.ts";
 import { HINTS_MAXIMUM } from "./check_names.ts";
 import { didYouMean, quote } from "./suggest.ts";
 import type { Condition, LawEnvironment } from "./types.ts";
@@ -16,13 +17,18 @@ import { checkDomain } from "./value/typed_value.ts";
 import type { DomainSchema, ObservationDomain } from "./value/types.ts";
 
 /** Checks every condition of a draft, and that every schema it declares is registered. */
-export function checkConditions(refusals: Collector, draft: DraftSpec, environment: LawEnvironment): void {
+export function checkConditions(
+  refusals: Collector,
+  draft: DraftSpec,
+  parameters: ParameterDomains,
+  environment: LawEnvironment,
+): void {
   draft.schemas?.forEach((schema, index) => {
     if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), environment);
   });
   if (environment.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
-    checkCondition(refusals, condition, pathAt("conditions", index), draft, environment);
+    checkCondition(refusals, condition, pathAt("conditions", index), draft, parameters, environment);
   });
 }
 
@@ -55,6 +61,7 @@ function checkCondition(
   condition: Draft<Condition>,
   path: JsonPath,
   draft: DraftSpec,
+  parameters: ParameterDomains,
   environment: LawEnvironment,
 ): void {
   const { observation_domain: domain, predicate } = condition;
@@ -66,13 +73,19 @@ function checkCondition(
   const sound = checkBounds(refusals, domain, domainPath, draft.effective.maximum_value_bytes);
   // The expected value is checked against the bounds, so the bounds must be consistent first.
   if (predicate === undefined || !sound) return;
-  for (const fault of checkPredicate(predicate, domain, environment.limits)) {
+  for (const fault of checkPredicate(predicate, domain, environment.limits, parameters)) {
     const at = fault.path.reduce<JsonPath>(below, below(path, "predicate"));
     refusals.refuse(fault.code, at, fault.message);
   }
 }
 
-function checkBounds(refusals: Collector, domain: ObservationDomain, path: JsonPath, maximumBytes: number): boolean {
+/** Refuses inconsistent bounds of a domain, and values above the limit. Returns whether the bounds are sound. */
+export function checkBounds(
+  refusals: Collector,
+  domain: ObservationDomain,
+  path: JsonPath,
+  maximumBytes: number,
+): boolean {
   const faults = checkDomain(domain);
   for (const fault of faults) refusals.refuse(fault.code, fault.path.reduce<JsonPath>(below, path), fault.message);
   if (!("maximum_bytes" in domain) || domain.maximum_bytes <= maximumBytes) return faults.length === 0;

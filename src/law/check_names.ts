@@ -21,6 +21,7 @@ export function checkDuplicates(refusals: Collector, draft: DraftSpec): void {
     id: (item: Item) => string | undefined,
   ) => checkDistinct(refusals, (items ?? []).map((item, index) => [id(item), pathAt(list, index, member)]), quote);
   ids("conditions", "condition_id", draft.conditions, (condition) => condition.condition_id);
+  ids("parameters", "parameter_id", draft.parameters, (parameter) => parameter.parameter_id);
   ids("policies", "policy_id", draft.policies, (policy) => policy.policy_id);
   ids("acquisition_bindings", "binding_id", draft.acquisition_bindings, (binding) => binding.binding_id);
   ids("stages", "stage_id", draft.stages, (stage) => stage.stage_id);

@@ -11,20 +11,26 @@ import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import { INTEGER_MAXIMUM } from "./limits.ts";
 import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import type { Condition } from "./types.ts";
+import type { Condition, ParameterDomain } from "./types.ts";
 import { decimalFault } from "./value/decimal.ts";
 import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
 import {
   type DomainSchema,
   type Expected,
+  isParameterReference,
   isRelativeTime,
   type ObservationDomain,
+  type ParameterReference,
   type Predicate,
   type RelativeTime,
+  type SetMember,
   type TypedValue,
   VALUE_TYPES,
 } from "./value/types.ts";
 import { PREDICATE_NAMES, type PredicateName } from "./value/predicates.ts";
+
+/** The types that a parameter may have. */
+const PARAMETER_TYPES: readonly ParameterDomain["domain"][] = VALUE_TYPES.filter((type) => type !== "Json");
 
 /** Reads a condition member by member, so that an invalid one still has its id. */
 export function readCondition(refusals: Collector, value: JsonValue, path: JsonPath): Draft<Condition> {
@@ -41,9 +47,23 @@ export function readCondition(refusals: Collector, value: JsonValue, path: JsonP
 /** Reads an observation domain. Its bounds are checked later. */
 const readDomain: Read<ObservationDomain> = (refusals, value, path) => {
   const domain = readVariant(refusals, value, path, "domain", VALUE_TYPES);
+  if (domain === "Json") return readJsonDomain(refusals, value, path);
+  return domain === undefined ? undefined : readScalarDomain(refusals, value, path, domain);
+};
+
+/** Reads the domain of a parameter: any but `Json`. */
+export const readParameterDomain: Read<ParameterDomain> = (refusals, value, path) => {
+  const domain = readVariant(refusals, value, path, "domain", PARAMETER_TYPES);
+  return domain === undefined ? undefined : readScalarDomain(refusals, value, path, domain);
+};
+
+function readScalarDomain(
+  refusals: Collector,
+  value: JsonValue,
+  path: JsonPath,
+  domain: ParameterDomain["domain"],
+): ParameterDomain | undefined {
   switch (domain) {
-    case undefined:
-      return undefined;
     case "String":
       return readStringDomain(refusals, value, path);
     case "Integer":
@@ -52,15 +72,13 @@ const readDomain: Read<ObservationDomain> = (refusals, value, path) => {
       return readRange(refusals, value, path, domain, readDecimal);
     case "Digest":
       return readDigestDomain(refusals, value, path);
-    case "Json":
-      return readJsonDomain(refusals, value, path);
     case "Boolean":
     case "Timestamp":
       return readObject(refusals, value, path, ["domain"]) === undefined ? undefined : { domain };
   }
-};
+}
 
-function readStringDomain(refusals: Collector, value: JsonValue, path: JsonPath): ObservationDomain | undefined {
+function readStringDomain(refusals: Collector, value: JsonValue, path: JsonPath): ParameterDomain | undefined {
   const object = readObject(refusals, value, path, ["domain", "minimum_bytes", "maximum_bytes"]);
   if (object === undefined) return undefined;
   const minimum = readMember(refusals, object, path, "minimum_bytes", integer(0));
@@ -99,7 +117,7 @@ const readDecimal: Read<string> = (refusals, value, path) => {
   return undefined;
 };
 
-function readDigestDomain(refusals: Collector, value: JsonValue, path: JsonPath): ObservationDomain | undefined {
+function readDigestDomain(refusals: Collector, value: JsonValue, path: JsonPath): ParameterDomain | undefined {
   const object = readObject(refusals, value, path, ["domain", "algorithm"]);
   if (object === undefined) return undefined;
   const algorithm = readMember(refusals, object, path, "algorithm", oneOf("sha256"));
@@ -143,7 +161,7 @@ const readPredicate: Read<Predicate> = (refusals, value, path) => {
 
 /** Reads a value to compare with. Whether the predicate compares with the time is checked later. */
 const readExpected: Read<Expected> = (refusals, value, path) =>
-  isRelativeTime(value) ? readRelativeTime(refusals, value, path) : readTypedValue(refusals, value, path);
+  isRelativeTime(value) ? readRelativeTime(refusals, value, path) : readSetMember(refusals, value, path);
 
 const readRelativeTime: Read<RelativeTime> = (refusals, value, path) => {
   const object = readObject(refusals, value, path, ["relative_to", "offset_milliseconds"]);
@@ -152,6 +170,16 @@ const readRelativeTime: Read<RelativeTime> = (refusals, value, path) => {
   const offset = readMember(refusals, object, path, "offset_milliseconds", integer(-INTEGER_MAXIMUM));
   if (relative_to === undefined || offset === undefined) return undefined;
   return { relative_to, offset_milliseconds: offset };
+};
+
+/** Reads a value of the law or of a parameter. Whether the parameter exists is checked later. */
+const readSetMember: Read<SetMember> = (refusals, value, path) =>
+  isParameterReference(value) ? readReference(refusals, value, path) : readTypedValue(refusals, value, path);
+
+const readReference: Read<ParameterReference> = (refusals, value, path) => {
+  const object = readObject(refusals, value, path, ["parameter"]);
+  const parameter = object && readMember(refusals, object, path, "parameter", readIdentifier);
+  return parameter === undefined ? undefined : { parameter };
 };
 
 const readTypedValue: Read<TypedValue> = (refusals, value, path) => {
@@ -164,8 +192,8 @@ const readTypedValue: Read<TypedValue> = (refusals, value, path) => {
   return type === undefined || text === undefined || held === undefined ? undefined : { value: held, value_type: type };
 };
 
-const readExpectedSet: Read<TypedValue[]> = (refusals, value, path) =>
-  readWholeArray(refusals, value, path, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readTypedValue);
+const readExpectedSet: Read<SetMember[]> = (refusals, value, path) =>
+  readWholeArray(refusals, value, path, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readSetMember);
 
 /** Whether an optional member is present but could not be read. */
 function lacks(object: JsonObject, name: string, read: unknown): boolean {

@@ -6,7 +6,7 @@
 
 import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
-import { readCondition, readSchemaName } from "./decode_condition.ts";
+import { readCondition, readParameterDomain, readSchemaName } from "./decode_condition.ts";
 import { isWhole } from "./decode_policy.ts";
 import { readRequirement } from "./decode_requirement.ts";
 import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
@@ -16,7 +16,7 @@ import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import type { AcquisitionBinding, Condition, LawLimits, Policy, Requirement, ValueLimits } from "./types.ts";
+import type { AcquisitionBinding, Condition, LawLimits, Parameter, Policy, Requirement, ValueLimits } from "./types.ts";
 import type { DomainSchema } from "./value/types.ts";
 
 /** A policy as far as it could be read. */
@@ -24,6 +24,12 @@ export interface DraftPolicy {
   readonly policy_id: string | undefined;
   /** Undefined if any member of it is malformed. */
   readonly whole: Policy | undefined;
+}
+
+/** A parameter as far as it could be read. */
+export interface DraftParameter extends Draft<Omit<Parameter, "description">> {
+  /** Undefined if any member of it is malformed. */
+  readonly whole: Parameter | undefined;
 }
 
 /** A binding as far as it could be read. */
@@ -44,6 +50,7 @@ export interface DraftSpec {
   readonly scenario_id: string | undefined;
   readonly namespace_id: number | undefined;
   readonly value_limits: ValueLimits | undefined;
+  readonly parameters: readonly DraftParameter[] | undefined;
   readonly conditions: readonly Draft<Condition>[] | undefined;
   readonly policies: readonly DraftPolicy[] | undefined;
   readonly schemas: readonly (DomainSchema | undefined)[] | undefined;
@@ -54,7 +61,7 @@ export interface DraftSpec {
 }
 
 const REQUIRED = ["spec_version", "scenario_id", "namespace_id", "stages", "completion_requirement"];
-const OPTIONAL = ["value_limits", "conditions", "policies", "schemas", "acquisition_bindings"];
+const OPTIONAL = ["value_limits", "parameters", "conditions", "policies", "schemas", "acquisition_bindings"];
 const INHERIT: ValueLimits = { selection: "InheritOperator" };
 
 /** Reads a spec, and records a refusal for every part that cannot be read. */
@@ -67,6 +74,7 @@ export function readSpec(refusals: Collector, value: JsonValue, operator: LawLim
     scenario_id: readMember(refusals, object, null, "scenario_id", readIdentifier),
     namespace_id: readMember(refusals, object, null, "namespace_id", integer(1)),
     value_limits: limits,
+    parameters: readList(refusals, object, "parameters", SPEC_LIMITS.parameters, readParameter),
     conditions: readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition),
     policies: readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy),
     schemas: readList(refusals, object, "schemas", SPEC_LIMITS.schemas, readSchemaName),
@@ -148,6 +156,18 @@ function readPolicy(refusals: Collector, value: JsonValue, path: JsonPath): Draf
     return { policy_id: id, whole: undefined };
   }
   return { policy_id: id, whole: { policy_id: id, ...(description === undefined ? {} : { description }) } };
+}
+
+function readParameter(refusals: Collector, value: JsonValue, path: JsonPath): DraftParameter {
+  const object = readObject(refusals, value, path, ["parameter_id", "domain"], ["description"]) ?? {};
+  const named = {
+    parameter_id: readMember(refusals, object, path, "parameter_id", readIdentifier),
+    domain: readMember(refusals, object, path, "domain", readParameterDomain),
+  };
+  const description = readMember(refusals, object, path, "description", readText(SPEC_LIMITS.descriptionBytes));
+  const isRead = description !== undefined || !Object.hasOwn(object, "description");
+  if (!isRead || !isWhole<Omit<Parameter, "description">>(named)) return { ...named, whole: undefined };
+  return { ...named, whole: { ...named, ...(description === undefined ? {} : { description }) } };
 }
 
 function readBinding(refusals: Collector, value: JsonValue, path: JsonPath): DraftBinding {

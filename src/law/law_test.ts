@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PARAMETERS } from "../../tests/simulation/law_parameter_rows.ts";
 import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
 import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
 import { type Editable, environment, flag, fullSpec, leastSpec, stage } from "../../tests/simulation/law_specs.ts";
@@ -131,7 +132,7 @@ Deno.test("constructLaw() has a test for every refusal code", () => {
   const union = listed.slice(listed.indexOf("export type RefusalCode"), listed.indexOf("export interface LawLimits"));
   const codes = [...union.matchAll(/\| "([a-z_]+)"/g)].map((match) => match[1] ?? "");
   const tested = new Set<string>(
-    ROWS.flatMap(([, , ...refusals]) => refusals).map((refusal) => refusal.split(" ")[0] ?? ""),
+    [...ROWS, ...PARAMETERS].flatMap(([, , ...refusals]) => refusals).map((refusal) => refusal.split(" ")[0] ?? ""),
   );
   // These have a test of their own.
   for (

@@ -12,6 +12,7 @@ export const SPEC_LIMITS = {
   acquisitionBindings: 4096,
   policies: 1024,
   schemas: 1024,
+  parameters: 64,
   /** Entry packets of one stage. */
   entryPackets: 256,
   /** Visibility labels, policy tags and targets, each, of one packet. */
@@ -25,7 +26,7 @@ export const SPEC_LIMITS = {
   requirementNodes: 4096,
   /** UTF-8 bytes of an id, a version, a label, a tag. */
   identifierBytes: 256,
-  /** UTF-8 bytes of a policy's description. */
+  /** UTF-8 bytes of the description of a policy or a parameter. */
   descriptionBytes: 4096,
   /** Characters of a content type. */
   contentTypeLength: 256,
@@ -33,8 +34,10 @@ export const SPEC_LIMITS = {
   uriBytes: 2048,
   /** Bytes of a stage's packets, each counted once for each target: the answer to the opening has all of them. */
   openingBytes: 4_194_304,
-  /** Canonical bytes of a binding's params. */
+  /** Canonical bytes of a binding's params, as written and as a run resolves them. */
   paramsBytes: 65536,
+  /** Canonical bytes of the resolved params of all bindings with placeholders. */
+  resolvedParamsBytes: 4_194_304,
 } as const;
 
 /** The greatest integer that a double holds exactly, 2^53-1. */

@@ -5,11 +5,13 @@
  */
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import { type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
+import { type JsonPath, pathAt, pathOf, stepsTo } from "../canonical/path.ts";
+import { eachPlaceholder } from "./placeholders.ts";
 import { eachLeaf, eachNode } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "./types.ts";
 import { compilePredicate } from "./value/predicate.ts";
+import { expectedOf, isParameterReference } from "./value/types.ts";
 import { TRUE } from "./value/truth.ts";
 
 /** The codes of warnings; the list is closed. */
@@ -33,7 +35,9 @@ export type WarningCode =
   /** A call may leave out the binding with the contrary evidence. */
   | "bindings_may_be_left_out"
   /** A schema is named that the law does not declare. */
-  | "schema_undeclared";
+  | "schema_undeclared"
+  /** A run chooses a whole URL, file or host of a binding. */
+  | "parameter_chooses_source";
 
 /** One warning. */
 export interface Warning {
@@ -50,6 +54,7 @@ export function lintLaw(law: ScenarioLaw): Warning[] {
   lintConditions(law, warn);
   lintStages(law, warn);
   lintSchemas(law, warn);
+  lintSources(law, warn);
   return warnings;
 }
 
@@ -82,11 +87,11 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
         "requires_all_bindings: true rejects such a call";
       warn("bindings_may_be_left_out", pathAt("conditions", index, "evidence_use_policy"), message);
     }
-    lintSources(condition, bindings, (code, message) => warn(code, path, `Condition ${name} ${message}`));
+    lintEvidence(condition, bindings, (code, message) => warn(code, path, `Condition ${name} ${message}`));
   });
 }
 
-function lintSources(
+function lintEvidence(
   { predicate, evidence_use_policy: policy }: Condition,
   bindings: readonly AcquisitionBinding[],
   warn: (code: WarningCode, message: string) => void,
@@ -161,6 +166,8 @@ function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBind
 
 /** Whether the bounds of the domain show that no value makes a condition true. */
 function isNeverTrue({ observation_domain: domain, predicate }: Condition): boolean {
+  // A run gives the expected value, so nothing is certain.
+  if (expectedOf(predicate).some(isParameterReference)) return false;
   if (domain.domain !== "Integer" && domain.domain !== "Decimal") return false;
   const { domain: value_type, minimum, maximum } = domain.domain === "Integer"
     ? { minimum: -INTEGER_MAXIMUM, maximum: INTEGER_MAXIMUM, ...domain }
@@ -205,4 +212,22 @@ function lintSchemas(law: ScenarioLaw, warn: Warn): void {
       warn("schema_undeclared", pathAt("stages", index, "entry_packets", at, "schema_id"), message(schema_id));
     })
   );
+}
+
+/** Names of params that say where a provider looks. */
+const SOURCE_NAME = /(?:^|_)(?:url|uri|file|filename|path|host|hostname|endpoint|address|domain)$/i;
+
+function lintSources(law: ScenarioLaw, warn: Warn): void {
+  if (law.parameters === undefined) return;
+  law.acquisition_bindings.forEach(({ binding_id, params }, index) => {
+    if (params === undefined) return;
+    eachPlaceholder(params, pathAt("acquisition_bindings", index, "params"), (placeholder, path) => {
+      if (typeof placeholder === "string" || placeholder.kind !== "parameter") return;
+      const name = stepsTo(path).findLast((step) => typeof step === "string") ?? "";
+      if (!SOURCE_NAME.test(String(name))) return;
+      const message = `Parameter ${quote(placeholder.parameters[0])} is the whole ${quote(String(name))} of binding ` +
+        `${quote(binding_id)}: the caller who starts a run chooses the source; a "$template" fixes the host`;
+      warn("parameter_chooses_source", path, message);
+    });
+  });
 }

@@ -122,6 +122,7 @@ export function normalForm(draft: DraftSpec, requirements: NormalRequirements): 
     scenario_id: settled(draft.scenario_id),
     namespace_id: settled(draft.namespace_id),
     value_limits: settled(draft.value_limits),
+    ...normalParameters(draft),
     conditions: sortedBy(settled(draft.conditions).map(normalCondition), (condition) => condition.condition_id),
     policies: sortedBy(settled(draft.policies).map(({ whole }) => settled(whole)), (policy) => policy.policy_id),
     schemas: settled(draft.schemas).map(settled).sort(compareSchemas),
@@ -132,6 +133,13 @@ export function normalForm(draft: DraftSpec, requirements: NormalRequirements): 
     stages: sortedBy(stages, (stage) => stage.stage_id),
     completion_requirement: settled(requirements.completion),
   };
+}
+
+/** Left out when empty: the identity of a law without parameters stays that of a law before they existed. */
+function normalParameters(draft: DraftSpec): Pick<ScenarioLaw, "parameters"> {
+  const parameters = settled(draft.parameters).map(({ whole }) => settled(whole));
+  if (parameters.length === 0) return {};
+  return { parameters: sortedBy(parameters, (parameter) => parameter.parameter_id) };
 }
 
 function compareSchemas(a: DomainSchema, b: DomainSchema): number {
@@ -176,7 +184,7 @@ function normalPredicate(predicate: Predicate): Predicate {
   if (predicate.predicate !== "InSet") return predicate;
   return {
     predicate: "InSet",
-    expected: sortedBy(predicate.expected, ({ value, value_type }) => canonicalize({ value, value_type })),
+    expected: sortedBy(predicate.expected, (item) => canonicalize(item as unknown as JsonValue)),
   };
 }
 

@@ -3,7 +3,7 @@
  * every object closed. The decoder and the proofs check the rules between members: names, proofs, bounds and canonical
  * sizes.
  *
- * Every client reads the schema with the list of tools, so it is short.
+ * Clients read it as the resource `gate://schemas/scenario`; the list of tools has a shorter one.
  *
  * @module
  */
@@ -60,11 +60,12 @@ const POSITIVE = reference("pos");
 const INTEGER = reference("int");
 const DECIMAL = reference("decimal");
 const SCHEMA = reference("schema");
-const TYPED_VALUE = reference("typed");
+const SET_MEMBER = reference("member");
 const REQUIREMENT = reference("req");
 const OPERANDS = reference("reqs");
 const LABELS = reference("labels");
 
+const DESCRIPTION: JsonObject = { type: "string", maxLength: SPEC_LIMITS.descriptionBytes };
 const UNIQUE: JsonObject = { uniqueItems: true };
 const RANGE = ["minimum", "maximum"];
 const PRESENCE = ["Exists", "NotExists"];
@@ -80,6 +81,7 @@ const SCALARS: JsonObject = {
   labels: array(ID, SPEC_LIMITS.packetSet, UNIQUE),
   schema: closed({ schema_id: ID, version: ID }),
   typed: closed({ value: true, value_type: { enum: VALUE_TYPES } }),
+  member: { type: "object", oneOf: [reference("typed"), closed({ parameter: ID })] },
   relative: {
     description: "For the order of a Timestamp",
     ...closed({ relative_to: { const: "evaluation_time" }, offset_milliseconds: INTEGER }),
@@ -111,18 +113,21 @@ const CONDITIONS: JsonObject = {
     predicate: reference("predicate"),
     evidence_use_policy: reference("policy"),
   }),
-  domain: oneOf(
+  scalar: oneOf(
     variant("domain", "String", { minimum_bytes: COUNT, maximum_bytes: COUNT }),
     variant("domain", ["Boolean", "Timestamp"]),
     variant("domain", "Integer", { minimum: INTEGER, maximum: INTEGER }, RANGE),
     variant("domain", "Decimal", { minimum: DECIMAL, maximum: DECIMAL }, RANGE),
     variant("domain", "Digest", { algorithm: { const: "sha256" } }),
+  ),
+  domain: oneOf(
+    reference("scalar"),
     variant("domain", "Json", { maximum_bytes: POSITIVE, schema: SCHEMA }, ["schema"]),
   ),
   predicate: oneOf(
     variant("predicate", PRESENCE),
-    variant("predicate", "InSet", { expected: array(TYPED_VALUE, MAXIMUM_SET_SIZE, { minItems: 1 }) }),
-    variant("predicate", COMPARISONS, { expected: { anyOf: [TYPED_VALUE, reference("relative")] } }),
+    variant("predicate", "InSet", { expected: array(SET_MEMBER, MAXIMUM_SET_SIZE, { minItems: 1 }) }),
+    variant("predicate", COMPARISONS, { expected: { anyOf: [SET_MEMBER, reference("relative")] } }),
   ),
   policy: {
     description: "Which evidence counts; retain_digest_only goes with digest_only, keys with signature",
@@ -219,17 +224,19 @@ export const SPEC_SCHEMA: JsonObject = {
       variant("selection", "InheritOperator"),
       variant("selection", "Explicit", { maximum_value_bytes: POSITIVE, maximum_payload_bytes: POSITIVE }),
     ),
+    parameters: array(
+      closed({ parameter_id: ID, domain: reference("scalar"), description: DESCRIPTION }, ["description"]),
+      SPEC_LIMITS.parameters,
+    ),
     conditions: array(reference("condition"), SPEC_LIMITS.conditions),
     policies: array(
-      closed({ policy_id: ID, description: { type: "string", maxLength: SPEC_LIMITS.descriptionBytes } }, [
-        "description",
-      ]),
+      closed({ policy_id: ID, description: DESCRIPTION }, ["description"]),
       SPEC_LIMITS.policies,
     ),
     schemas: array(SCHEMA, SPEC_LIMITS.schemas, UNIQUE),
     acquisition_bindings: array(reference("binding"), SPEC_LIMITS.acquisitionBindings),
     stages: array(reference("stage"), SPEC_LIMITS.stages, { minItems: 1 }),
     completion_requirement: REQUIREMENT,
-  }, ["value_limits", "conditions", "policies", "schemas", "acquisition_bindings"]),
+  }, ["value_limits", "parameters", "conditions", "policies", "schemas", "acquisition_bindings"]),
   $defs: { ...SCALARS, ...REQUIREMENTS, ...CONDITIONS, ...STAGES, ...BINDINGS },
 };

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
+import { PARAMETERS } from "../../tests/simulation/law_parameter_rows.ts";
 import { PACKETS, REFERENCES, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
-import { type Editable, fullSpec, leastSpec, LIMITS } from "../../tests/simulation/law_specs.ts";
+import { type Editable, fullSpec, leastSpec, LIMITS, releaseSpec } from "../../tests/simulation/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { checkDuplicates } from "./check_names.ts";
 import { readSpec } from "./decode_spec.ts";
@@ -40,6 +41,15 @@ function assertSame(spec: JsonValue, what: string): void {
   if (refusals.length === 0) assert.ok(validate(spec), `${what}: ${JSON.stringify(validate.errors)}`);
   else if (shape.length > 0) assert.ok(!validate(spec), `${what}: ${JSON.stringify(shape)}`);
 }
+
+Deno.test("SPEC_SCHEMA and the decoder agree on every row about parameters", () => {
+  assert.ok(validate(releaseSpec()), JSON.stringify(validate.errors));
+  for (const [what, change] of PARAMETERS) {
+    const spec = releaseSpec();
+    change(spec);
+    assertSame(spec, what);
+  }
+});
 
 Deno.test("SPEC_SCHEMA accepts the minimal and the full spec", () => {
   for (const spec of [leastSpec(), fullSpec()]) assert.ok(validate(spec), JSON.stringify(validate.errors));

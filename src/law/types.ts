@@ -6,7 +6,7 @@
  */
 
 import type { JsonValue } from "../canonical/json.ts";
-import type { DomainSchema, ObservationDomain, Predicate } from "./value/types.ts";
+import type { DomainSchema, JsonDomain, ObservationDomain, Predicate, TypedValue } from "./value/types.ts";
 
 /** A requirement expression tree. A leaf names a condition in a stage's completion requirement, else a stage. */
 export type Requirement =
@@ -131,12 +131,30 @@ export type ValueLimits =
   | { readonly selection: "InheritOperator" }
   | { readonly selection: "Explicit"; readonly maximum_value_bytes: number; readonly maximum_payload_bytes: number };
 
+/** The values that a parameter may have: a domain of one JSON scalar. */
+export type ParameterDomain = Exclude<ObservationDomain, JsonDomain>;
+
+/** A value that each run of the law gives at its start. */
+export interface Parameter {
+  readonly parameter_id: string;
+  readonly domain: ParameterDomain;
+  readonly description?: string;
+}
+
+/** The value of a parameter in one run. */
+export interface ParameterValue {
+  readonly parameter_id: string;
+  readonly value: TypedValue;
+}
+
 /** A scenario law in normal form: sorted, defaults filled in, every rule of docs/format/scenario_law.md proved. */
 export interface ScenarioLaw {
   readonly spec_version: "dag-v3";
   readonly scenario_id: string;
   readonly namespace_id: number;
   readonly value_limits: ValueLimits;
+  /** Absent in a law without parameters. */
+  readonly parameters?: readonly Parameter[];
   readonly conditions: readonly Condition[];
   readonly policies: readonly Policy[];
   readonly schemas: readonly DomainSchema[];
@@ -173,6 +191,7 @@ export type RefusalCode =
   | "condition_not_found"
   | "stage_not_found"
   | "leaf_names_condition"
+  | "parameter_not_found"
   | "schema_not_found"
   | "packet_schema_not_found"
   // requirement proofs
@@ -227,6 +246,8 @@ export interface CheckFacts {
   readonly allowed_comparators: readonly string[];
   /** The JSON types that the result schema of the check allows; `any` for a dynamic result. */
   readonly result_types: readonly ("string" | "integer" | "number" | "boolean" | "null" | "object" | "array" | "any")[];
+  /** The schema of the params. Params with placeholders are checked against its types until a run resolves them. */
+  readonly params_schema: JsonValue;
   /** Checks the params of a binding against the params schema: null if they are valid, else the fault. */
   readonly checkParams: (params: JsonValue | undefined) => string | null;
 }

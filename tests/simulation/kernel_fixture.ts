@@ -50,6 +50,7 @@ export const OPEN_ENVIRONMENT: LawEnvironment = {
     channel: BUILTIN.has(provider_id) ? "local_acquisition" : "provider_acquisition",
     allowed_comparators: PREDICATE_NAMES.map((name) => name.replace(/(?<!^)[A-Z]/g, "_$&").toLowerCase()),
     result_types: ["any"],
+    params_schema: true,
     checkParams: () => null,
   }),
 };

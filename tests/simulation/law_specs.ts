@@ -28,6 +28,7 @@ const CHECKS: readonly CheckFacts[] = [
     channel: "local_acquisition",
     allowed_comparators: ["equals", "not_equals", "in_set", "exists", "not_exists"],
     result_types: ["string", "null"],
+    params_schema: { type: "object", properties: { key: { type: "string" } }, required: ["key"] },
     checkParams: (params) =>
       typeof params === "object" && params !== null && "key" in params ? null : 'Member "key" is required',
   },
@@ -37,11 +38,33 @@ const CHECKS: readonly CheckFacts[] = [
     channel: "provider_acquisition",
     allowed_comparators: ["equals", "less_than", "less_than_or_equal"],
     result_types: ["integer"],
+    params_schema: true,
     checkParams: () => null,
+  },
+  {
+    provider_id: "ci",
+    check_id: "status",
+    channel: "provider_acquisition",
+    allowed_comparators: ["equals", "in_set", "less_than"],
+    result_types: ["any"],
+    params_schema: {
+      type: "object",
+      properties: {
+        url: { type: "string" },
+        retries: { type: "integer" },
+        deep: { type: "boolean" },
+        tags: { type: "array", items: { type: "string" } },
+        anything: true,
+      },
+      required: ["url"],
+      additionalProperties: false,
+    },
+    checkParams: (params) =>
+      typeof params === "object" && params !== null && "url" in params ? null : 'Member "url" is required',
   },
 ];
 
-/** An environment with the providers `env` and `scanner` and the schema `release` version `1`. */
+/** An environment with the providers `env`, `scanner` and `ci` and the schema `release` version `1`. */
 export function environment(limits: Partial<LawLimits> = {}): LawEnvironment {
   return {
     limits: { ...LIMITS, ...limits },
@@ -241,4 +264,76 @@ function fullPackets(): Editable[] {
       },
     },
   ];
+}
+
+/** A law for many releases: each run gives version, commit, digest, limit, factor, deadline and strictness. */
+export function releaseSpec(): Editable {
+  const condition = (id: string, domain: JsonValue, predicate: JsonValue): Editable => ({
+    condition_id: id,
+    observation_domain: domain,
+    predicate,
+    evidence_use_policy: policy({ allowed_channels: ["caller_submission", "provider_acquisition"] }),
+  });
+  const text = { domain: "String", minimum_bytes: 0, maximum_bytes: 128 };
+  return {
+    spec_version: "dag-v3",
+    scenario_id: "release",
+    namespace_id: 2,
+    parameters: [
+      { parameter_id: "version", domain: { ...text, minimum_bytes: 1, maximum_bytes: 32 }, description: "As tagged" },
+      { parameter_id: "commit", domain: { ...text, maximum_bytes: 64 } },
+      { parameter_id: "image", domain: { domain: "Digest", algorithm: "sha256" } },
+      { parameter_id: "limit", domain: { domain: "Integer", minimum: 0, maximum: 10 } },
+      { parameter_id: "factor", domain: { domain: "Decimal", minimum: "0.5", maximum: "2" } },
+      { parameter_id: "since", domain: { domain: "Timestamp" } },
+      { parameter_id: "strict", domain: { domain: "Boolean" } },
+    ],
+    conditions: [
+      condition("tag", text, {
+        predicate: "InSet",
+        expected: [
+          { parameter: "version" },
+          { value: "nightly", value_type: "String" },
+          { parameter: "commit" },
+        ],
+      }),
+      condition("image", { domain: "Digest", algorithm: "sha256" }, {
+        predicate: "Equals",
+        expected: { parameter: "image" },
+      }),
+      condition("findings", { domain: "Integer", minimum: 0 }, {
+        predicate: "LessThan",
+        expected: { parameter: "limit" },
+      }),
+      condition("speed", { domain: "Decimal", minimum: "0" }, {
+        predicate: "GreaterThanOrEqual",
+        expected: { parameter: "factor" },
+      }),
+      condition("built", { domain: "Timestamp" }, { predicate: "GreaterThan", expected: { parameter: "since" } }),
+      condition("strict", { domain: "Boolean" }, { predicate: "Equals", expected: { parameter: "strict" } }),
+    ],
+    acquisition_bindings: [{
+      binding_id: "ci_tag",
+      condition_id: "tag",
+      channel: "provider_acquisition",
+      provider_id: "ci",
+      check_id: "status",
+      params: {
+        url: { $template: "https://ci.example/commits/{commit}/status?v={version}" },
+        retries: { $parameter: "limit" },
+        deep: { $parameter: "strict" },
+        tags: [{ $parameter: "version" }, "fixed"],
+        anything: { nested: { $parameter: "factor" } },
+      },
+    }],
+    stages: [{
+      stage_id: "release",
+      prerequisite: { kind: "root" },
+      completion_requirement: {
+        And: ["tag", "image", "findings", "speed", "built", "strict"].map((id) => ({ Condition: id })),
+      },
+      entry_packets: [],
+    }],
+    completion_requirement: { Condition: "release" },
+  };
 }

@@ -28,6 +28,7 @@ export function checkFacts(contract: ProviderContract, checkId: string, judge: P
     channel: contract.transport === "builtin" ? "local_acquisition" : "provider_acquisition",
     allowed_comparators: check.allowed_comparators,
     result_types: resultTypes(check.result_schema),
+    params_schema: check.params_schema,
     checkParams: (params) => judge(check, params),
   };
 }

@@ -14,7 +14,15 @@ import { containsAllTest, setTest } from "./membership.ts";
 import { type ComparisonOutcomes, PREDICATES } from "./predicates.ts";
 import { substringTest } from "./text_search.ts";
 import { compareTimestamps, parseTimestamp, timestampOfMillis } from "./timestamp.ts";
-import { isRelativeTime, type ObservationDomain, type Predicate, type TypedValue, type ValueType } from "./types.ts";
+import {
+  expectedOf,
+  isRelativeTime,
+  isTypedValue,
+  type ObservationDomain,
+  type Predicate,
+  type TypedValue,
+  type ValueType,
+} from "./types.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "./truth.ts";
 
 /**
@@ -33,7 +41,8 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
  *
  * A value of another `value_type` than the domain's is Unknown for any predicate except `Exists` and `NotExists`. So is
  * a value whose form the comparison cannot read. Within `Json`, a value of a kind that the predicate does not compare
- * is Unknown too, except that `Equals` is False and `NotEquals` True. `predicateOnAbsence` covers absence; errors of
+ * is Unknown too, except that `Equals` is False and `NotEquals` True. Every value is Unknown for a predicate that
+ * compares with a parameter: a run gives its value. `predicateOnAbsence` covers absence; errors of
  * acquisition are never tested.
  *
  * @param predicate A predicate that `checkPredicate` accepted; one that does not fit is Unknown for every value
@@ -55,15 +64,19 @@ const alwaysUnknown: CompiledPredicate = () => UNKNOWN;
 export function compilePredicate(predicate: Predicate, domain: ObservationDomain): CompiledPredicate {
   const type = domain.domain;
   if (!("expected" in predicate)) return predicate.predicate === "Exists" ? alwaysTrue : alwaysFalse;
-  if (predicate.predicate === "InSet") return setTest(predicate.expected, type) ?? alwaysUnknown;
-  if (isRelativeTime(predicate.expected)) {
+  const [given, ...more] = expectedOf(predicate);
+  if (given !== undefined && more.length === 0 && isRelativeTime(given)) {
     const row = PREDICATES[predicate.predicate];
     if (row.family !== "order" || type !== "Timestamp") return alwaysUnknown;
-    return relativeTimeTest(predicate.expected.offset_milliseconds, row.outcomes);
+    return relativeTimeTest(given.offset_milliseconds, row.outcomes);
   }
-  if (predicate.predicate === "Contains") return containsTest(predicate.expected.value, type);
+  const values = expectedOf(predicate).filter(isTypedValue);
+  const [first] = values;
+  if (first === undefined || values.length < expectedOf(predicate).length) return alwaysUnknown;
+  if (predicate.predicate === "InSet") return setTest(values, type) ?? alwaysUnknown;
+  const expected = first.value;
+  if (predicate.predicate === "Contains") return containsTest(expected, type);
   const { family, outcomes } = PREDICATES[predicate.predicate];
-  const expected = predicate.expected.value;
   switch (family) {
     case "lexicographic":
       return lexicographicTest(expected, type, outcomes);

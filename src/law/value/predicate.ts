@@ -5,13 +5,16 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
-import type { Refusal, RefusalCode } from "../types.ts";
+import { didYouMean, quote } from "../suggest.ts";
+import type { ParameterDomain, Refusal, RefusalCode } from "../types.ts";
 import { type PredicateFamily, type PredicateName, PREDICATES } from "./predicates.ts";
 import { parseTimestamp } from "./timestamp.ts";
-import { checkInDomain, scalarKey } from "./typed_value.ts";
+import { checkInDomain, isWithin, scalarKey } from "./typed_value.ts";
 import {
+  isParameterReference,
   isRelativeTime,
   type ObservationDomain,
+  type ParameterReference,
   type Predicate,
   type TypedValue,
   VALUE_TYPES,
@@ -41,6 +44,7 @@ export interface PredicateValidation {
  *   which the predicate is Unknown for every value, or relative to a time that the predicate does not compare;
  * - `expected_outside_domain`: no value of the domain can equal, contain or exceed the expected one, so the predicate has
  *   the same truth value for all of them;
+ * - `parameter_not_found`: the law declares no such parameter;
  * - `too_few`, `too_many`, `duplicate`: the values of an `InSet`.
  */
 export type PredicateRefusalCode = Extract<
@@ -49,6 +53,7 @@ export type PredicateRefusalCode = Extract<
   | "predicate_not_enabled"
   | "expected_invalid"
   | "expected_outside_domain"
+  | "parameter_not_found"
   | "too_few"
   | "too_many"
   | "duplicate"
@@ -122,6 +127,7 @@ export function checkPredicate(
   predicate: Predicate,
   domain: ObservationDomain,
   validation: PredicateValidation,
+  parameters: ReadonlyMap<string, ParameterDomain> | null = NO_PARAMETERS,
 ): readonly PredicateRefusal[] {
   const name = predicate.predicate;
   if (!isPredicateAllowed(name, domain.domain)) {
@@ -137,8 +143,8 @@ export function checkPredicate(
     if (expected === undefined) return [];
     return [refusal("expected_invalid", ["expected"], `Cannot use an expected value with "${name}"`)];
   }
-  if (name === "InSet") return checkSet(expected, domain);
-  const found = checkExpected(name, expected, domain, ["expected"]);
+  if (name === "InSet") return checkSet(expected, domain, parameters);
+  const found = checkExpected(name, expected, domain, parameters, ["expected"]);
   return found === null ? [] : [found];
 }
 
@@ -147,7 +153,13 @@ function missingSetting(family: PredicateFamily, validation: PredicateValidation
   return family === "deep" && !validation.enable_deep_equals ? "enable_deep_equals" : null;
 }
 
-function checkSet(expected: unknown, domain: ObservationDomain): readonly PredicateRefusal[] {
+const NO_PARAMETERS: ReadonlyMap<string, ParameterDomain> = new Map();
+
+function checkSet(
+  expected: unknown,
+  domain: ObservationDomain,
+  parameters: ReadonlyMap<string, ParameterDomain> | null,
+): readonly PredicateRefusal[] {
   if (!Array.isArray(expected)) {
     return [refusal("expected_invalid", ["expected"], 'Expected an array of typed values for "InSet"')];
   }
@@ -158,16 +170,20 @@ function checkSet(expected: unknown, domain: ObservationDomain): readonly Predic
   }
   const refusals: PredicateRefusal[] = [];
   const firstAt = new Map<unknown, number>();
+  const parameterAt = new Map<string, number>();
   expected.forEach((item: unknown, index) => {
     const path = ["expected", index];
-    const found = checkExpected("InSet", item, domain, path);
+    const found = checkExpected("InSet", item, domain, parameters, path);
     if (found !== null) {
       refusals.push(found);
       return;
     }
-    const key = scalarKey(item as TypedValue);
-    const earlier = firstAt.get(key);
-    if (earlier === undefined) firstAt.set(key, index);
+    // The value of a parameter may equal another one; its id may not stand twice.
+    const isReference = isParameterReference(item);
+    const key = isReference ? item.parameter : scalarKey(item as TypedValue);
+    const seen: Map<unknown, number> = isReference ? parameterAt : firstAt;
+    const earlier = seen.get(key);
+    if (earlier === undefined) seen.set(key, index);
     else refusals.push(refusal("duplicate", path, `Expected different values, got the value of item ${earlier} again`));
   });
   return refusals;
@@ -177,6 +193,7 @@ function checkExpected(
   name: PredicateName,
   expected: unknown,
   domain: ObservationDomain,
+  parameters: ReadonlyMap<string, ParameterDomain> | null,
   path: readonly (string | number)[],
 ): PredicateRefusal | null {
   const family = PREDICATES[name].family;
@@ -186,6 +203,7 @@ function checkExpected(
       `"Timestamp" is relative to the evaluation time`;
     return refusal("expected_invalid", path, message);
   }
+  if (isParameterReference(expected)) return checkReference(expected, domain, parameters, [...path, "parameter"]);
   if (!isTypedValue(expected)) {
     return refusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
   }
@@ -196,6 +214,32 @@ function checkExpected(
   if (fault === null) return null;
   const code = fault.code === "value_out_of_bounds" ? "expected_outside_domain" : "expected_invalid";
   return refusal(code, [...path, fault.code === "value_type_mismatch" ? "value_type" : "value"], fault.message);
+}
+
+/** Checks that each value of a parameter is one of the domain. Which of them a run gives is not known yet. */
+function checkReference(
+  { parameter }: ParameterReference,
+  domain: ObservationDomain,
+  parameters: ReadonlyMap<string, ParameterDomain> | null,
+  path: readonly (string | number)[],
+): PredicateRefusal | null {
+  if (domain.domain === "Json") {
+    return refusal("expected_invalid", path, 'Cannot compare a parameter with a value of domain "Json"');
+  }
+  if (parameters === null) return null;
+  const own = parameters.get(parameter);
+  if (own === undefined) {
+    const hint = didYouMean(parameter, parameters.keys());
+    const message = `Parameter ${quote(parameter)} is not among the parameters of the spec${hint}`;
+    return refusal("parameter_not_found", path, message);
+  }
+  if (own.domain !== domain.domain) {
+    const message = `Expected a parameter of domain "${domain.domain}", got one of "${own.domain}"`;
+    return refusal("expected_invalid", path, message);
+  }
+  if (isWithin(own, domain)) return null;
+  const message = `Parameter ${quote(parameter)} may have a value that is outside the domain of the condition`;
+  return refusal("expected_outside_domain", path, message);
 }
 
 /** The JSON kind that a predicate needs; null if the expected value has it. */

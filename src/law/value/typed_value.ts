@@ -8,6 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { canonicalDecimal, compareDecimals, decimalFault, decimalOfNumber, isDecimal } from "./decimal.ts";
+import { INTEGER_MAXIMUM } from "../limits.ts";
 import { jsonEqual } from "./json_equality.ts";
 import { compareTimestamps, parseTimestamp, timestampKey } from "./timestamp.ts";
 import type { ObservationDomain, TypedValue, ValueType } from "./types.ts";
@@ -140,6 +141,43 @@ export function checkDomain(domain: ObservationDomain): readonly DomainBoundsFau
     }
     default:
       return [];
+  }
+}
+
+/**
+ * Whether every value of one domain is a value of another one. The schemas of `Json` domains are not compared.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { isWithin } from "@/law/value/typed_value.ts";
+ *
+ * assert.ok(isWithin({ domain: "Integer", minimum: 1, maximum: 3 }, { domain: "Integer", minimum: 0 }));
+ * assert.ok(!isWithin({ domain: "Integer" }, { domain: "Integer", minimum: 0 }));
+ * ```
+ */
+export function isWithin(inner: ObservationDomain, outer: ObservationDomain): boolean {
+  switch (inner.domain) {
+    case "String":
+      return outer.domain === "String" && inner.minimum_bytes >= outer.minimum_bytes &&
+        inner.maximum_bytes <= outer.maximum_bytes;
+    case "Integer": {
+      if (outer.domain !== "Integer") return false;
+      const { minimum = -INTEGER_MAXIMUM, maximum = INTEGER_MAXIMUM } = inner;
+      return minimum >= (outer.minimum ?? -INTEGER_MAXIMUM) && maximum <= (outer.maximum ?? INTEGER_MAXIMUM);
+    }
+    case "Decimal": {
+      if (outer.domain !== "Decimal") return false;
+      const above = outer.minimum === undefined ||
+        inner.minimum !== undefined && compareDecimals(inner.minimum, outer.minimum) >= 0;
+      const below = outer.maximum === undefined ||
+        inner.maximum !== undefined && compareDecimals(inner.maximum, outer.maximum) <= 0;
+      return above && below;
+    }
+    case "Json":
+      return outer.domain === "Json" && inner.maximum_bytes <= outer.maximum_bytes;
+    default:
+      return inner.domain === outer.domain;
   }
 }
 

@@ -92,10 +92,23 @@ export interface PresencePredicate {
   readonly predicate: PresencePredicateName;
 }
 
+/** The value that a parameter of the law has in a run. */
+export interface ParameterReference {
+  readonly parameter: string;
+}
+
+/** Whether an expected value is that of a parameter. */
+export function isParameterReference(expected: unknown): expected is ParameterReference {
+  return typeof expected === "object" && expected !== null && Object.hasOwn(expected, "parameter");
+}
+
+/** A value of the law, or one that each run gives. */
+export type SetMember = TypedValue | ParameterReference;
+
 /** Asks whether the value is one of several. */
 export interface InSetPredicate {
   readonly predicate: "InSet";
-  readonly expected: readonly TypedValue[];
+  readonly expected: readonly SetMember[];
 }
 
 /** An instant relative to the evaluation time of an attempt, such as -86,400,000 for a day before it. */
@@ -105,8 +118,13 @@ export interface RelativeTime {
   readonly offset_milliseconds: number;
 }
 
-/** What a value is compared with: a value of the law, or an instant relative to the evaluation time. */
-export type Expected = TypedValue | RelativeTime;
+/** What a value is compared with: a value of the law or of a parameter, or an instant relative to the evaluation time. */
+export type Expected = SetMember | RelativeTime;
+
+/** Whether an expected value is one of the law. */
+export function isTypedValue(expected: Expected): expected is TypedValue {
+  return "value_type" in expected;
+}
 
 /** Compares the value with one expected value. */
 export interface ComparisonPredicate {
@@ -126,3 +144,9 @@ export function usesEvaluationTime(predicate: Predicate): boolean {
 
 /** The test that a condition puts to the value it observes. */
 export type Predicate = PresencePredicate | InSetPredicate | ComparisonPredicate;
+
+/** The expected values of a predicate, in its order; empty for the tests of presence. */
+export function expectedOf(predicate: Predicate): readonly Expected[] {
+  if (!("expected" in predicate)) return [];
+  return predicate.predicate === "InSet" ? predicate.expected : [predicate.expected];
+}

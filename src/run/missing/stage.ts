@@ -8,7 +8,7 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { sortedBy } from "../../canonical/order.ts";
 import type { AcquisitionBinding, EvidenceUsePolicy } from "../../law/types.ts";
-import type { Expected, ObservationDomain, TypedValue } from "../../law/value/types.ts";
+import type { Expected, ObservationDomain, SetMember } from "../../law/value/types.ts";
 import type { PredicateName } from "../../law/value/predicates.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
 import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
@@ -69,7 +69,7 @@ export interface CountingEvidence {
   /** `value.value_type` must be its name. */
   readonly domain: ObservationDomain;
   /** An expected value over 1024 characters is left out. */
-  readonly predicate: { readonly predicate: PredicateName; readonly expected?: Expected | readonly TypedValue[] };
+  readonly predicate: { readonly predicate: PredicateName; readonly expected?: Expected | readonly SetMember[] };
   readonly retention: CompiledCondition["retention"];
   readonly policy: PolicyInShort;
   /** Present if asserted evidence does not count. */

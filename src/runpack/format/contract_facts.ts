@@ -94,6 +94,7 @@ export function factsOf(
     channel: channelOf(contract),
     allowed_comparators: check.allowed_comparators,
     result_types: check.result_types,
+    params_schema: check.params_schema,
     checkParams: (params) => judgeParams(check, params),
   };
 }

@@ -157,7 +157,7 @@ const EVALUATION_PARTS: JsonObject = {
     channels: listOf(oneOfNames(...CHANNELS)),
     domain: ref("domain"),
     predicate: closed({ predicate: oneOfNames(...PREDICATE_NAMES) }, {
-      expected: variants(ref("typed"), listOf(ref("typed")), ref("relative")),
+      expected: variants(ref("member"), listOf(ref("member")), ref("relative")),
     }),
     retention: oneOfNames("RetainCanonicalValue", "RetainDigestOnly"),
     policy: closed({}, {

@@ -33,6 +33,7 @@ const HINTS: Readonly<Record<string, string>> = {
     "over conditions, entry_packets?}",
   completion_requirement: "Over stages: {Condition: id} | {And: [..]} | {Or: [..]} | {Not: ..} | " +
     "{RequireGroup: {min, reqs}}",
+  parameters: "{parameter_id, domain, description?}; in a predicate expected: {parameter: id}",
   conditions: "Domains: Boolean, String, Integer, Decimal, Timestamp, Digest, Json. Like " +
     JSON.stringify(EXAMPLE_CONDITION),
   acquisition_bindings: "{binding_id, condition_id, channel, provider_id, check_id, params?}",

@@ -9,7 +9,13 @@ import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
-import { isRelativeTime, type ObservationDomain, type Predicate, type TypedValue } from "../../law/value/types.ts";
+import {
+  isParameterReference,
+  isRelativeTime,
+  type ObservationDomain,
+  type Predicate,
+  type SetMember,
+} from "../../law/value/types.ts";
 
 /** Maximum characters of a displayed value. */
 const VALUE_CHARACTERS = 200;
@@ -52,8 +58,12 @@ function describePredicate(predicate: Predicate): string {
   if (!("expected" in predicate)) return verb;
   const { expected } = predicate;
   if (isRelativeTime(expected)) return describeRelativeTime(predicate.predicate, expected.offset_milliseconds);
-  const values: readonly TypedValue[] = "value_type" in expected ? [expected] : expected;
-  return `${verb} ${values.map(({ value }) => describeValue(value)).join(", ")}`;
+  const values: readonly SetMember[] = "length" in expected ? expected : [expected];
+  return `${verb} ${values.map(describeExpected).join(", ")}`;
+}
+
+function describeExpected(expected: SetMember): string {
+  return isParameterReference(expected) ? `parameter ${shown(expected.parameter)}` : describeValue(expected.value);
 }
 
 /** Words for an order, before and after the evaluation: with a distance, and without one. */

@@ -10,7 +10,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
 import type { Condition } from "../../law/types.ts";
-import { isRelativeTime, type TypedValue } from "../../law/value/types.ts";
+import { expectedOf, isTypedValue } from "../../law/value/types.ts";
 import { sourceForms } from "../../run/acquired.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
@@ -70,13 +70,6 @@ function* refuseComparator(
   );
 }
 
-function expectedOf({ predicate }: Condition): readonly TypedValue[] {
-  if (!("expected" in predicate)) return [];
-  const { expected } = predicate;
-  if (isRelativeTime(expected)) return [];
-  return "value_type" in expected ? [expected] : expected;
-}
-
 /** The result for a condition: its refusal, or else the member for the check of its expected value. */
 interface Found {
   readonly condition: Condition;
@@ -125,7 +118,8 @@ async function refuseExpected(
   checkDeadline: () => void,
   validate: (value: JsonValue) => ReturnType<Services["schemaSandbox"]["validate"]>,
 ): Promise<ShapeRefusal | null> {
-  for (const [index, expected] of expectedOf(condition).entries()) {
+  for (const [index, expected] of expectedOf(condition.predicate).entries()) {
+    if (!isTypedValue(expected)) continue;
     checkDeadline();
     const verdicts = await Promise.all(sourceForms(expected).map(validate));
     if (verdicts.includes("valid")) continue;

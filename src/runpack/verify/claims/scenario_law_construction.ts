@@ -100,6 +100,7 @@ function anyCheck(
     channel: channels.get(provider_id) ?? "provider_acquisition",
     allowed_comparators: COMPARATORS,
     result_types: ["any"],
+    params_schema: true,
     checkParams: () => null,
   };
 }

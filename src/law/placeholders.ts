@@ -1,0 +1,103 @@
+/**
+ * Placeholders in the params of bindings: `{"$parameter": ID}` and `{"$template": URL}` (docs/format/scenario_law.md,
+ * "Parameters"). They are placeholders in a law with parameters only; in other laws they are plain JSON.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { below, type JsonPath } from "../canonical/path.ts";
+import { quote } from "./suggest.ts";
+
+const PARAMETER = "$parameter";
+const TEMPLATE = "$template";
+
+/** A value of params that a run replaces. */
+export type Placeholder =
+  | { readonly kind: "parameter"; readonly parameters: readonly [string] }
+  | { readonly kind: "template"; readonly parameters: readonly string[]; readonly template: Template };
+
+/** A URL template: literals and parameter ids by turns, a literal first and last. */
+export interface Template {
+  readonly literals: readonly string[];
+  readonly parameters: readonly string[];
+}
+
+// RFC 6570, 2.1, less the characters that are no part of a URL (RFC 3986) and the apostrophe.
+const LITERAL = "(?:[A-Za-z0-9._~:/?#@!$&()*+,;=\\[\\]-]|%[0-9A-Fa-f]{2})*";
+const NAME = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*";
+const TEMPLATE_FORM = new RegExp(`^${LITERAL}(?:\\{${NAME}\\}${LITERAL})*$`);
+const EXPRESSION = /\{([^{}]*)\}/g;
+// Scheme and authority, up to the path, query or fragment.
+const ORIGIN = /^https?:\/\/[^/?#{}]+(?=[/?#]|$)/;
+
+/**
+ * Reads a URL template of RFC 6570, level 1. Scheme and authority hold no expression, so no value of a run chooses the
+ * host.
+ *
+ * @returns The template, or the fault
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { readTemplate } from "@/law/placeholders.ts";
+ *
+ * assert.deepEqual(readTemplate("https://ci.example/{commit}/status"), {
+ *   literals: ["https://ci.example/", "/status"],
+ *   parameters: ["commit"],
+ * });
+ * assert.equal(typeof readTemplate("https://{host}/status"), "string");
+ * ```
+ */
+export function readTemplate(text: string): Template | string {
+  if (!ORIGIN.test(text)) {
+    return `Expected a template that begins with "http://" or "https://" and a host without an expression, got ${
+      quote(text)
+    }`;
+  }
+  if (!TEMPLATE_FORM.test(text)) {
+    return `Expected a URL whose expressions are {parameter_id} (RFC 6570, level 1), got ${quote(text)}`;
+  }
+  const parts = text.split(EXPRESSION);
+  return {
+    literals: parts.filter((_, index) => index % 2 === 0),
+    parameters: parts.filter((_, index) => index % 2 === 1),
+  };
+}
+
+/**
+ * Reads an object as a placeholder.
+ *
+ * @returns The placeholder; null for any other object; the fault of an object that has a placeholder's member and is
+ * no placeholder
+ */
+export function readPlaceholder(value: JsonObject): Placeholder | string | null {
+  const name = Object.hasOwn(value, PARAMETER) ? PARAMETER : Object.hasOwn(value, TEMPLATE) ? TEMPLATE : null;
+  if (name === null) return null;
+  const given = member(value, name);
+  if (typeof given !== "string" || Object.keys(value).length > 1) {
+    return `Expected an object with the only member "${name}", a string`;
+  }
+  if (name === PARAMETER) return { kind: "parameter", parameters: [given] };
+  const template = readTemplate(given);
+  return typeof template === "string" ? template : { kind: "template", parameters: template.parameters, template };
+}
+
+/** Visits the placeholders of params with their paths. An object that only resembles one is visited as its fault. */
+export function eachPlaceholder(
+  params: JsonValue,
+  path: JsonPath,
+  visit: (placeholder: Placeholder | string, path: JsonPath) => void,
+): void {
+  if (isJsonArray(params)) {
+    params.forEach((item, index) => eachPlaceholder(item, below(path, index), visit));
+    return;
+  }
+  if (!isJsonObject(params)) return;
+  const placeholder = readPlaceholder(params);
+  if (placeholder !== null) {
+    visit(placeholder, path);
+    return;
+  }
+  for (const [name, value] of Object.entries(params)) eachPlaceholder(value, below(path, name), visit);
+}
