@@ -5,13 +5,13 @@
  */
 
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
-import { integer, oneOf, readMember, readObject, readWholeArray } from "../canonical/shape.ts";
-import { type Draft, type Read, readCanonical, readIdentifier, readVariant } from "./readers.ts";
-import { readEvidenceUsePolicy } from "./decode_policy.ts";
+import { integer, oneOf, readMember, readObject, readOr, readWholeArray } from "../canonical/shape.ts";
+import { type Read, readCanonical, readIdentifier, readVariant } from "./readers.ts";
+import { type GivenCondition, readGivenPolicy } from "./expand_policies.ts";
 import { INTEGER_MAXIMUM } from "./limits.ts";
 import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import type { Condition, ParameterDomain } from "./types.ts";
+import type { ParameterDomain } from "./types.ts";
 import { decimalFault } from "./value/decimal.ts";
 import { MAXIMUM_SET_SIZE } from "./value/predicate.ts";
 import {
@@ -33,14 +33,14 @@ import { PREDICATE_NAMES, type PredicateName } from "./value/predicates.ts";
 const PARAMETER_TYPES: readonly ParameterDomain["domain"][] = VALUE_TYPES.filter((type) => type !== "Json");
 
 /** Reads a condition member by member, so that an invalid one still has its id. */
-export function readCondition(refusals: Collector, value: JsonValue, path: JsonPath): Draft<Condition> {
-  const members = ["condition_id", "observation_domain", "predicate", "evidence_use_policy"];
-  const object = readObject(refusals, value, path, members) ?? {};
+export function readCondition(refusals: Collector, value: JsonValue, path: JsonPath): GivenCondition {
+  const members = ["condition_id", "observation_domain", "predicate"];
+  const object = readObject(refusals, value, path, members, ["evidence_use_policy"]) ?? {};
   return {
     condition_id: readMember(refusals, object, path, "condition_id", readIdentifier),
     observation_domain: readMember(refusals, object, path, "observation_domain", readDomain),
     predicate: readMember(refusals, object, path, "predicate", readPredicate),
-    evidence_use_policy: readMember(refusals, object, path, "evidence_use_policy", readEvidenceUsePolicy),
+    evidence_use_policy: readOr(refusals, object, path, "evidence_use_policy", readGivenPolicy, "left_out"),
   };
 }
 

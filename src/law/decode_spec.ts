@@ -7,7 +7,8 @@
 import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { readCondition, readParameterDomain, readSchemaName } from "./decode_condition.ts";
-import { isWhole } from "./decode_policy.ts";
+import { isWhole, readEvidenceUsePolicy } from "./decode_policy.ts";
+import { callerAsserted, expandPolicies } from "./expand_policies.ts";
 import { readRequirement } from "./decode_requirement.ts";
 import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
 import { type Draft, type Read, readCanonical, readIdentifier, readText, readVariant } from "./readers.ts";
@@ -16,7 +17,16 @@ import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import type { JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import type { AcquisitionBinding, Condition, LawLimits, Parameter, Policy, Requirement, ValueLimits } from "./types.ts";
+import type {
+  AcquisitionBinding,
+  Condition,
+  EvidenceUsePolicy,
+  LawLimits,
+  Parameter,
+  Policy,
+  Requirement,
+  ValueLimits,
+} from "./types.ts";
 import type { DomainSchema } from "./value/types.ts";
 
 /** A policy as far as it could be read. */
@@ -24,6 +34,8 @@ export interface DraftPolicy {
   readonly policy_id: string | undefined;
   /** Undefined if any member of it is malformed. */
   readonly whole: Policy | undefined;
+  /** The policy on evidence that conditions may name; null if it has none, undefined if it is malformed. */
+  readonly evidence_use_policy: EvidenceUsePolicy | null | undefined;
 }
 
 /** A parameter as far as it could be read. */
@@ -51,7 +63,10 @@ export interface DraftSpec {
   readonly namespace_id: number | undefined;
   readonly value_limits: ValueLimits | undefined;
   readonly parameters: readonly DraftParameter[] | undefined;
+  /** With whole policies: named ones and those left out are expanded. */
   readonly conditions: readonly Draft<Condition>[] | undefined;
+  /** The ids of conditions that left out their policy and have no binding. */
+  readonly caller_asserted: readonly string[];
   readonly policies: readonly DraftPolicy[] | undefined;
   readonly schemas: readonly (DomainSchema | undefined)[] | undefined;
   readonly acquisition_bindings: readonly DraftBinding[] | undefined;
@@ -68,6 +83,15 @@ const INHERIT: ValueLimits = { selection: "InheritOperator" };
 export function readSpec(refusals: Collector, value: JsonValue, operator: LawLimits): DraftSpec {
   const object = readObject(refusals, value, null, REQUIRED, OPTIONAL) ?? {};
   const limits = readOr(refusals, object, null, "value_limits", readValueLimits(operator), INHERIT);
+  const conditions = readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition);
+  const policies = readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy);
+  const bindings = readList(
+    refusals,
+    object,
+    "acquisition_bindings",
+    SPEC_LIMITS.acquisitionBindings,
+    readBinding,
+  );
   const effective = effectiveLimits(limits ?? INHERIT, operator);
   return {
     spec_version: readMember(refusals, object, null, "spec_version", readSpecVersion),
@@ -75,16 +99,11 @@ export function readSpec(refusals: Collector, value: JsonValue, operator: LawLim
     namespace_id: readMember(refusals, object, null, "namespace_id", integer(1)),
     value_limits: limits,
     parameters: readList(refusals, object, "parameters", SPEC_LIMITS.parameters, readParameter),
-    conditions: readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition),
-    policies: readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy),
+    conditions: conditions && expandPolicies(refusals, conditions, policies, bindings ?? []),
+    caller_asserted: callerAsserted(conditions ?? [], bindings ?? []),
+    policies,
     schemas: readList(refusals, object, "schemas", SPEC_LIMITS.schemas, readSchemaName),
-    acquisition_bindings: readList(
-      refusals,
-      object,
-      "acquisition_bindings",
-      SPEC_LIMITS.acquisitionBindings,
-      readBinding,
-    ),
+    acquisition_bindings: bindings,
     stages: readMember(refusals, object, null, "stages", readStages(effective.maximum_payload_bytes)),
     completion_requirement: readMember(refusals, object, null, "completion_requirement", readRequirement),
     effective,
@@ -149,13 +168,22 @@ function readLower(operatorLimit: number): Read<number> {
 }
 
 function readPolicy(refusals: Collector, value: JsonValue, path: JsonPath): DraftPolicy {
-  const object = readObject(refusals, value, path, ["policy_id"], ["description"]) ?? {};
+  const object = readObject(refusals, value, path, ["policy_id"], ["description", "evidence_use_policy"]) ?? {};
+  const evidence_use_policy = readOr<EvidenceUsePolicy | null, Collector>(
+    refusals,
+    object,
+    path,
+    "evidence_use_policy",
+    readEvidenceUsePolicy,
+    null,
+  );
   const id = readMember(refusals, object, path, "policy_id", readIdentifier);
   const description = readMember(refusals, object, path, "description", readText(SPEC_LIMITS.descriptionBytes));
   if (id === undefined || (description === undefined && Object.hasOwn(object, "description"))) {
-    return { policy_id: id, whole: undefined };
+    return { policy_id: id, evidence_use_policy, whole: undefined };
   }
-  return { policy_id: id, whole: { policy_id: id, ...(description === undefined ? {} : { description }) } };
+  const whole = { policy_id: id, ...(description === undefined ? {} : { description }) };
+  return { policy_id: id, evidence_use_policy, whole };
 }
 
 function readParameter(refusals: Collector, value: JsonValue, path: JsonPath): DraftParameter {

@@ -20,7 +20,12 @@ import type { LawEnvironment, Refusal, ScenarioLaw } from "./types.ts";
 
 /** A law, or every reason why the spec is refused. */
 export type LawResult =
-  | { readonly ok: true; readonly law: ScenarioLaw }
+  | {
+    readonly ok: true;
+    readonly law: ScenarioLaw;
+    /** The ids of conditions that left out their policy and have no binding, for {@link lintLaw}. */
+    readonly caller_asserted: readonly string[];
+  }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
 
 /**
@@ -46,7 +51,7 @@ export function constructLaw(spec: JsonValue, environment: LawEnvironment): LawR
   proveRequirements(refusals, draft, requirements, environment.limits.proof_budget);
   proveStageGraph(refusals, draft, known);
   if (refusals.count() > 0) return { ok: false, refusals: refusals.report() };
-  return { ok: true, law: normalForm(draft, requirements) };
+  return { ok: true, law: normalForm(draft, requirements), caller_asserted: draft.caller_asserted };
 }
 
 /** The identity of a law: kind `scenario-law` over its whole normal form. */

@@ -34,6 +34,8 @@ export type WarningCode =
   | "stage_without_effect"
   /** A call may leave out the binding with the contrary evidence. */
   | "bindings_may_be_left_out"
+  /** The spec left out the policy of a condition without a binding: a caller's word decides it. */
+  | "caller_asserted"
   /** A schema is named that the law does not declare. */
   | "schema_undeclared"
   /** A run chooses a whole URL, file or host of a binding. */
@@ -47,11 +49,22 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Checks a law for probable mistakes. A law with warnings can still be registered. */
-export function lintLaw(law: ScenarioLaw): Warning[] {
+/**
+ * Checks a law for probable mistakes. A law with warnings can still be registered.
+ *
+ * @param callerAsserted The ids of conditions that left out their policy and have no binding
+ */
+export function lintLaw(law: ScenarioLaw, callerAsserted: readonly string[] = []): Warning[] {
   const warnings: Warning[] = [];
   const warn: Warn = (code, path, message) => warnings.push({ code, path: pathOf(path), message });
   lintConditions(law, warn);
+  const asserted = new Set(callerAsserted);
+  law.conditions.forEach(({ condition_id }, index) => {
+    if (!asserted.has(condition_id)) return;
+    const message = `Condition ${quote(condition_id)} has no binding and no policy, so any caller decides it: bind a ` +
+      'check, require signatures, or allow "caller_submission" in an evidence_use_policy';
+    warn("caller_asserted", pathAt("conditions", index), message);
+  });
   lintStages(law, warn);
   lintSchemas(law, warn);
   lintSources(law, warn);

@@ -9,11 +9,19 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { compareCodePoints, sortedBy } from "../canonical/order.ts";
 import type { Draft } from "./readers.ts";
-import type { DraftSpec } from "./decode_spec.ts";
+import type { DraftPolicy, DraftSpec } from "./decode_spec.ts";
 import type { DraftStage } from "./decode_stage.ts";
 import { below, type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import type { Condition, EntryPacket, EvidenceUsePolicy, Prerequisite, Requirement, ScenarioLaw } from "./types.ts";
+import type {
+  Condition,
+  EntryPacket,
+  EvidenceUsePolicy,
+  Policy,
+  Prerequisite,
+  Requirement,
+  ScenarioLaw,
+} from "./types.ts";
 import type { DomainSchema, Predicate } from "./value/types.ts";
 
 /** A requirement in normal form and its canonical text. */
@@ -124,7 +132,7 @@ export function normalForm(draft: DraftSpec, requirements: NormalRequirements): 
     value_limits: settled(draft.value_limits),
     ...normalParameters(draft),
     conditions: sortedBy(settled(draft.conditions).map(normalCondition), (condition) => condition.condition_id),
-    policies: sortedBy(settled(draft.policies).map(({ whole }) => settled(whole)), (policy) => policy.policy_id),
+    policies: sortedBy(settled(draft.policies).flatMap(normalEntry), (policy) => policy.policy_id),
     schemas: settled(draft.schemas).map(settled).sort(compareSchemas),
     acquisition_bindings: sortedBy(
       settled(draft.acquisition_bindings).map(({ whole }) => settled(whole)),
@@ -140,6 +148,11 @@ function normalParameters(draft: DraftSpec): Pick<ScenarioLaw, "parameters"> {
   const parameters = settled(draft.parameters).map(({ whole }) => settled(whole));
   if (parameters.length === 0) return {};
   return { parameters: sortedBy(parameters, (parameter) => parameter.parameter_id) };
+}
+
+/** An entry with a policy on evidence is expanded into the conditions that name it, and has no place of its own. */
+function normalEntry({ whole, evidence_use_policy }: DraftPolicy): Policy[] {
+  return evidence_use_policy === null ? [settled(whole)] : [];
 }
 
 function compareSchemas(a: DomainSchema, b: DomainSchema): number {

@@ -111,8 +111,11 @@ const CONDITIONS: JsonObject = {
     condition_id: ID,
     observation_domain: reference("domain"),
     predicate: reference("predicate"),
-    evidence_use_policy: reference("policy"),
-  }),
+    evidence_use_policy: {
+      description: "Left out: all bindings of the condition, or the caller without bindings",
+      anyOf: [reference("policy"), closed({ policy_id: ID })],
+    },
+  }, ["evidence_use_policy"]),
   scalar: oneOf(
     variant("domain", "String", { minimum_bytes: COUNT, maximum_bytes: COUNT }),
     variant("domain", ["Boolean", "Timestamp"]),
@@ -230,7 +233,10 @@ export const SPEC_SCHEMA: JsonObject = {
     ),
     conditions: array(reference("condition"), SPEC_LIMITS.conditions),
     policies: array(
-      closed({ policy_id: ID, description: DESCRIPTION }, ["description"]),
+      closed({ policy_id: ID, description: DESCRIPTION, evidence_use_policy: reference("policy") }, [
+        "description",
+        "evidence_use_policy",
+      ]),
       SPEC_LIMITS.policies,
     ),
     schemas: array(SCHEMA, SPEC_LIMITS.schemas, UNIQUE),

@@ -20,6 +20,7 @@ const BEYOND_SCHEMA: ReadonlySet<RefusalCode> = new Set([
   "payload_content_type_mismatch",
   "payload_too_large",
   "policy_conflict",
+  "policy_not_found",
   "requirement_too_deep",
   "requirement_too_large",
   "value_limit_exceeds_operator",

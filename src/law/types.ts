@@ -194,6 +194,7 @@ export type RefusalCode =
   | "parameter_not_found"
   | "schema_not_found"
   | "packet_schema_not_found"
+  | "policy_not_found"
   // requirement proofs
   | "requirement_too_deep"
   | "requirement_too_large"

@@ -23,7 +23,7 @@ function withPart(whole: string, part: string): string {
 Deno.test("the whole file of the guide is a law, and so it is with each of its parts", () =>
   inFolder(async (folder) => {
     const [whole = "", ...parts] = await blocks("yaml");
-    assert.equal(parts.length, 2);
+    assert.equal(parts.length, 3);
     await Deno.writeTextFile(`${folder}/gate.toml`, (await blocks("toml")).join(""));
     await Deno.mkdir(`${folder}/evidence`);
     const files = [whole, ...parts.map((part) => withPart(whole, part)), parts.reduce(withPart, whole)];

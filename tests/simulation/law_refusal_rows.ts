@@ -6,6 +6,7 @@
 
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { RefusalCode } from "../../src/law/types.ts";
+import { LEAST_POLICY } from "../least_policy.ts";
 import { type Editable, flag, LIMITS, stage } from "./law_specs.ts";
 
 /** The fault, the change, and the refusals as `code path`. */
@@ -172,6 +173,49 @@ export const PACKETS: readonly RefusalRow[] = [
 
 /** Unknown names. */
 export const REFERENCES: readonly RefusalRow[] = [
+  [
+    "a policy that no entry has",
+    (s) => s.conditions[6].evidence_use_policy = { policy_id: "two-eye" },
+    "policy_not_found $.conditions[6].evidence_use_policy.policy_id",
+  ],
+  [
+    "an entry without a policy on evidence",
+    (s) => s.conditions[6].evidence_use_policy = { policy_id: "two-eyes" },
+    "policy_not_found $.conditions[6].evidence_use_policy.policy_id",
+  ],
+  [
+    "a named policy with a member of its own",
+    (s) => s.conditions[6].evidence_use_policy = { policy_id: "two-eyes", scope: "exact_condition" },
+    "policy_not_found $.conditions[6].evidence_use_policy.policy_id",
+    "member_unknown $.conditions[6].evidence_use_policy.scope",
+  ],
+  [
+    "a named policy by an id that is empty",
+    (s) => s.conditions[6].evidence_use_policy = { policy_id: "" },
+    "identifier_invalid $.conditions[6].evidence_use_policy.policy_id",
+  ],
+  [
+    "a named policy that is not whole: one refusal, at its place",
+    (s) => {
+      s.policies[0].evidence_use_policy = { ...LEAST_POLICY, scope: undefined };
+      delete s.policies[0].evidence_use_policy.scope;
+      s.conditions[6].evidence_use_policy = { policy_id: "two-eyes" };
+    },
+    "member_missing $.policies[0].evidence_use_policy.scope",
+  ],
+  [
+    "a named policy that contradicts itself, and that no condition names",
+    (s) => s.policies[1].evidence_use_policy = { ...LEAST_POLICY, authorized_key_ids: ["k"] },
+    "policy_conflict $.policies[1].evidence_use_policy.authorized_key_ids",
+  ],
+  [
+    "a binding on a channel that the named policy does not allow",
+    (s) => {
+      s.policies[0].evidence_use_policy = { ...LEAST_POLICY };
+      s.conditions[1].evidence_use_policy = { policy_id: "two-eyes" };
+    },
+    "channel_not_allowed $.acquisition_bindings[1].channel",
+  ],
   [
     "an unknown condition",
     (s) => s.stages[2].completion_requirement.Or[0].Condition = "manifests",

@@ -127,7 +127,7 @@ async function proveSource(source: Source, { config, providers, schemas, profile
   }
   const { law } = constructed;
   const found = [
-    ...lintLaw(law),
+    ...lintLaw(law, constructed.caller_asserted),
     ...lintPackets(law, Date.now()),
     ...await lintBindings(law, config),
     ...lintTrust(law, profile, providers),

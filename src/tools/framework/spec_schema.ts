@@ -9,23 +9,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 
-/** The example of a condition in the list. It counts evidence of callers. */
+/** The example of a condition in the list. Without a binding it counts evidence of callers. */
 export const EXAMPLE_CONDITION: JsonObject = {
   condition_id: "tests_pass",
   observation_domain: { domain: "Boolean" },
   predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
-  evidence_use_policy: {
-    allowed_channels: ["caller_submission"],
-    authorization: "embedding_authority",
-    combination: { combination: "AllQualifyingAgree" },
-    freshness: { freshness: "NotRequired" },
-    independence: "distinct_acquisition",
-    integrity: "canonical_content_only",
-    replay: "full_semantic",
-    required_assurance: [],
-    retention: "retain_canonical_value",
-    scope: "exact_condition",
-  },
 };
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -35,7 +23,8 @@ const HINTS: Readonly<Record<string, string>> = {
     "{RequireGroup: {min, reqs}}",
   parameters: "{parameter_id, domain, description?}; in a predicate expected: {parameter: id}",
   conditions: "Domains: Boolean, String, Integer, Decimal, Timestamp, Digest, Json. Like " +
-    JSON.stringify(EXAMPLE_CONDITION),
+    JSON.stringify(EXAMPLE_CONDITION) +
+    ". Without evidence_use_policy all bindings of the condition count, or the caller's word without bindings",
   acquisition_bindings: "{binding_id, condition_id, channel, provider_id, check_id, params?}",
 };
 
