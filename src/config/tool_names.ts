@@ -38,6 +38,8 @@ export const TOOL_NAMES = [
   "scenario_precheck_stage",
   "scenario_resolve_creation",
   "scenario_resolve_mutation",
+  "runs_list",
+  "scenarios_get",
 ] as const;
 
 /** One of {@link TOOL_NAMES}. */

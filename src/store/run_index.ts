@@ -53,6 +53,8 @@ export interface RunPage {
   readonly runs: readonly ListedRun[];
   /** Where the next page begins; null at the end. */
   readonly next: RunPosition | null;
+  /** {@link RunPosition.newest} of the whole list. */
+  readonly newest: number;
 }
 
 /** The names of a run that its records repeat. */

@@ -259,7 +259,7 @@ Deno.test("findRuns() examines a limited number of runs in one call, and goes on
     const query = { ...ALL, scenario_id: "release", status: "complete" } as const;
     const page = await runs.findRuns(query, null, 10);
     assert.deepEqual([page.runs, page.next === null], [[], false]);
-    assert.deepEqual(await runs.findRuns(query, page.next, 10), { runs: [], next: null });
+    assert.deepEqual(await runs.findRuns(query, page.next, 10), { runs: [], next: null, newest: page.newest });
     await closeStores({ runs, schemas });
   }));
 

@@ -86,6 +86,8 @@ Deno.test("createTools() returns the tools in the same order each time", async (
 const HINTS: Readonly<Record<string, string>> = {
   scenario_define: "writes",
   scenarios_list: "reads",
+  scenarios_get: "reads",
+  runs_list: "reads",
   scenario_start: "writes",
   scenario_status: "reads",
   scenario_history: "reads",

@@ -190,6 +190,8 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
   return new Map<string, JsonObject>(Object.entries({
     scenario_define: { spec: law },
     scenarios_list: { namespace_id },
+    scenarios_get: { namespace_id, scenario_law_identity: identity },
+    runs_list: { namespace_id, scenario_id: "release", status: "active" },
     scenario_start: startOf(namespace_id, identity),
     scenario_status: run,
     scenario_history: run,

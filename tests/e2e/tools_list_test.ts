@@ -62,6 +62,8 @@ const CALLS: readonly (readonly [name: string, input: Record<string, unknown>, a
   ["providers_list", {}, "result"],
   ["scenarios_list", { namespace_id: 2 }, "result"],
   ["scenarios_list", { namespace_id: 2, limit: 0 }, "error"],
+  ["runs_list", { namespace_id: 2 }, "result"],
+  ["scenarios_get", { namespace_id: 2, scenario_law_identity: "0".repeat(64) }, "error"],
   ["scenario_define", { spec: {} }, "error"],
   ["runpack_export", { namespace_id: 2, run_id: "0".repeat(32) }, "result"],
 ];

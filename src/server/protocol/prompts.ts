@@ -122,7 +122,8 @@ const AUTHOR: Prompt = {
 function beginningOf(given: ReadonlyMap<string, string>, isOffered: PromptOffer["isOffered"]): string {
   if (given.has("run_id")) return `Read scenario_status of run ${quoted(given, "run_id")}`;
   if (!isOffered("scenario_start")) {
-    return "Ask for a run_id: runs are started by others here. Read its scenario_status";
+    const run = isOffered("runs_list") ? "Find the run_id with runs_list" : "Ask for a run_id";
+    return `${run}: runs are started by others here. Read its scenario_status`;
   }
   const law = isOffered("scenarios_list")
     ? "Find scenario_law_identity with scenarios_list"

@@ -112,7 +112,11 @@ Deno.test("writePrompt() begins a run by what may be called, and reads where it 
   const rows: readonly (readonly [given: Readonly<Record<string, string>>, hidden: string, text: RegExp])[] = [
     [{}, "", /1\. Find scenario_law_identity with scenarios_list and call scenario_start .* Then read scenario_status/],
     [{}, "scenarios_list", /1\. Ask for scenario_law_identity and call scenario_start .* Then read scenario_status/],
-    [{}, "scenario_start", /1\. Ask for a run_id: runs are started by others here\. Read its scenario_status/],
+    [
+      {},
+      "scenario_start",
+      /1\. Find the run_id with runs_list: runs are started by others here\. Read its scenario_status/,
+    ],
     [{ run_id }, "scenario_start", new RegExp(`1\\. Read scenario_status of run "${run_id}"`)],
   ];
   for (const [given, hidden, text] of rows) {

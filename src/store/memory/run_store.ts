@@ -194,7 +194,7 @@ function findRuns(memory: Memory, query: RunQuery, after: RunPosition | null, li
   const runs = found.slice(0, limit);
   const last = found.length > limit ? runs.at(-1) : undefined;
   const next = last && { created_instant: last.created_instant, run_id: last.run_key.run_id, newest };
-  return { runs, next: next ?? null };
+  return { runs, next: next ?? null, newest };
 }
 
 /** The reason why an append is not accepted: operations are compared first, the head second. */

@@ -44,7 +44,7 @@ export function startReading(sha256: Sha256, query: RunQuery, after: RunPosition
 
 /** The page that was read. */
 export function pageOf({ runs, position, isAtEnd }: Reading): RunPage {
-  return { runs, next: isAtEnd ? null : position };
+  return { runs, next: isAtEnd ? null : position, newest: position?.newest ?? 0 };
 }
 
 /**

@@ -21,9 +21,9 @@ export function runNotFound(
   return failure("run_not_found", message, {
     ...run,
     next: [{
-      tool: "scenarios_list",
-      arguments_hint: { namespace_id },
-      why: "Find the scenario, then start a run of it",
+      tool: "runs_list",
+      arguments_hint: { namespace_id, scenario_id },
+      why: "List the runs of the scenario",
     }],
   });
 }

@@ -33,6 +33,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export interface PageQuery {
   readonly tool: string;
   readonly namespaceId: number;
+  /** A digest of the filters of the list; absent for a list without filters. */
+  readonly filters?: string;
 }
 
 /**
@@ -41,8 +43,12 @@ export interface PageQuery {
  * @param key The parts of the last item's key, in order
  */
 export function encodeCursor(query: PageQuery, key: readonly string[]): string {
-  const text = JSON.stringify([CURSOR_VERSION, query.tool, query.namespaceId, ...key]);
+  const text = JSON.stringify([...namesOf(query), ...key]);
   return encoder.encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+function namesOf({ tool, namespaceId, filters }: PageQuery): readonly (string | number)[] {
+  return [CURSOR_VERSION, tool, namespaceId, ...filters === undefined ? [] : [filters]];
 }
 
 /**
@@ -53,8 +59,9 @@ export function encodeCursor(query: PageQuery, key: readonly string[]): string {
 export function decodeCursor(query: PageQuery, cursor: string, parts: number): string[] | null {
   if (cursor.length > CURSOR_CHARACTERS) return null;
   const items = readCursor(cursor);
-  if (items === null || items.length !== 3 + parts) return null;
-  const key = items.slice(3);
+  const names = namesOf(query).length;
+  if (items === null || items.length !== names + parts) return null;
+  const key = items.slice(names);
   if (!key.every((part) => typeof part === "string")) return null;
   // Encoding it again rejects every other spelling: version, tool, namespace, padding or white space.
   return encodeCursor(query, key) === cursor ? key : null;
@@ -112,7 +119,9 @@ export function pageStart(
   const after = decodeCursor(query, cursor, parts);
   if (after !== null) return { ok: true, after };
   const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
-    `${query.namespaceId}; omit it to start at the beginning`;
+    `${query.namespaceId}${
+      query.filters === undefined ? "" : " with these filters"
+    }; omit it to start at the beginning`;
   const arguments_hint = { namespace_id: query.namespaceId };
   const next = [{ tool: query.tool, arguments_hint, why: "Start at the beginning, without a cursor" }];
   return { ok: false, error: toolError("invalid_cursor", message, { next }) };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { CURSOR_CHARACTERS, cutPage, decodeCursor, encodeCursor, PAGE_BYTES } from "./pagination.ts";
+import { CURSOR_CHARACTERS, cutPage, decodeCursor, encodeCursor, PAGE_BYTES, type PageQuery } from "./pagination.ts";
 
-const QUERY = { tool: "schemas_list", namespaceId: 2 };
+const QUERY: PageQuery = { tool: "schemas_list", namespaceId: 2 };
 
 Deno.test("decodeCursor() returns every encoded key", () => {
   fc.assert(
@@ -20,6 +20,14 @@ const raw = (value: unknown): string => btoa(JSON.stringify(value)).replace(/=+$
 
 const REFUSED: readonly (readonly [name: string, query: typeof QUERY, cursor: string, parts: number])[] = [
   ["another tool", { ...QUERY, tool: "scenarios_list" }, cursor, 2],
+  ["other filters", { ...QUERY, filters: "a" }, cursor, 2],
+  ["no filters", QUERY, encodeCursor({ ...QUERY, filters: "f" }, ["a", "1"]), 2],
+  [
+    "other filters of a list with filters",
+    { ...QUERY, filters: "g" },
+    encodeCursor({ ...QUERY, filters: "f" }, ["a", "1"]),
+    2,
+  ],
   ["another namespace", { ...QUERY, namespaceId: 3 }, cursor, 2],
   ["another number of parts", QUERY, cursor, 1],
   ["empty", QUERY, "", 2],

@@ -82,6 +82,10 @@ function listScenarios(failed: Failed): NextStep[] {
   return [{ tool: "scenarios_list", arguments_hint: inNamespace(failed), why }];
 }
 
+function listRuns(failed: Failed): NextStep[] {
+  return [{ tool: "runs_list", arguments_hint: inNamespace(failed), why: "List the runs" }];
+}
+
 function listSchemas(why: string): (failed: Failed) => NextStep[] {
   return (failed) => [{ tool: "schemas_list", arguments_hint: inNamespace(failed), why }];
 }
@@ -180,7 +184,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   signature_invalid: corrected("Sign the record as it is, with the key that signing names, and call again"),
   scenario_not_found: listScenarios,
   law_not_found: listScenarios,
-  run_not_found: listScenarios,
+  run_not_found: listRuns,
   stage_not_found: nameStage,
   schema_not_found: listSchemas("List the registered schemas"),
   runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),

@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
   ["signature_invalid", "schemas_register", { record: {} }, {}, [["schemas_register", /Sign/, {}]]],
   ["scenario_not_found", "precheck", { ...IN_2, scenario_id: "x" }, {}, [["scenarios_list", /scenarios/, IN_2]]],
   ["law_not_found", "precheck", { ...IN_2, scenario_id: "x" }, {}, [["scenarios_list", /laws/, IN_2]]],
-  ["run_not_found", "scenario_status", RUN, {}, [["scenarios_list", /scenarios/, IN_2]]],
+  ["run_not_found", "scenario_status", RUN, {}, [["runs_list", /runs/, IN_2]]],
   ["stage_not_found", "precheck", { ...IN_2, stage_id: "biuld" }, { stages: ["alpha"], nearest: ["build"] }, [
     ["precheck", /Did you mean stage "build"\?/, { ...IN_2, stage_id: "build" }],
   ]],
@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["store_busy", "scenario_status", RUN, { retry_after_ms: 5 }, [["scenario_status", AGAIN, RUN]]],
   ["store_full", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
-  ["runs_not_indexed", "scenarios_list", { namespace_id: 2 }, {}, [["scenarios_list", AGAIN, { namespace_id: 2 }]]],
+  ["runs_not_indexed", "runs_list", { namespace_id: 2 }, {}, [["runs_list", AGAIN, { namespace_id: 2 }]]],
   ["store_closed", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
   ["schema_worker_unavailable", "precheck", IN_2, {}, [["precheck", AGAIN, IN_2]]],
   ["authority_unavailable", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],

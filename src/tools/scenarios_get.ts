@@ -1,0 +1,59 @@
+/**
+ * The tool `scenarios_get`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { readJson } from "../canonical/scan.ts";
+import type { ScenarioLaw } from "../law/types.ts";
+import { failure, textAnswer } from "./framework/errors.ts";
+import { identity, namespaceId } from "./framework/input.ts";
+import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
+import { explainLaw } from "./law_words/explain_law.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
+import type { Services } from "./services/services.ts";
+
+const NAMED = { name: "scenarios_get", group: "Read", audit: "request" } as const;
+
+/** The tool `scenarios_get`. */
+export function scenariosGet(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Get a scenario law",
+    description: "Returns the normal form of a scenario law, and the law in words: what each stage asks.",
+    details:
+      "Returns one scenario law: its normal form, whose canonical JSON has the identity scenario_law_identity, and the law " +
+      "in words: what opens and completes each stage, and which evidence counts. The words are left out where both do not fit " +
+      "into one answer.",
+    hints: READS,
+    input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: identity }),
+    output: closed({ law: OBJECT }, { words: TEXT }),
+    act: async ({ namespace_id, scenario_law_identity }) => {
+      const found = await services.runs.getLaw(namespace_id, scenario_law_identity);
+      if (found === null) {
+        const message = `Cannot find law "${scenario_law_identity}" in namespace ${namespace_id}`;
+        return failure("law_not_found", message, { namespace_id, scenario_law_identity });
+      }
+      const text = `{"law":${found.law}`;
+      const words = JSON.stringify(explainLaw(readJson(found.law) as unknown as ScenarioLaw));
+      const whole = `${text},"words":${words}}`;
+      if (sentBytes(whole) <= RESULT_BYTES) return textAnswer(whole);
+      const bytes = sentBytes(`${text}}`);
+      if (bytes <= RESULT_BYTES) return textAnswer(`${text}}`);
+      const message =
+        `Cannot return law "${scenario_law_identity}": it takes ${bytes} bytes, an answer has at most ${RESULT_BYTES}`;
+      return failure("response_too_large", message, {
+        bytes,
+        maximum_bytes: RESULT_BYTES,
+        next: [{
+          tool: "scenarios_list",
+          arguments_hint: { namespace_id },
+          why: "Choose another law; a runpack of its run has this one",
+        }],
+      });
+    },
+  });
+}
