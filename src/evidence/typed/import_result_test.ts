@@ -1,0 +1,96 @@
+/**
+ * The helpers that every importer uses: check ids, comparators, texts and pointers from a document.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import type { JsonValue } from "../../canonical/json.ts";
+import {
+  candidateReason,
+  comparatorsOf,
+  createCheckIds,
+  createWarningCollector,
+  IMPORT_LIMITS,
+  pointerOf,
+  refuseImport,
+  shortDescription,
+  stepsOf,
+} from "./import_result.ts";
+
+Deno.test("a check has the comparators that can hold for its result", () => {
+  const rows: readonly (readonly [schema: JsonValue, has: string, hasNot: string])[] = [
+    [{ type: "boolean" }, "equals", "contains"],
+    [{ type: "integer" }, "greater_than", "lex_less_than"],
+    [{ type: "number" }, "less_than_or_equal", "deep_equals"],
+    [{ type: "string" }, "lex_greater_than", "greater_than"],
+    [{ type: "string", format: "date-time" }, "greater_than", "deep_equals"],
+    [{ type: "string", format: "int64" }, "less_than", "deep_equals"],
+    [{ type: "array" }, "contains", "in_set"],
+    [{ type: "object" }, "deep_not_equals", "contains"],
+    [{ type: ["integer", "null"] }, "greater_than", "contains"],
+    [{ anyOf: [{ type: "string", format: "date" }, { type: "null" }] }, "less_than", "deep_equals"],
+    [{ enum: ["a", "b"] }, "contains", "deep_equals"],
+  ];
+  for (const [schema, has, hasNot] of rows) {
+    const found = comparatorsOf(schema);
+    assert.ok(found.includes(has), `${JSON.stringify(schema)} ${has}`);
+    assert.ok(!found.includes(hasNot), `${JSON.stringify(schema)} ${hasNot}`);
+  }
+  assert.equal(comparatorsOf(true).length, 16);
+});
+
+Deno.test("check ids are unique, bounded and without control characters", () => {
+  const ids = createCheckIds();
+  const long = "ä".repeat(200);
+  const taken = [ids.take("a"), ids.take("a"), ids.take("a_2"), ids.take("a"), ids.take(""), ids.take("x\ny")];
+  assert.deepEqual(taken, ["a", "a_2", "a_2_2", "a_3", "check", "x_y"]);
+  assert.equal(ids.take(long), "ä".repeat(124));
+  assert.equal(ids.take(long), `${"ä".repeat(124)}_2`);
+  const limit = IMPORT_LIMITS.checkIdBytes;
+  const exact: readonly (readonly [id: string, taken: boolean])[] = [
+    ["b".repeat(limit - 1), true],
+    ["b".repeat(limit), true],
+    ["b".repeat(limit + 1), false],
+    ["a", false],
+    ["", false],
+    ["a\tb", false],
+    ["\ud800", false],
+  ];
+  for (const [id, expected] of exact) assert.equal(ids.takeExactly(id), expected, id);
+});
+
+Deno.test("texts from a document are cut, and keep whole characters", () => {
+  const maximum = IMPORT_LIMITS.descriptionCharacters;
+  assert.equal(shortDescription("  text ", "other"), "text");
+  assert.equal(shortDescription(undefined, "other"), "other");
+  assert.equal(shortDescription(5, "other"), "other");
+  assert.equal(shortDescription("x".repeat(maximum), "").length, maximum);
+  assert.equal(shortDescription("x".repeat(maximum + 1), "").length, maximum);
+  assert.ok(shortDescription("😀".repeat(maximum), "").isWellFormed());
+  assert.equal(candidateReason("response_missing", "/paths", "x".repeat(10_000)).message.length < 700, true);
+  assert.equal(refuseImport("document_invalid", "").message, "The document cannot be read");
+});
+
+Deno.test("a warning is kept once, and at most so many are", () => {
+  const { warnings, warn } = createWarningCollector();
+  for (let number = 0; number < IMPORT_LIMITS.warnings + 5; number++) warn("keyword_ignored", `/${number >> 1}`, "x");
+  assert.equal(warnings.length, (IMPORT_LIMITS.warnings + 5 + 1) >> 1);
+  for (let number = 0; number < 2 * IMPORT_LIMITS.warnings; number++) warn("member_ignored", `/${number}`, "x");
+  assert.equal(warnings.length, IMPORT_LIMITS.warnings);
+});
+
+Deno.test("a pointer and its steps are the same path", () => {
+  const rows: readonly (readonly [pointer: string, steps: readonly string[] | null])[] = [
+    ["", []],
+    ["/", [""]],
+    ["/a~1b/m~0n/0", ["a/b", "m~n", "0"]],
+    ["a", null],
+    ["/~2", null],
+    ["/~", null],
+  ];
+  for (const [pointer, steps] of rows) {
+    assert.deepEqual(stepsOf(pointer), steps);
+    if (steps !== null) assert.equal(pointerOf(steps), pointer);
+  }
+});
