@@ -38,8 +38,9 @@ export const IMPORT_LIMITS = {
 } as const;
 
 /** Why an operation cannot be a check, or not without a selection, with the sentence that its reason begins with. */
-export const CANDIDATE_REASONS = {
+const CANDIDATE_REASONS = {
   method_not_selected: "The operation may change something: only a selection by its name makes it a check",
+  method_unsupported: "A check cannot use the method",
   path_invalid: "The path cannot be a template of a request",
   parameter_missing: "A placeholder of the path has no parameter",
   parameter_invalid: "The parameter is not valid",
@@ -124,7 +125,7 @@ export type ImportWarningCode =
   | "field_converted";
 
 /** Why an import gave no contract, with the sentence that its message begins with. */
-export const IMPORT_REFUSALS = {
+const IMPORT_REFUSALS = {
   document_invalid: "The document cannot be read",
   document_unsupported: "The document has another format or version",
   document_too_large: "The document is too large",
