@@ -22,7 +22,7 @@ import {
   withJson,
   withValues,
 } from "./terminal/command_parts.ts";
-import { SHELLS } from "./terminal/choices.ts";
+import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
 import { addRunpack } from "./runpack/commands.ts";
@@ -195,6 +195,30 @@ function addProvider(program: Command, finish: Finish): void {
     .option("--trigger-time <MS>", "the time for checks of time, in Unix milliseconds (default: now)")
     .action(async (name: string, check: string, flags: Flags) =>
       finish(await (await import("./provider/check.ts")).runProviderCheck(name, check, flags))
+    );
+  addProviderImport(provider, finish);
+}
+
+function addProviderImport(provider: Command, finish: Finish): void {
+  const imported = withJson(command(provider, "import", "Make a typed provider from the description of a service", [
+    "gate provider import openapi pets.yaml --dry-run",
+    "gate provider import openapi pets.yaml --select 'ready=getStatus#/ready'",
+  ]));
+  withValues(imported, { kind: IMPORT_KINDS })
+    .argument("<kind>", "openapi: a document of OpenAPI 3.0 or 3.1 in JSON or YAML")
+    .argument("<file>", "the description: at most 64 MiB, in YAML 8 MiB")
+    .option("--provider-id <ID>", "id of the provider (default: the name of the file)")
+    .option(
+      "--select <OPERATION>",
+      "an operation to make a check of (repeatable; default: every usable one), as [CHECK_ID=]OPERATION[#POINTER]",
+      collect,
+    )
+    .option("--server-url <URL>", "address of the service, in place of the description's")
+    .option("--out <DIR>", "folder for contract and profile (default: the current folder)")
+    .option("--dry-run", "show the candidates and write no file")
+    .option("--force", "replace files that exist")
+    .action(async (kind: string, file: string, flags: Flags) =>
+      finish(await (await import("./provider/import.ts")).runProviderImport(kind, file, flags))
     );
 }
 

@@ -32,6 +32,15 @@ const APPROVAL = [
   ...["--stage", "build", "--condition", "built", "--value", "true"],
 ];
 
+/** An OpenAPI document with one operation. */
+const SERVICE = JSON.stringify({
+  openapi: "3.1.0",
+  servers: [{ url: "https://service.example" }],
+  paths: {
+    "/ready": { get: { responses: { 200: { content: { "application/json": { schema: { type: "boolean" } } } } } } },
+  },
+});
+
 /** Arguments with a successful result, by command, in an order that works in one folder. */
 const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["init", ["other.toml"]],
@@ -47,6 +56,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["scenario schema", []],
   ["provider list", []],
   ["provider check", ["time", "now"]],
+  ["provider import", ["openapi", "service.json"]],
   ["client call", ["scenarios_list", "--arg", "namespace_id=2"]],
   ["client list", []],
   ["explain", [run_id]],
@@ -97,6 +107,7 @@ Deno.test("every command with --json writes one line of JSON, for any position o
     await stores.schemas.close();
     await Deno.writeTextFile(join(folder, "gate.toml"), CONFIG);
     await Deno.writeTextFile(join(folder, "law.json"), RUN.law.law);
+    await Deno.writeTextFile(join(folder, "service.json"), SERVICE);
     for (const [command, args] of ROWS) {
       const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
       assert.deepEqual([code, stderr], [0, ""], `${command}: ${stdout}${stderr}`);

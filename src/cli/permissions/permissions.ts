@@ -28,6 +28,7 @@ const WORKER_MODULES: readonly string[] = [
   "src/evidence/builtin/select_worker.ts",
   "src/evidence/builtin/time_worker.ts",
   "src/evidence/sandbox/schema_worker.ts",
+  "src/evidence/typed/openapi/import_worker.ts",
   "src/store/backup_worker.ts",
   "src/tools/packs/pack_worker.ts",
 ];

@@ -12,3 +12,6 @@ export type Shell = typeof SHELLS[number];
 
 /** The output formats of `gate scenario graph`. */
 export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;
+
+/** The descriptions of services that `gate provider import` reads. */
+export const IMPORT_KINDS = ["openapi"] as const;

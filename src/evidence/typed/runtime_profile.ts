@@ -46,7 +46,7 @@ export const PROFILE_LIMITS = {
 } as const;
 
 /** The forms of texts; the published schema has the same patterns. All are ASCII, so characters are bytes. */
-const PROFILE_PATTERNS = {
+export const PROFILE_PATTERNS = {
   locator: "^(?:file://[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|env://[A-Za-z_][A-Za-z0-9_]{0,127})$",
   baseUrl: "^https?://[^/?#\\\\@\\s\\x00-\\x20\\x7f-\\uffff]+(?:/[^?#\\\\\\s\\x00-\\x20\\x7f-\\uffff]*)?$",
   pathTemplate: "^/[^?#\\\\\\x00-\\x20\\x7f-\\uffff]*$",
@@ -65,7 +65,7 @@ const PROFILE_PATTERNS = {
 const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The styles that each place of a parameter may have. */
-const PARAMETER_STYLES = {
+export const PARAMETER_STYLES = {
   path: ["simple", "label", "matrix"],
   query: ["form", "spaceDelimited", "pipeDelimited"],
   header: ["simple"],

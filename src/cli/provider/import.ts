@@ -1,0 +1,177 @@
+/**
+ * `gate provider import`: makes a contract and a runtime profile out of the description of a service.
+ *
+ * @module
+ */
+
+import { basename, join, resolve } from "node:path";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { readBounded } from "../../config/files.ts";
+import {
+  IMPORT_LIMITS,
+  type ImportCandidate,
+  type ImportedProvider,
+  type ImportRefusal,
+  type ImportResult,
+  type ImportSelection,
+} from "../../evidence/typed/import_result.ts";
+import { IMPORT_KINDS } from "../terminal/choices.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { columns, shown } from "../terminal/text.ts";
+
+/** The flags of `gate provider import`. */
+export interface ProviderImportOptions {
+  readonly providerId?: string;
+  /** Each `[CHECK_ID=]OPERATION[#POINTER]`. */
+  readonly select?: readonly string[];
+  readonly serverUrl?: string;
+  readonly out?: string;
+  readonly dryRun?: boolean;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** The files of one import. */
+interface WrittenFiles {
+  readonly contract_path: string;
+  readonly profile_path: string;
+}
+
+/** Runs `gate provider import KIND FILE`. The exit code is 2 where the description gives no contract. */
+export async function runProviderImport(
+  given: string,
+  file: string,
+  options: ProviderImportOptions,
+): Promise<number> {
+  const kind = IMPORT_KINDS.find((known) => known === given);
+  if (kind === undefined) {
+    throw new CliError("usage", `Unknown kind "${given}"`, `expected one of ${IMPORT_KINDS.join(", ")}`);
+  }
+  const providerId = options.providerId ?? defaultId(file);
+  const bytes = await readDescription(file);
+  const { importInSandbox } = await import("../../evidence/typed/import_sandbox.ts");
+  const result = await importInSandbox({ kind, bytes }, {
+    provider_id: providerId,
+    ...options.select === undefined ? {} : { selection: options.select.map(selectionOf) },
+    ...options.serverUrl === undefined ? {} : { server_url: options.serverUrl },
+  });
+  if (options.json !== true) writeTable(result);
+  if (!result.ok) return refuse(result, options);
+  const files = options.dryRun === true ? null : await writeFiles(result, options);
+  if (options.json === true) {
+    writeResult("provider import", { ...result, ...files ?? { contract_path: null, profile_path: null } });
+  } else if (files === null) writeError(`${countOfChecks(result)}; no file was written\n`);
+  else writeNext(result, files);
+  return EXIT.ok;
+}
+
+/** The name of the file without its extension. */
+function defaultId(file: string): string {
+  const id = basename(file).replace(/\.[^.]*$/, "");
+  if (id === "") throw new CliError("usage", `Cannot name the provider after "${file}"`, "name it with --provider-id");
+  return id;
+}
+
+async function readDescription(file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const read = await readBounded(resolve(file), IMPORT_LIMITS.documentBytes).catch((error: unknown) => {
+    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
+    throw new CliError("usage", `Cannot read "${file}": ${reason}`);
+  });
+  // A buffer of its own: it is moved to the worker.
+  if ("bytes" in read) return new Uint8Array(read.bytes);
+  if (read.fault !== "too_large") {
+    const reason = read.fault === "changed" ? "it changed meanwhile" : "it is not a file";
+    throw new CliError("usage", `Cannot read "${file}": ${reason}`);
+  }
+  const detail = `${read.size} bytes; the most are ${IMPORT_LIMITS.documentBytes}`;
+  throw new CliError("limit_exceeded", `Cannot import "${file}": it is too large (${detail})`);
+}
+
+/** Reads `[CHECK_ID=]OPERATION[#POINTER]`. A path may contain `=`, so a check id does not begin like `GET /`. */
+function selectionOf(text: string): ImportSelection {
+  const hash = text.indexOf("#");
+  const named = hash < 0 ? text : text.slice(0, hash);
+  const equals = /^[A-Z]+ \//.test(named) ? -1 : named.indexOf("=");
+  const operation = named.slice(equals + 1);
+  if (operation === "") {
+    throw new CliError("usage", `Cannot read --select "${text}": expected [CHECK_ID=]OPERATION[#POINTER]`);
+  }
+  return {
+    operation,
+    ...equals < 0 ? {} : { check_id: named.slice(0, equals) },
+    ...hash < 0 ? {} : { result_pointer: text.slice(hash + 1) },
+  };
+}
+
+function writeTable({ candidates, warnings }: ImportResult): void {
+  if (candidates.length > 0) writeOut(columns([["OPERATION", "METHOD", "CHECK", "REASONS"], ...candidates.map(rowOf)]));
+  for (const { code, pointer, message } of warnings) {
+    writeError(`gate: warning ${code} ${shown(pointer)}: ${shown(message)}\n`);
+  }
+}
+
+function rowOf({ operation, method, usable, check_id, reasons }: ImportCandidate): readonly string[] {
+  const why = reasons.map(({ code, pointer }) => `${code} ${pointer}`).join(", ");
+  return [shown(operation), method, usable ? shown(check_id ?? "(usable)") : "-", shown(why)];
+}
+
+function refuse(result: ImportRefusal, options: ProviderImportOptions): number {
+  if (options.json === true) {
+    writeResult("provider import", result, false);
+    return result.code === "import_failed" ? EXIT.unexpected : EXIT.usage;
+  }
+  const at = result.pointer === "" ? "" : `${result.pointer}: `;
+  const hint = result.code === "selection_required" ? "repeat --select OPERATION for the checks to make" : null;
+  throw new CliError("refused", `Cannot import: ${shown(at)}${shown(result.message)}`, hint);
+}
+
+async function writeFiles(
+  { contract, profile }: ImportedProvider,
+  options: ProviderImportOptions,
+): Promise<WrittenFiles> {
+  const folder = resolve(options.out ?? ".");
+  const name = contract.provider_id.replaceAll(/[^\w.-]/g, "_");
+  const contract_path = join(folder, `${name}.contract.json`);
+  const profile_path = join(folder, `${name}.profile.json`);
+  const force = options.force === true;
+  // Both are checked before the first one is written.
+  if (!force) { for (const path of [contract_path, profile_path]) await refuseExisting(path); }
+  await writeJson(contract_path, contract, force);
+  await writeJson(profile_path, profile, force);
+  return { contract_path, profile_path };
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  const found = await Deno.lstat(path).catch(() => null);
+  if (found !== null) throw existsAlready(path);
+}
+
+function existsAlready(path: string): CliError {
+  return new CliError("file_exists", `Cannot write "${path}": it exists already`, "--force replaces it");
+}
+
+async function writeJson(path: string, value: unknown, force: boolean): Promise<void> {
+  const indented = `${JSON.stringify(value, null, 2)}\n`;
+  // Limits count the bytes of the file.
+  const text = utf8Length(indented) <= IMPORT_LIMITS.contractBytes ? indented : JSON.stringify(value);
+  try {
+    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
+    await Deno.writeTextFile(path, text, force ? {} : { createNew: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) throw existsAlready(path);
+    if (error instanceof Deno.errors.NotFound) {
+      throw new CliError("usage", `Cannot write "${path}": folder does not exist`);
+    }
+    throw error;
+  }
+}
+
+function countOfChecks({ contract: { checks } }: ImportedProvider): string {
+  return checks.length === 1 ? "1 check" : `${checks.length} checks`;
+}
+
+function writeNext(result: ImportedProvider, { contract_path, profile_path }: WrittenFiles): void {
+  writeError(`${countOfChecks(result)} in ${contract_path}\nHow to ask for them in ${profile_path}\n`);
+}

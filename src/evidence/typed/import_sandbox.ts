@@ -1,0 +1,76 @@
+/**
+ * Imports service descriptions from outside in a worker without permissions, bounded in time and memory.
+ *
+ * @module
+ */
+
+import { readJson } from "../../canonical/scan.ts";
+import { createWorkerHost } from "../sandbox/worker_host.ts";
+import type { ImportQuestion } from "./import_protocol.ts";
+import { IMPORT_LIMITS, type ImportOptions, type ImportResult, refuseImport } from "./import_result.ts";
+import type { OpenApiSource } from "./openapi/import_worker.ts";
+
+/** A service description as bytes or texts. */
+export type ImportSource = OpenApiSource;
+
+/** Limits of one import. */
+export interface ImportSandboxOptions {
+  /** Milliseconds, 5000 by default; the start of the worker is not counted. */
+  readonly milliseconds?: number;
+}
+
+/** Milliseconds after its time at which a worker that has not given up by itself is ended. */
+const GRACE_MILLIS = 250;
+
+/** Never cancelled alone. */
+const NEVER = new AbortController().signal;
+
+/** Imports run one after the other, so that the memory of one bounds that of all. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Imports a description. Each import has a worker of its own, which ends with it. Never rejects.
+ *
+ * @param source Its buffer is moved to the worker, and is empty afterwards
+ */
+export function importInSandbox(
+  source: ImportSource,
+  options: Omit<ImportOptions, "spend">,
+  { milliseconds = IMPORT_LIMITS.milliseconds }: ImportSandboxOptions = {},
+): Promise<ImportResult> {
+  const result = last.then(() => run(source, options, milliseconds));
+  last = result;
+  return result;
+}
+
+async function run(
+  source: ImportSource,
+  options: Omit<ImportOptions, "spend">,
+  milliseconds: number,
+): Promise<ImportResult> {
+  const module = new URL("./openapi/import_worker.ts", import.meta.url);
+  const host = createWorkerHost({ name: "gate-import", module, permissions: {}, setup: null, concurrency: 1 });
+  const { provider_id, selection, server_url } = options;
+  const question: ImportQuestion<ImportSource> = {
+    source,
+    // Without members that a message cannot carry.
+    options: {
+      provider_id,
+      ...selection === undefined ? {} : { selection },
+      ...server_url === undefined ? {} : { server_url },
+    },
+    milliseconds,
+  };
+  try {
+    const transfer = [source.bytes.buffer];
+    const answer = await host.ask<string>(question, {
+      limitMillis: milliseconds + GRACE_MILLIS,
+      signal: NEVER,
+      transfer,
+    });
+    if (answer.ok) return readJson(answer.answer) as unknown as ImportResult;
+    return refuseImport(answer.code === "timeout" ? "import_timeout" : "import_failed", answer.message);
+  } finally {
+    host.close();
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Lists the operations of an OpenAPI document, in an order that does not depend on the order of members.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
+import { below, type JsonPath, pathAt } from "../../../canonical/path.ts";
+import { type CandidateReason, candidateReason, IMPORT_LIMITS } from "../import_result.ts";
+import { CandidateFault, memberOf, type OpenApiDocument, pointerAt, readReferable } from "./document.ts";
+import type { OperationPlace } from "./parameters.ts";
+
+/** One operation of the document. */
+export interface ListedOperation {
+  /** The operation id where it is unique, else {@link methodAndPath}. */
+  readonly name: string;
+  /** `METHOD /path`. */
+  readonly methodAndPath: string;
+  readonly method: string;
+  /** Where it stands; a reason where the path item cannot be read. */
+  readonly place: OperationPlace | CandidateReason;
+}
+
+/** The methods of path items. */
+const METHODS = ["get", "head", "put", "post", "delete", "options", "patch", "trace"];
+
+/** The operations in the order of their paths, then of {@link METHODS}; null where there are too many. */
+export function listOperations(document: OpenApiDocument): readonly ListedOperation[] | null {
+  const paths = member(document.root, "paths");
+  if (!isJsonObject(paths)) return [];
+  const templates = Object.keys(paths).filter((template) => !template.startsWith("x-")).sort();
+  if (templates.length > IMPORT_LIMITS.operations) return null;
+  const listed: Omit<ListedOperation, "name">[] = [];
+  for (const template of templates) {
+    document.spend(1);
+    listed.push(...operationsAt(document, template, paths));
+    if (listed.length > IMPORT_LIMITS.operations) return null;
+  }
+  return withNames(document, listed);
+}
+
+function operationsAt(document: OpenApiDocument, template: string, paths: JsonObject): Omit<ListedOperation, "name">[] {
+  const path = pathAt("paths", template);
+  const value = member(paths, template);
+  if (value === undefined) return [];
+  const pathItem = readPathItem(document, { value, path });
+  if (pathItem === null) return [];
+  if ("code" in pathItem) return [{ methodAndPath: `* ${template}`, method: "*", place: pathItem }];
+  return METHODS.flatMap((lower) => {
+    const operation = memberOf(pathItem.value, pathItem.path, lower);
+    if (operation === undefined || !isJsonObject(operation.value)) return [];
+    const method = lower.toUpperCase();
+    const place = { method, template, pathItem, operation: { value: operation.value, path: operation.path } };
+    return [{ methodAndPath: `${method} ${template}`, method, place }];
+  });
+}
+
+function readPathItem(
+  document: OpenApiDocument,
+  given: { readonly value: JsonObject[string]; readonly path: JsonPath },
+): { readonly value: JsonObject; readonly path: JsonPath } | CandidateReason | null {
+  try {
+    return readReferable(document, given);
+  } catch (error) {
+    if (error instanceof CandidateFault) return error.reason;
+    throw error;
+  }
+}
+
+function withNames(
+  document: OpenApiDocument,
+  listed: readonly Omit<ListedOperation, "name">[],
+): readonly ListedOperation[] {
+  const counts = new Map<string, number>();
+  for (const one of listed) {
+    const id = operationId(one);
+    if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return listed.map((one) => {
+    const id = operationId(one);
+    if (id !== null && counts.get(id) === 1) return { ...one, name: id };
+    if (id !== null && !("code" in one.place)) {
+      const path = below(one.place.operation.path, "operationId");
+      document.warnings.warn("operation_id_ignored", pointerAt(path), `"${id}" is not unique`);
+    }
+    return { ...one, name: one.methodAndPath };
+  });
+}
+
+/** Characters of an operation id that serves as a name. */
+const ID_CHARACTERS = 256;
+
+function operationId({ place }: Omit<ListedOperation, "name">): string | null {
+  if ("code" in place) return null;
+  const id = member(place.operation.value, "operationId");
+  const isUsable = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS && !/\p{Cc}/u.test(id);
+  return isUsable ? id.toWellFormed() : null;
+}
+
+/** Why the path cannot be a template; null where it can. */
+export function pathReason(place: OperationPlace, isTemplate: (template: string) => boolean): CandidateReason | null {
+  const { template } = place;
+  const names = [...template.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name);
+  const isPaired = !/[{}]/.test(template.replaceAll(/\{[^{}]+\}/g, ""));
+  const hasDots = template.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+  const isUsable = isTemplate(template) && isPaired && !hasDots && new Set(names).size === names.length;
+  return isUsable ? null : candidateReason("path_invalid", pointerAt(place.operation.path), template);
+}

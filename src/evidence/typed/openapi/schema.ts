@@ -1,0 +1,394 @@
+/**
+ * Converts the schemas of an OpenAPI document to JSON Schema 2020-12. Each schema that a reference names is converted once, and
+ * becomes a definition of the schemas that use it, so that recursive schemas need no unrolling.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../../canonical/canonicalize.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+  member,
+} from "../../../canonical/json.ts";
+import { below, type JsonPath, stepsTo } from "../../../canonical/path.ts";
+import { compileSearch } from "../../regular_expression/search.ts";
+import { IMPORT_LIMITS } from "../import_result.ts";
+import { CandidateFault, faultAt, followReference, type Found, type OpenApiDocument, pointerAt } from "./document.ts";
+import { ASSERTION_FORMS, SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS, UNSUPPORTED_KEYWORDS } from "./schema_keywords.ts";
+
+/** Containers between a schema and its outermost one; the schema engine accepts 64, of which a definition needs two. */
+const DEPTH_MAXIMUM = 60;
+/** Definitions of one schema. */
+const DEFINITIONS_MAXIMUM = 4096;
+/** Work that the compilation of one pattern may take. */
+const PATTERN_STEPS = 20_000;
+
+/** Who sends a value of the schema: properties of the other side are not required. */
+export type Direction = "request" | "response";
+
+/** A converted schema, and what it refers to. */
+interface Definition {
+  /** Its name in `$defs`. */
+  readonly name: string;
+  readonly schema: JsonValue;
+  /** Canonical bytes, without the definitions that it refers to. */
+  readonly bytes: number;
+  /** Names of the definitions that it refers to. */
+  readonly uses: ReadonlySet<string>;
+  /** Those of them that it applies to the same value, not to a part of it. */
+  readonly usesInPlace: ReadonlySet<string>;
+}
+
+/** The converted schemas of a document for one direction. */
+export interface SchemaConverter {
+  readonly document: OpenApiDocument;
+  readonly direction: Direction;
+  /** Definitions by name, or why there is none. */
+  readonly definitions: Map<string, Definition | CandidateFault>;
+  /** Where the definition of a name stands in the document. */
+  readonly places: Map<string, Found>;
+  /** Definitions from which no chain of references in place leads back. */
+  readonly acyclic: Set<string>;
+}
+
+/** A schema while it is converted. */
+interface Conversion {
+  readonly converter: SchemaConverter;
+  readonly uses: Set<string>;
+  readonly usesInPlace: Set<string>;
+}
+
+/** Where a schema stands, and whether it applies to the same value as the outermost one. */
+interface Position {
+  readonly path: JsonPath;
+  readonly depth: number;
+  readonly isInPlace: boolean;
+}
+
+/** Creates a converter without definitions. */
+export function createSchemaConverter(document: OpenApiDocument, direction: Direction): SchemaConverter {
+  return { document, direction, definitions: new Map(), places: new Map(), acyclic: new Set() };
+}
+
+/**
+ * Converts a schema and every definition that it refers to. References stay references until {@link finishSchema}.
+ *
+ * @throws {CandidateFault} Where it cannot be converted within the limits
+ */
+export function convertSchema(converter: SchemaConverter, given: Found): JsonValue {
+  const conversion: Conversion = { converter, uses: new Set(), usesInPlace: new Set() };
+  const schema = convert(conversion, given.value, { path: given.path, depth: 0, isInPlace: true });
+  closureOf(converter, conversion.uses, given.path);
+  return schema;
+}
+
+/**
+ * A schema of a contract: not a reference, because comparators and bindings read the type of the schema itself, and with its
+ * definitions in `$defs`.
+ *
+ * @param schema A converted schema, or a part of one
+ * @param path Its path, for reasons
+ * @throws {CandidateFault} Where it is too large
+ */
+export function finishSchema(converter: SchemaConverter, schema: JsonValue, path: JsonPath): JsonValue {
+  const target = targetOf(converter, schema);
+  if (!isJsonObject(target)) return target;
+  const used = closureOf(converter, referencesIn(target), path);
+  let bytes = byteLength(target);
+  for (const definition of used.values()) bytes += definition.bytes;
+  if (bytes > IMPORT_LIMITS.schemaBytes) {
+    throw faultAt("schema_too_large", path, `${bytes} bytes; the most are ${IMPORT_LIMITS.schemaBytes}`);
+  }
+  if (used.size === 0) return target;
+  const definitions = [...used.keys()].sort().map((name) => [name, used.get(name)?.schema ?? true] as const);
+  return { ...target, $defs: Object.fromEntries(definitions) };
+}
+
+/** The schema at the end of the references of a schema that has nothing beside them. */
+export function targetOf(converter: SchemaConverter, given: JsonValue): JsonValue {
+  let schema = given;
+  for (;;) {
+    const name = isJsonObject(schema) && Object.keys(schema).length === 1 ? nameOfReference(schema) : null;
+    if (name === null) return schema;
+    schema = definitionOf(converter, name).schema;
+  }
+}
+
+/** The schema that a converted `$ref` names; undefined for a schema without one. */
+export function referencedBy(converter: SchemaConverter, schema: JsonObject): JsonValue | undefined {
+  const name = nameOfReference(schema);
+  return name === null ? undefined : definitionOf(converter, name).schema;
+}
+
+/** The definition that a converted `$ref` names; null for a schema without one. */
+function nameOfReference(schema: JsonObject): string | null {
+  const reference = member(schema, "$ref");
+  if (typeof reference !== "string") return null;
+  const token = decodeURIComponent(reference.slice(PREFIX.length));
+  return token.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+const PREFIX = "#/$defs/";
+
+function referenceTo(name: string): string {
+  return PREFIX + encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}
+
+/** A component has its own name, every other target its pointer; the two differ by the first character. */
+function definitionName(path: JsonPath): string {
+  const steps = stepsTo(path);
+  const [first, second, name] = steps;
+  const isComponent = steps.length === 3 && first === "components" && second === "schemas";
+  const text = isComponent && /^[\w.-]+$/.test(String(name)) ? String(name) : `#${pointerAt(path)}`;
+  return text.toWellFormed();
+}
+
+function byteLength(schema: JsonValue): number {
+  return canonicalize(schema).length;
+}
+
+/** Every definition that the names lead to, converted; the first fault of one of them is that of the schema. */
+function closureOf(
+  converter: SchemaConverter,
+  names: Iterable<string>,
+  path: JsonPath,
+): ReadonlyMap<string, Definition> {
+  const used = new Map<string, Definition>();
+  const waiting = [...names];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (used.has(name)) continue;
+    if (used.size >= DEFINITIONS_MAXIMUM) {
+      throw faultAt("schema_too_large", path, `more than ${DEFINITIONS_MAXIMUM} parts`);
+    }
+    converter.document.spend(1);
+    const definition = definitionOf(converter, name);
+    used.set(name, definition);
+    for (const next of definition.uses) if (!used.has(next)) waiting.push(next);
+  }
+  for (const name of used.keys()) refuseCycle(converter, name);
+  return used;
+}
+
+function definitionOf(converter: SchemaConverter, name: string): Definition {
+  const known = converter.definitions.get(name);
+  const definition = known ?? makeDefinition(converter, name);
+  if (known === undefined) converter.definitions.set(name, definition);
+  if (definition instanceof CandidateFault) throw definition;
+  return definition;
+}
+
+function makeDefinition(converter: SchemaConverter, name: string): Definition | CandidateFault {
+  const place = converter.places.get(name);
+  if (place === undefined) throw new Error(`Cannot convert definition "${name}": it has no place`);
+  const conversion: Conversion = { converter, uses: new Set(), usesInPlace: new Set() };
+  try {
+    const schema = convert(conversion, place.value, { path: place.path, depth: 2, isInPlace: true });
+    const { uses, usesInPlace } = conversion;
+    return { name, schema, bytes: byteLength(schema) + name.length, uses, usesInPlace };
+  } catch (error) {
+    if (error instanceof CandidateFault) return error;
+    throw error;
+  }
+}
+
+/** Refuses references that apply a schema to the same value again: no value would ever be judged. */
+function refuseCycle(converter: SchemaConverter, name: string): void {
+  const { acyclic } = converter;
+  const open = new Set<string>();
+  const stack: { readonly name: string; readonly inner: Iterator<string> }[] = [];
+  const enter = (next: string): void => {
+    if (acyclic.has(next)) return;
+    const definition = definitionOf(converter, next);
+    if (open.has(next)) throw faultAt("reference_cycle", converter.places.get(next)?.path ?? null);
+    open.add(next);
+    stack.push({ name: next, inner: definition.usesInPlace.values() });
+  };
+  enter(name);
+  for (let last = stack.at(-1); last !== undefined; last = stack.at(-1)) {
+    converter.document.spend(1);
+    const next = last.inner.next();
+    if (next.done !== true) {
+      enter(next.value);
+      continue;
+    }
+    stack.pop();
+    open.delete(last.name);
+    acyclic.add(last.name);
+  }
+}
+
+function referencesIn(schema: JsonValue): ReadonlySet<string> {
+  const found = new Set<string>();
+  const waiting: JsonValue[] = [schema];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!isJsonObject(next)) continue;
+    const name = nameOfReference(next);
+    if (name !== null) found.add(name);
+    for (const [keyword, inner] of Object.entries(next)) {
+      if (SINGLE_SCHEMAS.has(keyword)) waiting.push(inner);
+      else if (SCHEMA_LISTS.has(keyword)) { for (const one of inner as JsonArray) waiting.push(one); }
+      else if (SCHEMA_MAPS.has(keyword)) { for (const one of Object.values(inner as JsonObject)) waiting.push(one); }
+    }
+  }
+  return found;
+}
+
+/** Converts one schema and its parts. */
+function convert(conversion: Conversion, schema: JsonValue, position: Position): JsonValue {
+  const { document } = conversion.converter;
+  document.spend(1);
+  if (position.depth > DEPTH_MAXIMUM) throw faultAt("schema_too_deep", position.path);
+  if (typeof schema === "boolean") return schema;
+  if (!isJsonObject(schema)) throw faultAt("schema_invalid", position.path, "Expected an object");
+  for (const keyword of UNSUPPORTED_KEYWORDS) {
+    if (Object.hasOwn(schema, keyword)) throw faultAt("schema_keyword", below(position.path, keyword), keyword);
+  }
+  const members = new Map<string, JsonValue>();
+  const reference = member(schema, "$ref");
+  if (reference !== undefined) members.set("$ref", convertReference(conversion, reference, position));
+  // In 3.0 the members beside a reference have no meaning.
+  if (reference === undefined || !document.isVersion30) convertKeywords(conversion, schema, position, members);
+  const [only] = members.size === 1 ? [...members.values()] : [];
+  const inner = members.has("allOf") && isJsonArray(only) && only.length === 1 ? only[0] ?? true : fromMembers(members);
+  return member(schema, "nullable") === true ? withNull(inner) : inner;
+}
+
+/** Object.fromEntries defines members, so `__proto__` is an ordinary name. */
+function fromMembers(members: ReadonlyMap<string, JsonValue>): JsonValue {
+  return members.size === 0 ? true : Object.fromEntries(members);
+}
+
+function convertReference(conversion: Conversion, reference: JsonValue, position: Position): string {
+  const { converter } = conversion;
+  const target = followReference(converter.document, reference, below(position.path, "$ref"));
+  const name = definitionName(target.path);
+  converter.places.set(name, target);
+  conversion.uses.add(name);
+  if (position.isInPlace) conversion.usesInPlace.add(name);
+  return referenceTo(name);
+}
+
+function convertKeywords(
+  conversion: Conversion,
+  schema: JsonObject,
+  position: Position,
+  members: Map<string, JsonValue>,
+): void {
+  for (const [keyword, value] of Object.entries(schema)) {
+    const isValid = ASSERTION_FORMS.get(keyword);
+    if (isValid !== undefined) setAssertion(conversion, members, { keyword, value, isValid, schema, position });
+    else convertApplicator(conversion, members, keyword, value, position);
+  }
+}
+
+interface GivenAssertion {
+  readonly keyword: string;
+  readonly value: JsonValue;
+  readonly isValid: (value: JsonValue) => boolean;
+  readonly schema: JsonObject;
+  readonly position: Position;
+}
+
+function setAssertion(conversion: Conversion, members: Map<string, JsonValue>, given: GivenAssertion): void {
+  const { keyword, value, schema, position } = given;
+  if (keyword === "exclusiveMinimum" || keyword === "exclusiveMaximum") {
+    if (value === false) return;
+    const limit = member(schema, keyword === "exclusiveMinimum" ? "minimum" : "maximum");
+    // OpenAPI 3.0: a flag beside the limit.
+    if (value === true && typeof limit === "number") return void members.set(keyword, limit);
+  }
+  if (keyword === "required" && isJsonArray(value)) return setRequired(conversion, members, value, given);
+  const isKept = given.isValid(value) && (keyword !== "pattern" || isPattern(conversion, String(value)));
+  if (isKept) members.set(keyword, value);
+  else ignoreKeyword(conversion, below(position.path, keyword), keyword);
+}
+
+function ignoreKeyword(conversion: Conversion, path: JsonPath, keyword: string): void {
+  const message = `The keyword "${keyword}" was left out: its value cannot be enforced`;
+  conversion.converter.document.warnings.warn("keyword_ignored", pointerAt(path), message);
+}
+
+function isPattern(conversion: Conversion, pattern: string): boolean {
+  let left = PATTERN_STEPS;
+  try {
+    compileSearch(pattern, (steps) => {
+      conversion.converter.document.spend(steps);
+      if ((left -= steps) < 0) throw new SyntaxError("the pattern is too large");
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+/** Names once each, without those that only the other side sends. */
+function setRequired(
+  conversion: Conversion,
+  members: Map<string, JsonValue>,
+  value: JsonArray,
+  { schema, position }: GivenAssertion,
+): void {
+  const names = new Set(value.filter((name): name is string => typeof name === "string"));
+  if (names.size < value.length) ignoreKeyword(conversion, below(position.path, "required"), "required");
+  const properties = member(schema, "properties");
+  const other = conversion.converter.direction === "response" ? "writeOnly" : "readOnly";
+  const kept = [...names].filter((name) => {
+    const property = isJsonObject(properties) ? member(properties, name) : undefined;
+    return !(isJsonObject(property) && member(property, other) === true);
+  });
+  if (kept.length > 0) members.set("required", kept);
+}
+
+function convertApplicator(
+  conversion: Conversion,
+  members: Map<string, JsonValue>,
+  keyword: string,
+  value: JsonValue,
+  { path, depth, isInPlace }: Position,
+): void {
+  const at = below(path, keyword);
+  const inside = (flag: boolean): boolean => flag && isInPlace;
+  const single = SINGLE_SCHEMAS.get(keyword);
+  if (single !== undefined) {
+    const position = { path: at, depth: depth + 1, isInPlace: inside(single) };
+    return void members.set(keyword, convert(conversion, value, position));
+  }
+  const list = SCHEMA_LISTS.get(keyword);
+  if (list !== undefined) {
+    if (!isJsonArray(value) || value.length === 0) return ignoreKeyword(conversion, at, keyword);
+    const convertOne = (one: JsonValue, index: number): JsonValue =>
+      convert(conversion, one, { path: below(at, index), depth: depth + 2, isInPlace: inside(list) });
+    return void members.set(keyword, value.map(convertOne));
+  }
+  const map = SCHEMA_MAPS.get(keyword);
+  if (map === undefined) return;
+  if (!isJsonObject(value)) return ignoreKeyword(conversion, at, keyword);
+  const entries = Object.entries(value).filter(([name]) =>
+    keyword !== "patternProperties" || isPattern(conversion, name)
+  );
+  const convertEntry = ([name, inner]: readonly [string, JsonValue]): readonly [string, JsonValue] => [
+    name,
+    convert(conversion, inner, { path: below(at, name), depth: depth + 2, isInPlace: inside(map) }),
+  ];
+  members.set(keyword, Object.fromEntries(entries.map(convertEntry)));
+}
+
+/** The schema, which accepts null too. */
+function withNull(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return true;
+  const type = member(schema, "type");
+  const values = member(schema, "enum");
+  const isSimple = !["$ref", "allOf", "anyOf", "oneOf", "not", "const", "if"].some((name) =>
+    Object.hasOwn(schema, name)
+  );
+  if (!isSimple || type === undefined) return { anyOf: [schema, { type: "null" }] };
+  const types = isJsonArray(type) ? type : [type];
+  const nullable: JsonObject = types.includes("null") ? schema : { ...schema, type: [...types, "null"] };
+  if (!isJsonArray(values) || values.includes(null)) return nullable;
+  return { ...nullable, enum: [...values, null] };
+}
