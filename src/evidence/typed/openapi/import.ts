@@ -6,7 +6,7 @@
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
+import { isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSchema } from "../../json_schema/compile.ts";
 import type { CheckContract, ProviderContract } from "../../types.ts";

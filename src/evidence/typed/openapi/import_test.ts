@@ -18,40 +18,41 @@ function parameter(name: string, place: string, members: JsonObject = {}): JsonO
   return { name, in: place, schema: { type: "string" }, ...members };
 }
 
-Deno.test("an operation becomes a check with its params, its result, its comparators and its source", async () => {
-  const document = documentOf({
-    "/builds/{id}/status": {
-      parameters: [parameter("id", "path", { required: true, schema: { type: "integer" } })],
-      get: operationOf({
-        operationId: "getStatus",
-        summary: "The status of a build",
-        parameters: [
-          parameter("branch", "query", {
-            description: "A branch",
-            schema: { type: "array", items: { type: "string" } },
-          }),
-          parameter("X-Team", "header"),
-          parameter("Accept", "header"),
-        ],
-      }, { $ref: "#/components/schemas/Status" }),
-    },
-  }, {
-    components: {
-      schemas: {
-        Status: {
-          type: "object",
-          required: ["state", "secret"],
-          properties: {
-            state: { type: "string", enum: ["green", "red"], example: "green" },
-            secret: { type: "string", writeOnly: true },
-            finished: { type: "string", format: "date-time", nullable: true },
-            parent: { $ref: "#/components/schemas/Status" },
-          },
+const BUILD_STATUS = documentOf({
+  "/builds/{id}/status": {
+    parameters: [parameter("id", "path", { required: true, schema: { type: "integer" } })],
+    get: operationOf({
+      operationId: "getStatus",
+      summary: "The status of a build",
+      parameters: [
+        parameter("branch", "query", {
+          description: "A branch",
+          schema: { type: "array", items: { type: "string" } },
+        }),
+        parameter("X-Team", "header"),
+        parameter("Accept", "header"),
+      ],
+    }, { $ref: "#/components/schemas/Status" }),
+  },
+}, {
+  components: {
+    schemas: {
+      Status: {
+        type: "object",
+        required: ["state", "secret"],
+        properties: {
+          state: { type: "string", enum: ["green", "red"], example: "green" },
+          secret: { type: "string", writeOnly: true },
+          finished: { type: "string", format: "date-time", nullable: true },
+          parent: { $ref: "#/components/schemas/Status" },
         },
       },
     },
-  });
-  const result = importOpenApi(document, OPTIONS);
+  },
+});
+
+Deno.test("an operation becomes a check with its params, its result and its comparators", async () => {
+  const result = importOpenApi(BUILD_STATUS, OPTIONS);
   assert.ok(result.ok);
   assert.deepEqual(await problemsOf(result), []);
   const [check] = result.contract.checks;
@@ -91,6 +92,11 @@ Deno.test("an operation becomes a check with its params, its result, its compara
     content_types: ["application/json"],
     examples: [],
   });
+});
+
+Deno.test("an operation of the profile says how to ask, and where in the document it stands", () => {
+  const result = importOpenApi(BUILD_STATUS, OPTIONS);
+  assert.ok(result.ok);
   assert.deepEqual((result.profile as OpenApiHttpProfile).operations, {
     getStatus: {
       method: "GET",
