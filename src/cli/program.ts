@@ -103,8 +103,7 @@ function addServe(program: Command): void {
     "gate serve --config /etc/gate/gate.toml --log-level warn",
   ]);
   for (const flag of SERVE_FLAGS) {
-    const later = flag.missing === undefined ? "" : " (not available yet)";
-    serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, `${flag.description}${later}`);
+    serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, flag.description);
   }
   withValues(serve, { "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
   // This definition serves help alone: main() runs the command itself.
@@ -190,6 +189,7 @@ function addProvider(program: Command, finish: Finish): void {
     .argument("<provider>", "name of the provider")
     .argument("<check>", "name of the check")
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--credentials-dir <DIR>", "as for gate serve")
     .option("--param <NAME=VALUE>", "one parameter (repeatable); a value that is not JSON is a string", collect)
     .option("--params <JSON>", "parameters as one JSON object; --param overrides it")
     .option("--trigger-time <MS>", "the time for checks of time, in Unix milliseconds (default: now)")
@@ -230,6 +230,9 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--config <PATH>", CONFIG_FILE)
     .option("--data-dir <DIR>", "as for gate serve")
     .option("--signing-key <PATH>", "as for gate serve")
+    .option("--typed-host <HOST>", "as for gate serve (repeatable)", collect)
+    .option("--typed-private", "as for gate serve")
+    .option("--credentials-dir <DIR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 

@@ -3,7 +3,6 @@
 import type { Report } from "./problems.ts";
 import { formatProblem, problemCollector } from "./problems.ts";
 import { checkSettings } from "./schema.ts";
-import { checkAvailability } from "./unsupported_settings.ts";
 
 /** A table of a configuration. */
 export type Tree = { readonly [name: string]: unknown };
@@ -36,7 +35,6 @@ export async function linesOf(tree: unknown): Promise<readonly string[]> {
 
 async function loaderOf(tree: unknown, report: Report): Promise<void> {
   await checkSettings(tree, report);
-  checkAvailability(tree, report);
 }
 
 const LEDGER: Tree = {

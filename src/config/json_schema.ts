@@ -9,11 +9,12 @@ import type { JsonObject } from "../canonical/json.ts";
 import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./sections/builtin.ts";
 import { rulesSchema } from "./rules.ts";
 import { publishedSettings } from "./schema.ts";
-import { UNAVAILABLE_RULES } from "./unsupported_settings.ts";
+import { typedConfigSchema } from "./sections/providers.ts";
 
-/** The schema of `config` for each built-in provider: its shape and the rules over its members. */
-function builtinConfigs(): readonly JsonObject[] {
-  return BUILTIN_PROVIDER_NAMES.map((name) => {
+/** The schema of `config` for each built-in provider, with the rules over its members, and for typed providers. */
+function providerConfigs(): readonly JsonObject[] {
+  const typed = { ...schemaOf(typedConfigSchema), type: ["object", "null"] };
+  const builtin = BUILTIN_PROVIDER_NAMES.map((name) => {
     const config = { ...schemaOf(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
     const rules = rulesSchema(BUILTIN_CONFIG_RULES[name] ?? []);
     return {
@@ -21,6 +22,8 @@ function builtinConfigs(): readonly JsonObject[] {
       then: { properties: { config: rules.length === 0 ? config : { ...config, allOf: rules } } },
     };
   });
+  const isTyped = { properties: { type: { const: "typed" } }, required: ["type"] };
+  return [...builtin, { if: isTyped, then: { properties: { config: typed } } }];
 }
 
 function schemaOf(schema: z.ZodType): JsonObject {
@@ -35,9 +38,9 @@ export async function configJsonSchema(): Promise<JsonObject> {
   const properties = root["properties"] as Record<string, Record<string, unknown>>;
   for (const [section, own] of rules) properties[section] = { ...properties[section], allOf: rulesSchema(own) };
   const providers = properties["providers"] ?? {};
-  const items = { ...(providers["items"] as object), allOf: builtinConfigs() };
+  const items = { ...(providers["items"] as object), allOf: providerConfigs() };
   properties["providers"] = { ...providers, items };
   const title = "gate.toml";
-  const allOf = [...rulesSchema(fileRules), ...rulesSchema(UNAVAILABLE_RULES)];
+  const allOf = rulesSchema(fileRules);
   return { $schema: "https://json-schema.org/draft/2020-12/schema", title, ...root, allOf };
 }

@@ -110,7 +110,8 @@ Deno.test("loadConfig() reports violated rules, wrong shapes and missing feature
       ].join("\n"),
     );
     assert.deepEqual(await linesOf(loadConfig({ environment: "", workingDirectory: folder }), path), [
-      "dev.allow_dev_env_credentials: is not available yet: providers of type typed",
+      "dev.allow_dev_env_credentials: must not hold allow_dev_env_credentials = true in a file that was found in the " +
+      "working directory: name the file with --config to allow it",
       "server.bind: must not be a TOML date or time, write it as a string",
       "server.limits.max_inflight: must be >= 1, got 0",
       'server.tools.mod: unknown member, did you mean "mode"?',
@@ -242,6 +243,12 @@ function implicitCases(): readonly ImplicitCase[] {
       `providers[0].config.allow_private_networks: must not hold allow_private_networks = true ${REMEDY}`,
     ],
     [provider({ name: "http", type: "builtin", config: { allow_private_networks: false } })],
+    [provider({ name: "x", type: "typed" }), `providers[0].type: must not hold a typed provider ${REMEDY}`],
+    [
+      { dev: { allow_dev_env_credentials: true } },
+      `dev.allow_dev_env_credentials: must not hold allow_dev_env_credentials = true ${REMEDY}`,
+    ],
+    [{ dev: { allow_dev_env_credentials: false } }],
   ];
 }
 

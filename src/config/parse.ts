@@ -6,7 +6,6 @@
 
 import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";
-import { checkAvailability } from "./unsupported_settings.ts";
 import { checkUntrustedFile } from "./untrusted_file_rules.ts";
 import { resolveSettings } from "./paths.ts";
 import { ConfigError, problemCollector } from "./problems.ts";
@@ -28,7 +27,6 @@ export async function parseConfig(bytes: Uint8Array, path: string, implicit: boo
   const tree = dropForeignValues(parseToml(decode(bytes, path), path), report);
   const settings = await checkSettings(tree, report);
   if (implicit) await checkUntrustedFile(tree, baseDir, report);
-  checkAvailability(tree, report);
   const found = problems();
   if (found.length > 0 || settings === null) throw new ConfigError(path, found);
   return { ...resolveSettings(settings, baseDir), config_path: path, base_dir: baseDir };

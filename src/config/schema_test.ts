@@ -133,7 +133,8 @@ Deno.test("checkSettings() accepts settings that satisfy the rules", async () =>
     "validation = { strict = false, allow_permissive = true }",
     "trust.default_policy = { require_signature = { keys = ['a.pub'] } }",
     `${MCP}trust = 'audit'`,
-    `${TYPED}config = { any = [1, 'x', true] }`,
+    `${MCP}config = { any = [1, 'x', true] }`,
+    `${TYPED}config = { allow_private_networks = true }`,
     `${builtin("rest")}config.auth = { api_key_header = 'x-key', api_key_value = 'env:KEY', basic_username = 'u' }`,
   ];
   for (const toml of good) assert.deepEqual((await check(toml)).lines, [], toml);
@@ -141,14 +142,14 @@ Deno.test("checkSettings() accepts settings that satisfy the rules", async () =>
 
 Deno.test("checkSettings() keeps __proto__ as an ordinary name", async () => {
   const { settings } = await check(
-    `${builtin("env")}config.overrides = { __proto__ = 'x' }\n${TYPED}config = { __proto__ = { a = 1 } }`,
+    `${builtin("env")}config.overrides = { __proto__ = 'x' }\n${MCP}config = { __proto__ = { a = 1 } }`,
   );
-  const [env, typed] = settings?.providers ?? [];
+  const [env, external] = settings?.providers ?? [];
   assert.deepEqual(env?.name === "env" && env.type === "builtin" && Object.entries(env.config.overrides ?? {}), [[
     "__proto__",
     "x",
   ]]);
-  assert.equal(JSON.stringify(typed?.config), '{"__proto__":{"a":1}}');
+  assert.equal(JSON.stringify(external?.config), '{"__proto__":{"a":1}}');
 });
 
 Deno.test("dropForeignValues() keeps 64 nested tables and arrays, and no more", async () => {

@@ -68,9 +68,13 @@ function reachRules(tree: unknown, report: Report): void {
     if (at(entry, ["config", "allow_private_networks"]) === true) {
       refuse(["providers", index, "config", "allow_private_networks"], "allow_private_networks = true", report);
     }
+    // The profile of a typed provider names an address, and credentials to send there.
+    if (at(entry, ["type"]) === "typed") refuse(["providers", index, "type"], "a typed provider", report);
     // Unlike the addresses of built-in providers, this address may lie in any network.
     if (at(entry, ["url"]) !== undefined) refuse(["providers", index, "url"], "an address", report);
   });
+  const environment = ["dev", "allow_dev_env_credentials"];
+  if (at(tree, environment) === true) refuse(environment, "allow_dev_env_credentials = true", report);
   const ledger = ["namespace", "authority", "ledger", "base_url"];
   if (at(tree, ledger) !== undefined) refuse(ledger, "an address", report);
 }

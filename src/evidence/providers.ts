@@ -20,6 +20,11 @@ import type { LoadedContract, Provider, Providers } from "./types.ts";
 export interface ProvidersOptions extends BuiltinProviderOptions {
   /** Compiles the schemas of external contracts. */
   readonly schemas: SchemaSandbox;
+  /**
+   * Absolute path of the folder with the credentials of typed providers; null where the operator gave none. Undefined where
+   * the command has no such flag: the locators of profiles are then not compared with it.
+   */
+  readonly credentialsDir?: string | null;
 }
 
 /**
@@ -58,7 +63,7 @@ async function createProvider(
     case "mcp":
       return await createExternal(entry, config, options);
     case "typed":
-      return await createTyped(entry, options);
+      return await createTyped(entry, config, options);
   }
 }
 
@@ -81,10 +86,17 @@ async function createExternal(
   return createMcpProvider(entry, loaded, { directory: config.base_dir, ...clock });
 }
 
-async function createTyped(entry: TypedProviderConfig, { schemas }: ProvidersOptions): Promise<Provider> {
-  const { loadTypedVersion } = await import("./typed/load.ts");
-  await loadTypedVersion(entry, schemas);
-  throw new Error("Cannot start a provider of type typed: it is not available");
+async function createTyped(
+  entry: TypedProviderConfig,
+  config: GateConfig,
+  options: ProvidersOptions,
+): Promise<Provider> {
+  const { entryGrants, loadTypedVersion } = await import("./typed/load.ts");
+  const version = await loadTypedVersion(entry, config, options);
+  const { createTypedProvider } = await import("./typed/provider.ts");
+  const grants = entryGrants(entry, version.profile, config, options.credentialsDir ?? null);
+  const { allow_raw, timeouts } = entry;
+  return createTypedProvider(version, grants, { ...options, allow_raw, timeouts });
 }
 
 async function contractOf(provider_id: string, path: string, schemas: SchemaSandbox): Promise<LoadedContract> {
@@ -96,7 +108,7 @@ async function contractOf(provider_id: string, path: string, schemas: SchemaSand
 export async function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
   for (const [index, entry] of config.providers.entries()) {
-    await loadFiles(entry, schemas).catch(async (error: unknown) => {
+    await loadFiles(entry, config, schemas).catch(async (error: unknown) => {
       problems.push(...await problemsOf(error, `providers[${index}]`));
     });
   }
@@ -104,10 +116,10 @@ export async function contractProblems(config: GateConfig, schemas: SchemaSandbo
 }
 
 /** Loads the files of an entry, for their problems alone. */
-async function loadFiles(entry: ProviderConfig, schemas: SchemaSandbox): Promise<void> {
+async function loadFiles(entry: ProviderConfig, config: GateConfig, schemas: SchemaSandbox): Promise<void> {
   if (entry.type === "typed") {
     const { loadTypedVersion } = await import("./typed/load.ts");
-    await loadTypedVersion(entry, schemas);
+    await loadTypedVersion(entry, config, { schemas });
   } else if (entry.type === "mcp" && entry.capabilities_path !== null) {
     await contractOf(entry.name, entry.capabilities_path, schemas);
   }

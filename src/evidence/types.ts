@@ -105,6 +105,11 @@ export type OperationalCode =
   | "provider_unreachable"
   | "provider_protocol_error"
   | "contract_changed"
+  /** A credential of a typed provider does not exist, is not private, or is not usable. */
+  | "credential_unavailable"
+  /** The operator does not grant a credential, or the host, of a typed provider. */
+  | "credential_locator_refused"
+  | "host_not_allowed"
   | "cancelled";
 
 /** A provider's answer: a result, or an operational failure. */

@@ -10,6 +10,7 @@ import { createDocumentation, type Documentation } from "../docs/documentation.t
 import { offeredTools } from "../access/offered_tools.ts";
 import { host } from "./host.ts";
 import type { HttpHostOptions, Runtime } from "./hosting.ts";
+import type { RuntimeOptions } from "../tools/runtime.ts";
 import type { Log, LogLevel } from "./process/log.ts";
 import { offerWith } from "./protocol/offer.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly logLevel: LogLevel;
   /** The file of the key that signs runpacks, or null. */
   readonly signingKey: string | null;
+  /** What the operator grants to typed providers. */
+  readonly typed: RuntimeOptions["typed"];
   /** Null on stdio. */
   readonly network: NetworkSettings | null;
 }

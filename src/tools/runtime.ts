@@ -11,6 +11,7 @@ import type { Documentation } from "../docs/documentation.ts";
 import { DocsError } from "../docs/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
+import type { TypedGrants } from "../evidence/typed/grants.ts";
 import type { OpenPublisher, PublisherOptions } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
 import type { PackThread } from "./packs/pack_thread.ts";
@@ -27,6 +28,8 @@ export interface RuntimeOptions {
   readonly dataDir: string;
   /** The file of the key that signs runpacks; null for unsigned runpacks. */
   readonly signingKey: string | null;
+  /** What the operator grants to typed providers that callers register; the folder of credentials is that of all. */
+  readonly typed: TypedGrants;
   /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
   /** Called with a sentence where a store has less than was once committed. */
@@ -75,8 +78,9 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await attempt(() => readConfiguredDocs(config, options.docs));
     await attempt(async () => {
       if (config.providers.length === 0) return;
+      const providing = { schemas: schemaSandbox, credentialsDir: options.typed.credentialsDir };
       const { createProviders } = await import("../evidence/providers.ts");
-      ({ providers, measures } = countProviders(await createProviders(config, { schemas: schemaSandbox })));
+      ({ providers, measures } = countProviders(await createProviders(config, providing)));
     });
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { NO_GRANTS } from "../../src/evidence/typed/grants.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createAuditService } from "../../src/server/audit/service.ts";
 import { type AuditCall, createDispatcher, type Dispatcher } from "../../src/server/protocol/dispatcher.ts";
@@ -72,7 +73,7 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   await Deno.writeTextFile(`${folder}/gate.toml`, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
   const config = await loadConfig({ config: `${folder}/gate.toml` });
-  const runtime = await openRuntime(config, { dataDir: folder, signingKey: null });
+  const runtime = await openRuntime(config, { dataDir: folder, signingKey: null, typed: NO_GRANTS });
   const audit = createAuditService({
     config: { enabled: true, path: `${folder}/audit.jsonl`, log_precheck_payloads: false },
     writeError: () => Promise.resolve(),

@@ -153,7 +153,7 @@ const ROWS: readonly Row[] = [
   },
   {
     provider: "http and rest",
-    permissions: ({ port }) => addressPermissions("127.0.0.1", port),
+    permissions: ({ port }) => addressPermissions(["127.0.0.1"], port),
     allowed: ({ port }) => [
       { try: "connect", host: "127.0.0.1", port },
       { try: "node_connect", host: "127.0.0.1", port },

@@ -57,7 +57,8 @@ async function check(named: string | undefined): Promise<Checked> {
 }
 
 /**
- * Problems of the contracts and trusted keys that a configuration names. Keys that do not exist on this machine are skipped.
+ * Problems of the contracts, runtime profiles and trusted keys that a configuration names. Keys that do not exist on this
+ * machine are skipped.
  * Folders, variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
  */
 async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProblem[]> {
@@ -71,7 +72,7 @@ async function problemsOfKeys(config: GateConfig): Promise<readonly ConfigProble
 }
 
 async function problemsOfContracts(config: GateConfig): Promise<readonly ConfigProblem[]> {
-  if (!config.providers.some(({ type }) => type === "mcp")) return [];
+  if (!config.providers.some(({ type }) => type !== "builtin")) return [];
   const [{ contractProblems }, { createSchemaSandbox }] = await Promise.all([
     import("../../evidence/providers.ts"),
     import("../../evidence/sandbox/schema_sandbox.ts"),

@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { LOAD_WHEN_NEEDED } from "../client/block.ts";
 import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
+import { typedHostsOf } from "../serve/typed_flags.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./plan.ts";
@@ -17,6 +18,9 @@ export interface PermissionsOptions {
   readonly config?: string;
   readonly dataDir?: string;
   readonly signingKey?: string;
+  readonly typedHost?: readonly string[];
+  readonly typedPrivate?: boolean;
+  readonly credentialsDir?: string;
   readonly json?: boolean;
 }
 
@@ -28,6 +32,7 @@ const WORKER_MODULES: readonly string[] = [
   "src/evidence/builtin/select_worker.ts",
   "src/evidence/builtin/time_worker.ts",
   "src/evidence/sandbox/schema_worker.ts",
+  "src/evidence/typed/http/call_worker.ts",
   "src/evidence/typed/openapi/import_worker.ts",
   "src/store/backup_worker.ts",
   "src/tools/packs/pack_worker.ts",
@@ -56,6 +61,9 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   const files = {
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     signingKey: options.signingKey === undefined ? undefined : resolve(options.signingKey),
+    credentialsDir: options.credentialsDir === undefined ? undefined : resolve(options.credentialsDir),
+    typedHosts: await typedHostsOf(options.typedHost ?? []),
+    typedPrivate: options.typedPrivate === true,
   };
   const plan = await planPermissions(config, files);
   const serve = [
@@ -63,6 +71,9 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     ...config.config_path === null ? [] : ["--config", config.config_path],
     ...files.dataDir === undefined ? [] : ["--data-dir", files.dataDir],
     ...files.signingKey === undefined ? [] : ["--signing-key", files.signingKey],
+    ...(options.typedHost ?? []).flatMap((host) => ["--typed-host", host]),
+    ...files.typedPrivate ? ["--typed-private"] : [],
+    ...files.credentialsDir === undefined ? [] : ["--credentials-dir", files.credentialsDir],
   ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];

@@ -6,17 +6,12 @@
 
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type {
-  BuiltinProviderConfig,
-  BuiltinProviderEntry,
-  GateConfig,
-  ProviderConfig,
-  TrustPolicy,
-} from "../../config/types.ts";
+import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
+import { type TypedHost, variableOf } from "../../evidence/typed/grants.ts";
 import { HAS_GROUPS, KILL_PROGRAM } from "../../evidence/external/process_group.ts";
 import { referencedEnvironment } from "../../evidence/providers.ts";
 import { headDraftPath, headPath } from "../../server/audit/head.ts";
@@ -67,27 +62,37 @@ const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR
 /** Variables that the client of the object store reads. */
 const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "_X_AMZN_TRACE_ID"];
 
-/** Files of the flags of `gate serve`, as absolute paths. */
-export interface ServedFiles {
+/** The flags of `gate serve` that need permissions; files as absolute paths. */
+export interface ServedFlags {
   readonly dataDir?: string | undefined;
   readonly signingKey?: string | undefined;
+  readonly credentialsDir?: string | undefined;
+  readonly typedHosts?: readonly TypedHost[];
+  readonly typedPrivate?: boolean;
+}
+
+/** Where providers of one kind may connect to. */
+interface Outward {
+  /** Null for any public host. */
+  readonly hosts: readonly string[] | null;
+  readonly allowPrivate: boolean;
 }
 
 /** Derives the permissions of `gate serve`. Links in paths are resolved, because the runtime compares resolved paths. */
-export async function planPermissions(config: GateConfig, files: ServedFiles = {}): Promise<PermissionPlan> {
+export async function planPermissions(config: GateConfig, flags: ServedFlags = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
   const own = ownHosts(config);
-  const outward = config.providers.flatMap(requestConfig);
+  const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
-  const dataDir = dataDirOf(config, files.dataDir);
-  const key = files.signingKey === undefined ? [] : [files.signingKey];
+  const dataDir = dataDirOf(config, flags.dataDir);
+  const key = [flags.signingKey, flags.credentialsDir].filter((path) => path !== undefined);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
   const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config), ...logs];
   const write = writePaths(config, dataDir);
   return {
     read: unique([...read, ...write].flatMap(withRealPath)),
     write: unique(write.flatMap(withRealPath)),
-    env: await envOf(config, notes),
+    env: await envOf(config, flags, notes),
     net,
     deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
     run: programsOf(config),
@@ -158,7 +163,7 @@ function readPaths(config: GateConfig): readonly string[] {
 
 function providerPaths(config: GateConfig): readonly string[] {
   return config.providers.flatMap((provider) => [
-    ...provider.capabilities_path === null ? [] : [provider.capabilities_path],
+    ...[provider.capabilities_path, provider.runtime_profile_path].filter((path) => path !== null),
     ...provider.type === "builtin" && provider.name === "json" ? [provider.config.root] : [],
   ]);
 }
@@ -192,8 +197,18 @@ function isThere(path: string): boolean {
   }
 }
 
-async function envOf(config: GateConfig, notes: string[]): Promise<Allowance> {
+async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): Promise<Allowance> {
   const names = [...OWN_VARIABLES, ...await referencedEnvironment(config)];
+  if (config.dev.allow_dev_env_credentials) {
+    if (config.providers.some(({ type }) => type === "typed")) {
+      notes.push(
+        "a profile of a typed provider may name any variable: the process needs permission for every variable",
+      );
+      return "all";
+    }
+    const locators = (flags.typedHosts ?? []).flatMap(({ credentials }) => credentials);
+    names.push(...locators.flatMap((locator) => variableOf(locator) ?? []));
+  }
   if (config.runpack_storage !== null) names.push(...STORE_VARIABLES);
   for (const provider of config.providers) {
     if (provider.command.length > 0) names.push(...CHILD_VARIABLES);
@@ -211,12 +226,18 @@ function variablesOf(entry: BuiltinProviderEntry): readonly string[] | null {
   return entry.name === "env" ? grantedNames({ config: entry.config, reserved: new Set() }) : [];
 }
 
-function requestConfig(provider: ProviderConfig): readonly BuiltinProviderConfig<"http">[] {
-  if (provider.type !== "builtin") return [];
-  return provider.name === "http" || provider.name === "rest" ? [provider.config] : [];
+function outwardOf(provider: ProviderConfig): readonly Outward[] {
+  // The profile, which is not read here, names the host of a typed provider, and mostly by name.
+  if (provider.type === "typed") return [{ hosts: null, allowPrivate: provider.config.allow_private_networks }];
+  if (provider.type !== "builtin" || (provider.name !== "http" && provider.name !== "rest")) return [];
+  return [{ hosts: provider.config.allowed_hosts, allowPrivate: provider.config.allow_private_networks }];
 }
 
-/** Hosts on which gate itself listens or to which it connects, except for requests of `http` and `rest`. */
+function outwardOfFlags({ typedHosts = [], typedPrivate = false }: ServedFlags): readonly Outward[] {
+  return typedHosts.length === 0 ? [] : [{ hosts: typedHosts.map(({ host }) => host), allowPrivate: typedPrivate }];
+}
+
+/** Hosts on which gate itself listens or to which it connects, except for requests of `http`, `rest` and typed providers. */
 function ownHosts(config: GateConfig): readonly string[] {
   const { server } = config;
   return [
@@ -249,27 +270,27 @@ function authorityOf(url: string): string {
   return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
-/** Connections of `http` and `rest` are pinned to addresses, so the runtime needs permission for addresses, not names. */
-function netOf(outward: readonly BuiltinProviderConfig<"http">[], own: readonly string[], notes: string[]): Allowance {
-  const hosts = outward.map((config) => config.allowed_hosts);
+/** Connections of `http`, `rest` and typed providers are pinned to addresses, so the runtime needs permission for addresses, not names. */
+function netOf(outward: readonly Outward[], own: readonly string[], notes: string[]): Allowance {
+  const hosts = outward.map((one) => one.hosts);
   const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);
   const names = keys.filter((key) => parseAddress(key) === null);
   if (hosts.every((list) => list !== null) && names.length === 0) {
     return unique([...own, ...keys.map((key) => key.includes(":") ? `[${key}]` : key)]);
   }
   notes.push(
-    "http and rest connect to addresses that are only known at run time: each worker may connect to one of them, " +
-      "the process to all",
+    "http, rest and typed providers connect to addresses that are only known at run time: each worker may connect to " +
+      "those of one host, the process to all",
   );
   return "all";
 }
 
 function deniedNetworks(
-  outward: readonly BuiltinProviderConfig<"http">[],
+  outward: readonly Outward[],
   own: readonly string[],
   notes: string[],
 ): readonly string[] {
-  if (outward.some((config) => config.allow_private_networks)) return [];
+  if (outward.some(({ allowPrivate }) => allowPrivate)) return [];
   const names = own.filter((host) => !isPublic(host));
   if (names.length === 0) return PRIVATE_NETWORKS;
   notes.push(`private networks are not denied, because gate itself uses ${names.join(", ")}`);

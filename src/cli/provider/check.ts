@@ -23,6 +23,7 @@ import { type ProviderSession, withProviders } from "./session.ts";
 /** The flags of `gate provider check`. */
 export interface ProviderCheckOptions {
   readonly config?: string;
+  readonly credentialsDir?: string;
   /** Each `name=value`. */
   readonly param?: readonly string[];
   /** All parameters as JSON. */
@@ -65,7 +66,7 @@ export async function runProviderCheck(
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
     return isCounted(outcome) ? EXIT.ok : EXIT.unknown;
-  });
+  }, options.credentialsDir);
 }
 
 function find(

@@ -8,6 +8,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { LogLevel } from "../../server/process/log.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
+import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
 import { writeLog } from "../terminal/output.ts";
 import { type PostureLine, securityPosture } from "../doctor/posture.ts";
@@ -24,6 +25,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
   const { serve } = await loading;
   const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
   const notices = network?.notices ?? ineffectiveFlags(flags);
+  const typed = await grantsOf(config, flags);
   const lines = [...securityPosture(config), ...notices, ...await trustPosture(config)];
   announce(lines, flags.logLevel);
   return await serve({
@@ -31,6 +33,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
     dataDir: dataDirOf(config, flags.dataDir),
     logLevel: flags.logLevel,
     signingKey: flags.signingKey ?? null,
+    typed,
     network: network?.settings ?? null,
   });
 }
@@ -39,6 +42,22 @@ export async function runServe(argv: readonly string[]): Promise<number> {
 async function networkOf(config: GateConfig, flags: ServeArguments): Promise<CheckedNetwork> {
   const { networkSettings } = await import("./network_settings.ts");
   return networkSettings(config, flags);
+}
+
+/** What the flags grant to typed providers. The module is loaded only where a flag grants something. */
+async function grantsOf({ dev }: GateConfig, flags: ServeArguments): Promise<TypedGrants> {
+  const { typedHosts, typedPrivate, credentialsDir } = flags;
+  const none = typedHosts.length === 0 && credentialsDir === undefined;
+  const parts = none ? null : await import("./typed_flags.ts");
+  return {
+    hosts: parts === null ? [] : await parts.typedHostsOf(typedHosts),
+    allowPrivateNetworks: typedPrivate,
+    cleartext: "loopback",
+    allowEnvironment: dev.allow_dev_env_credentials,
+    credentialsDir: parts === null || credentialsDir === undefined
+      ? null
+      : await parts.credentialsFolder(credentialsDir),
+  };
 }
 
 /** Warns of network flags while the server uses standard input and output. */

@@ -17,8 +17,6 @@ export interface ServeFlag {
   readonly description: string;
   /** Whether it may be given more than once. */
   readonly repeatable?: boolean;
-  /** The missing feature of a flag that is rejected until the feature exists. */
-  readonly missing?: string;
 }
 
 /** Every flag, in the order that help shows them. */
@@ -50,11 +48,13 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     repeatable: true,
   },
   {
-    name: "credentials-dir",
-    value: "DIR",
-    description: "folder with credentials of typed providers",
-    missing: "typed providers",
+    name: "typed-host",
+    value: "HOST",
+    description: "HOST[:PORT][=CREDENTIAL,...] that registered typed providers may reach (repeatable; port 443)",
+    repeatable: true,
   },
+  { name: "typed-private", value: null, description: "let them reach private and loopback addresses of these hosts" },
+  { name: "credentials-dir", value: "DIR", description: "folder with the files of credentials file://NAME" },
   { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
@@ -70,6 +70,10 @@ export interface ServeArguments {
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly typedHosts: readonly string[];
+  /** Whether `--typed-private` was given. */
+  readonly typedPrivate: boolean;
+  readonly credentialsDir: string | undefined;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -77,7 +81,7 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 /**
  * Reads the flags of `gate serve`.
  *
- * @throws {CliError} If a flag is unknown, has no value, or belongs to a missing feature
+ * @throws {CliError} If a flag is unknown or has no value
  *
  * @example
  * ```ts
@@ -90,11 +94,6 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  */
 export function parseServeArguments(argv: readonly string[]): ServeArguments {
   const values = parseFlags(argv);
-  for (const flag of SERVE_FLAGS) {
-    if (flag.missing !== undefined && values[flag.name] !== undefined) {
-      throw new CliError("feature_unavailable", `Cannot use --${flag.name}: it is not available yet (${flag.missing})`);
-    }
-  }
   const text = (name: string): string | undefined => {
     const value = values[name];
     if (value === "") throw new CliError("usage", `Cannot use --${name}: value is empty`);
@@ -120,6 +119,9 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     trustedProxies: texts("trusted-proxy"),
     allowedHosts: texts("allowed-host"),
     allowedOrigins: texts("allowed-origin"),
+    typedHosts: texts("typed-host"),
+    typedPrivate: values["typed-private"] === true,
+    credentialsDir: text("credentials-dir"),
   };
 }
 

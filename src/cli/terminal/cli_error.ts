@@ -10,7 +10,6 @@ import { EXIT, type ExitCode } from "./exit_codes.ts";
 export type CliErrorCode =
   | "usage"
   | "config_invalid"
-  | "feature_unavailable"
   | "file_exists"
   | "store_unavailable"
   | "store_corrupt"

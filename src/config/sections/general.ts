@@ -15,7 +15,7 @@ const { dev, docs, validation } = DEFAULT_SETTINGS;
 /** The shape of `dev`. */
 export const devSchema = z.strictObject({
   allow_dev_env_credentials: z.boolean().default(dev.allow_dev_env_credentials)
-    .describe("Allow env:// locators for the credentials of typed providers (not available yet)."),
+    .describe("Allow env:// locators for the credentials of typed providers."),
   permissive: z.boolean().default(dev.permissive).describe("Lower the minimum lane of evidence to asserted."),
   permissive_exempt_providers: z.array(z.string()).default([...dev.permissive_exempt_providers])
     .describe("Providers to which trust.min_lane still applies."),

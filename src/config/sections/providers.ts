@@ -54,25 +54,32 @@ const providerAuth = z.strictObject({
 /** The shape of one entry; the shape of `config` depends on the provider. */
 const providerSchema = z.strictObject({
   name: name().describe("Name of the provider; each built-in provider has a fixed name."),
-  type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider; typed is not available yet."),
+  type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider."),
   url: httpUrl().nullable().default(null).describe("Address of the provider."),
   command: z.array(z.string().regex(/^[^\0]*$/, { error: "must not hold a zero character" })).default([])
     .describe("Program of the provider and its arguments; wins over url."),
-  allow_insecure_http: z.boolean().default(false).describe("Allow a url that begins with http://."),
+  allow_insecure_http: z.boolean().default(false).describe(
+    "Allow a url, or the service of a typed provider, without TLS.",
+  ),
   allow_raw: z.boolean().default(false).describe("Raw values of this provider may be disclosed."),
   auth: providerAuth.nullable().default(null),
   capabilities_path: path().nullable().default(null).describe("JSON file of the provider's capability contract."),
   runtime_profile_path: path().nullable().default(null).describe(
-    "JSON file of the runtime profile of a typed provider (not available yet).",
+    "JSON file of the runtime profile of a typed provider.",
   ),
   typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
-    "Protocol of a typed provider (not available yet).",
+    "Protocol of a typed provider, the same as in its runtime profile.",
   ),
   config: z.unknown().optional().describe(
-    "Settings of a built-in provider; gate does not read those of other providers.",
+    "Settings of a built-in or typed provider; gate does not read those of providers of type mcp.",
   ),
   trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
   timeouts: timeouts.prefault({}),
+});
+
+/** The shape of `config` of a typed provider. */
+export const typedConfigSchema = z.strictObject({
+  allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
 });
 
 /** The shape of `providers`. */
@@ -97,18 +104,19 @@ export type BuiltinProviderEntry<Name extends BuiltinProviderName = BuiltinProvi
   }
   : never;
 
-/** `providers[]` of type `mcp` or `typed`. The service does not read their `config`. */
-interface ExternalProviderConfig<Type extends "mcp" | "typed"> extends CommonProviderConfig {
-  readonly type: Type;
+/** `providers[]` of type `mcp`: it has `command` or `url`, and `capabilities_path`. The service does not read its `config`. */
+export interface McpProviderConfig extends CommonProviderConfig {
+  readonly type: "mcp";
   readonly name: string;
   readonly config: JsonValue;
 }
 
-/** `providers[]` of type `mcp`: it has `command` or `url`, and `capabilities_path`. */
-export type McpProviderConfig = ExternalProviderConfig<"mcp">;
-
 /** `providers[]` of type `typed`: it has `capabilities_path`, `runtime_profile_path` and `typed_protocol`. */
-export type TypedProviderConfig = ExternalProviderConfig<"typed">;
+export interface TypedProviderConfig extends CommonProviderConfig {
+  readonly type: "typed";
+  readonly name: string;
+  readonly config: DeepReadonly<z.output<typeof typedConfigSchema>>;
+}
 
 /** `providers[]`, distinguished by `type`. */
 export type ProviderConfig = BuiltinProviderEntry | McpProviderConfig | TypedProviderConfig;
@@ -127,7 +135,7 @@ const NOT_APPLICABLE = {
     "typed_protocol",
   ],
   mcp: ["runtime_profile_path", "typed_protocol"],
-  typed: ["command"],
+  typed: ["command", "url", "auth"],
 } as const;
 
 /** Members that an entry requires for its type. */
@@ -208,7 +216,7 @@ export const providerRules: readonly Rule[] = [{
   ],
 }];
 
-/** Checks that no rule over members can express: the `config` of built-in providers, repeated names, and the two timeouts. */
+/** Checks that no rule over members can express: the `config` of built-in and typed providers, repeated names, and the two timeouts. */
 export function providerChecks(tree: unknown, report: Report): void {
   uniqueMembers(tree, ["providers"], "name", report);
   arrayAt(tree, ["providers"]).forEach((entry, index) => {
@@ -220,6 +228,9 @@ export function providerChecks(tree: unknown, report: Report): void {
       schemaProblems(BUILTIN_CONFIG_SCHEMAS[providerName], config, [...base, "config"], report);
       applyRules(BUILTIN_CONFIG_RULES[providerName] ?? [], config, [...base, "config"], report);
       if (providerName === "rest") headerChecks(config, [...base, "config"], report);
+    }
+    if (type === "typed" && config !== undefined) {
+      schemaProblems(typedConfigSchema, config, [...base, "config"], report);
     }
     const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
     const request = at(entry, ["timeouts", "request_timeout_ms"]);
@@ -237,7 +248,10 @@ export function completeProvider(parsed: ParsedProvider): ProviderConfig {
   const { config, timeouts: { request_timeout_ms, connect_timeout_ms } } = parsed;
   const connectTimeout = connect_timeout_ms ?? Math.min(T.connect_timeout_ms, request_timeout_ms);
   const entry = { ...parsed, timeouts: { connect_timeout_ms: connectTimeout, request_timeout_ms } };
-  if (entry.type !== "builtin") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
+  if (entry.type === "mcp") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
+  if (entry.type === "typed") {
+    return { ...entry, config: typedConfigSchema.parse(config ?? {}, ONCE) } as ProviderConfig;
+  }
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);
   }

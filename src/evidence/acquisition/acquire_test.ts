@@ -177,6 +177,9 @@ const OPERATIONAL: readonly OperationalCode[] = [
   "worker_died",
   "provider_unreachable",
   "provider_protocol_error",
+  "credential_unavailable",
+  "credential_locator_refused",
+  "host_not_allowed",
   "cancelled",
 ];
 

@@ -1,14 +1,14 @@
 /**
- * One bounded GET request of `http` or `rest`. The URL is checked and resolved once; a worker that may connect to the checked
- * address only sends the request.
+ * One bounded request. The host is checked and resolved once; a worker that may connect to the checked addresses only sends the
+ * request.
  *
  * @module
  */
 
 import { hostKey } from "../../config/host_name.ts";
 import type { BuiltinProviderConfig } from "../../config/types.ts";
-import { type Destination, type EgressPolicy, resolveDestination } from "../egress/destination.ts";
-import type { PinnedAnswer, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
+import { type Destination, type EgressPolicy, resolveDestination, type Resolver } from "../egress/destination.ts";
+import type { PinnedFailure, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { untilAborted } from "../egress/until_aborted.ts";
 import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 import { createWorkerPool, type WorkerPool } from "../sandbox/worker_pool.ts";
@@ -23,11 +23,18 @@ const CONCURRENCY = 256;
 /** Milliseconds after the time limit at which a worker that did not cancel its request is ended. */
 const GRACE_MILLIS = 1000;
 
-/** Policy and workers that send the requests of one provider. */
-export interface Requester {
+/** How to reach the addresses of a host: the policy on them, and the workers that connect to them. */
+export interface HostAccess {
   readonly policy: EgressPolicy;
-  readonly config: BuiltinProviderConfig<"http">;
+  readonly resolver: Resolver;
   readonly pool: WorkerPool;
+  /** The permissions of the worker that connects to one of the host's checked addresses. */
+  readonly permissions: (addresses: readonly string[], address: string, port: number) => WorkerPermissions;
+}
+
+/** Policy and workers that send the requests of one provider. */
+export interface Requester extends HostAccess {
+  readonly config: BuiltinProviderConfig<"http">;
   readonly dependencies: ProviderDependencies;
 }
 
@@ -64,7 +71,9 @@ export function createRequester(
     workersMaximum: WORKERS_MAXIMUM,
     limits: dependencies.workerLimits,
   });
-  return { policy: egressPolicy(config), config, pool, dependencies };
+  const { resolver } = dependencies;
+  const permissions: Requester["permissions"] = (_, address, port) => addressPermissions([address], port);
+  return { policy: egressPolicy(config), resolver, config, pool, permissions, dependencies };
 }
 
 /** The egress policy of a provider's configuration. */
@@ -132,28 +141,61 @@ export async function startWorker(pool: WorkerPool, permissions: WorkerPermissio
 /** Sends the request to the host's addresses in order until one accepts the connection. Never rejects. */
 export async function sendRequest(
   requester: Requester,
-  outgoing: OutgoingRequest,
+  { destination, headers, wantsBody }: OutgoingRequest,
   limit: TimeLimit,
 ): Promise<PinnedResponse | Failure> {
-  const { destination } = outgoing;
+  const { secure, host, authority, port, target } = destination;
+  return await askHost<PinnedResponse>(requester, destination, limit, (address, connectMillis): PinnedQuestion => ({
+    secure,
+    host,
+    authority,
+    port,
+    method: "GET",
+    target,
+    address,
+    headers,
+    body: null,
+    wantsBody,
+    maximumBytes: requester.config.max_response_bytes,
+    connectMillis,
+    authorities: requester.dependencies.authorities,
+    client: null,
+  }));
+}
+
+/** What a worker replies to a question that connects to one address. */
+export type AddressReply<Response> = { readonly ok: true; readonly response: Response } | PinnedFailure;
+
+/**
+ * Asks a worker to connect to the host's addresses, in order, until one accepts the connection. Never rejects.
+ *
+ * @param questionFor The question for one address, with the milliseconds to connect
+ */
+export async function askHost<Response extends object>(
+  access: HostAccess,
+  destination: Pick<Destination, "host" | "port">,
+  limit: TimeLimit,
+  questionFor: (address: string, connectMillis: number) => unknown,
+): Promise<Response | Failure> {
+  const { host, port } = destination;
   let addresses: readonly string[];
   try {
-    const found = await resolveDestination(
-      destination,
-      requester.policy,
-      requester.dependencies.resolver,
-      limit.signal,
-    );
+    const found = await resolveDestination(destination, access.policy, access.resolver, limit.signal);
     if ("code" in found) return found;
     addresses = found;
   } catch {
     return ended(limit, destination);
   }
-  let failure: Failure = { code: "connection_failed", message: `Cannot ask "${destination.host}"` };
+  let failure: Failure = { code: "connection_failed", message: `Cannot ask "${host}"` };
   for (const [index, address] of addresses.entries()) {
-    await startWorker(requester.pool, addressPermissions(address, outgoing.destination.port), limit);
+    const permissions = access.permissions(addresses, address, port);
+    await startWorker(access.pool, permissions, limit);
     const connectMillis = Math.ceil(limit.left() / (addresses.length - index));
-    const answer = await send(requester, outgoing, address, connectMillis, limit);
+    const reply = await access.pool.ask<AddressReply<Response>>(permissions, questionFor(address, connectMillis), {
+      limitMillis: limit.left() + GRACE_MILLIS,
+      signal: limit.signal,
+    });
+    const answer = reply.ok ? reply.answer : { ok: false as const, ...workerFailure(reply), unsent: false };
     if (answer.ok) return answer.response;
     failure = answer;
     if (limit.signal.aborted) return ended(limit, destination);
@@ -162,36 +204,8 @@ export async function sendRequest(
   return { code: failure.code, message: failure.message };
 }
 
-async function send(
-  requester: Requester,
-  { destination, headers, wantsBody }: OutgoingRequest,
-  address: string,
-  connectMillis: number,
-  limit: TimeLimit,
-): Promise<PinnedAnswer> {
-  const { secure, host, authority, port, target } = destination;
-  const question: PinnedQuestion = {
-    secure,
-    host,
-    authority,
-    port,
-    target,
-    address,
-    headers,
-    wantsBody,
-    maximumBytes: requester.config.max_response_bytes,
-    connectMillis,
-    authorities: requester.dependencies.authorities,
-  };
-  const reply = await requester.pool.ask<PinnedAnswer>(addressPermissions(address, port), question, {
-    limitMillis: limit.left() + GRACE_MILLIS,
-    signal: limit.signal,
-  });
-  return reply.ok ? reply.answer : { ok: false, ...workerFailure(reply), unsent: false };
-}
-
 /** The failure for an aborted limit: timeout or cancellation. */
-export function ended(limit: TimeLimit, { host }: Destination): Failure {
+export function ended(limit: TimeLimit, { host }: Pick<Destination, "host">): Failure {
   return limit.isOver()
     ? { code: "timeout", message: `Cannot ask "${host}": the time is over` }
     : { code: "cancelled", message: `Cannot ask "${host}": the query was cancelled` };

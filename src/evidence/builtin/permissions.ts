@@ -21,9 +21,9 @@ export function folderPermissions(realRoot: string): WorkerPermissions {
   return { read: [realRoot] };
 }
 
-/** A worker that may connect to one port of one address. */
-export function addressPermissions(address: string, port: number): WorkerPermissions {
-  return { net: [address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`] };
+/** A worker that may connect to one port of these addresses. */
+export function addressPermissions(addresses: readonly string[], port: number): WorkerPermissions {
+  return { net: addresses.map((address) => address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`) };
 }
 
 /** The grant as an acquisition records it. */

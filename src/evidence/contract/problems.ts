@@ -26,7 +26,10 @@ export type ContractProblemCode =
   /** The contract belongs to another provider or another kind of provider. */
   | "provider_mismatch"
   /** The runtime profile contradicts its contract or itself. */
-  | "profile_mismatch";
+  | "profile_mismatch"
+  /** The configuration does not allow the host, or a credential, of the runtime profile. */
+  | "host_not_allowed"
+  | "credential_locator_refused";
 
 /** A problem and its path; `$` is the contract. */
 export interface ContractProblem {

@@ -10,13 +10,16 @@ import { Duplex } from "node:stream";
 
 const CHUNK_BYTES = 65_536;
 
-/**
- * Creates the stream, which owns the connection: destroying the stream closes the connection.
- *
- * @param maximumBytes Bytes that may arrive in total
- * @param tooMany The error when more arrive
- */
-export function streamOf(connection: Deno.Conn, maximumBytes: number, tooMany: Error): Duplex {
+/** How much a stream may receive. */
+export interface StreamBounds {
+  /** Bytes that may arrive in total. */
+  readonly maximumBytes: number;
+  /** The error when more arrive. */
+  readonly tooMany: Error;
+}
+
+/** Creates the stream, which owns the connection: destroying the stream closes the connection. */
+export function streamOf(connection: Deno.Conn, { maximumBytes, tooMany }: StreamBounds): Duplex {
   const chunk = new Uint8Array(CHUNK_BYTES);
   let left = maximumBytes;
   return new Duplex({
@@ -39,6 +42,32 @@ export function streamOf(connection: Deno.Conn, maximumBytes: number, tooMany: E
       done(error);
     },
   });
+}
+
+/** A stream over a socket that ends with an error when more arrives than it may receive. It owns the socket. */
+export function boundedStream(socket: Duplex, { maximumBytes, tooMany }: StreamBounds): Duplex {
+  let left = maximumBytes;
+  const stream = new Duplex({
+    read(): void {
+      socket.resume();
+    },
+    write(chunk: Uint8Array, _encoding, done): void {
+      socket.write(chunk, done);
+    },
+    destroy(error, done): void {
+      socket.destroy();
+      done(error);
+    },
+  });
+  socket.on("data", (chunk: Uint8Array) => {
+    left -= chunk.length;
+    if (left < 0) stream.destroy(tooMany);
+    else if (!stream.push(chunk)) socket.pause();
+  });
+  socket.on("end", () => stream.push(null));
+  socket.on("close", () => stream.destroy());
+  socket.on("error", (error) => stream.destroy(error));
+  return stream;
 }
 
 async function writeAll(connection: Deno.Conn, chunk: Uint8Array): Promise<void> {

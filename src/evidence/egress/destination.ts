@@ -82,7 +82,7 @@ function refused(reason: string): EgressRefusal {
  * @throws The reason of `signal` when it aborts
  */
 export async function resolveDestination(
-  destination: Destination,
+  destination: Pick<Destination, "host">,
   policy: EgressPolicy,
   resolver: Resolver,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /**
- * One GET request to a checked address, sent by the worker that was granted exactly that address. The connection uses the
+ * One request to a checked address, sent by a worker that may connect to checked addresses only. The connection uses the
  * address; Host header, SNI and certificate check use the name of the URL.
  *
  * @module
@@ -9,7 +9,7 @@ import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../types.ts";
-import { closeQuietly, streamOf } from "./connection_stream.ts";
+import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** A question to the worker. */
@@ -19,19 +19,27 @@ export interface PinnedQuestion {
   readonly host: string;
   readonly authority: string;
   readonly port: number;
+  readonly method: string;
   /** Path and query. */
   readonly target: string;
   /** The checked address. */
   readonly address: string;
   /** All headers except Host, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Whether to read the body; without it, the request ends with the response's headers. */
-  readonly wantsBody: boolean;
+  /** The body to send. */
+  readonly body: Uint8Array<ArrayBuffer> | null;
+  /**
+   * Whether to read the response's body, or the statuses at which to read it; without it, the request ends with the
+   * response's headers.
+   */
+  readonly wantsBody: boolean | readonly number[];
   readonly maximumBytes: number;
   /** Milliseconds to connect. */
   readonly connectMillis: number;
   /** PEM certificates to trust in addition to the runtime's. */
   readonly authorities: readonly string[] | null;
+  /** PEM certificate and key of this client. */
+  readonly client: ClientCertificate | null;
 }
 
 /** A response. */
@@ -43,10 +51,16 @@ export interface PinnedResponse {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A response, or the failure. `unsent`: no connection was made, so another address may be tried. */
-export type PinnedAnswer =
-  | { readonly ok: true; readonly response: PinnedResponse }
-  | { readonly ok: false; readonly code: OperationalCode; readonly message: string; readonly unsent: boolean };
+/** A failure. `unsent`: no connection was made, so another address may be tried. */
+export interface PinnedFailure {
+  readonly ok: false;
+  readonly code: OperationalCode;
+  readonly message: string;
+  readonly unsent: boolean;
+}
+
+/** A response, or the failure. */
+export type PinnedAnswer = { readonly ok: true; readonly response: PinnedResponse } | PinnedFailure;
 
 /** Bytes of all headers of a response. */
 export const HEADER_BYTES_MAXIMUM = 16_384;
@@ -78,10 +92,10 @@ export async function requestPinned(question: PinnedQuestion, signal: AbortSigna
   const progress: Progress = { stage: "connecting" };
   let stream: Duplex | null = null;
   try {
-    const connection = await connect(question, signal, progress);
-    progress.stage = "sent";
     const tooMany = new RequestFailure("response_too_large", "the response is too large outside of its body");
-    stream = streamOf(connection, WIRE_BYTES_BESIDE + WIRE_BYTES_PER_BYTE * question.maximumBytes, tooMany);
+    const maximumBytes = WIRE_BYTES_BESIDE + WIRE_BYTES_PER_BYTE * question.maximumBytes;
+    stream = await connect(question, signal, progress, { maximumBytes, tooMany });
+    progress.stage = "sent";
     return { ok: true, response: await sendOver(question, stream, signal, progress) };
   } catch (error) {
     const { code, message } = signal.aborted
@@ -94,27 +108,70 @@ export async function requestPinned(question: PinnedQuestion, signal: AbortSigna
   }
 }
 
+/** A certificate of this client with its key, in PEM. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** Connects to the checked address, with TLS for the name of the URL. */
-async function connect(question: PinnedQuestion, signal: AbortSignal, progress: Progress): Promise<Deno.Conn> {
-  const { address, port, host, secure, authorities, connectMillis } = question;
+async function connect(
+  question: PinnedQuestion,
+  signal: AbortSignal,
+  progress: Progress,
+  bounds: StreamBounds,
+): Promise<Duplex> {
+  const { address, port, host, secure, authorities, connectMillis, client } = question;
   const tooLate = new AbortController();
   const timer = setTimeout(() => {
     tooLate.abort(new RequestFailure("timeout", `no connection within ${connectMillis} ms`));
   }, connectMillis);
   const limit = AbortSignal.any([signal, tooLate.signal]);
   try {
+    if (secure && client !== null) return await connectAsClient(question, client, limit, progress, bounds);
     const tcp = await closedUnlessInTime(Deno.connect({ hostname: address, port }), limit);
     // The request is written in one piece, so Nagle's algorithm would only delay it.
     tcp.setNoDelay(true);
-    if (!secure) return tcp;
+    if (!secure) return streamOf(tcp, bounds);
     progress.stage = "securing";
     const certificates = authorities === null ? {} : { caCerts: [...authorities] };
     const securing = Deno.startTls(tcp, { hostname: host, alpnProtocols: ["http/1.1"], ...certificates });
     const tls = await closedUnlessInTime(securing, limit);
     await closedUnlessInTime(tls.handshake().then(() => tls), limit, tls);
-    return tls;
+    return streamOf(tls, bounds);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Connects with a client certificate, which only the TLS client of node can present. */
+async function connectAsClient(
+  { address, port, host, authorities }: PinnedQuestion,
+  { certificate, key }: ClientCertificate,
+  limit: AbortSignal,
+  progress: Progress,
+  bounds: StreamBounds,
+): Promise<Duplex> {
+  const hostAndPort = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  // This client throws a permission error past every handler, so the permission is checked first.
+  if (Deno.permissions.querySync({ name: "net", host: hostAndPort }).state !== "granted") {
+    throw new RequestFailure("destination_blocked", "the address is not granted");
+  }
+  const { connect } = await import("node:tls");
+  const trusted = authorities === null ? {} : { ca: [...authorities] };
+  const options = { host: address, port, servername: host, ALPNProtocols: ["http/1.1"], cert: certificate, key };
+  const socket = connect({ ...options, ...trusted });
+  const secured = new Promise<Duplex>((resolve, reject) => {
+    socket.once("connect", () => progress.stage = "securing");
+    socket.once("secureConnect", () => resolve(boundedStream(socket, bounds)));
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the connection was closed")));
+  });
+  try {
+    return await untilAborted(secured, limit);
+  } catch (error) {
+    socket.destroy();
+    throw error;
   }
 }
 
@@ -143,7 +200,7 @@ function sendOver(
     const request = http.request({
       host: question.host,
       path: question.target,
-      method: "GET",
+      method: question.method,
       headers: ["Host", question.authority, ...question.headers.flat()],
       setHost: false,
       createConnection: () => stream,
@@ -163,7 +220,8 @@ function sendOver(
       if (progress.stage === "answered") return;
       reject(new RequestFailure("connection_failed", "the connection ended before a response"));
     });
-    request.end();
+    if (question.body === null) request.end();
+    else request.end(question.body);
   });
 }
 
@@ -171,7 +229,9 @@ function sendOver(
 function readResponse(message: IncomingMessage, question: PinnedQuestion): Promise<PinnedResponse> {
   const status = message.statusCode ?? 0;
   const headers = pairs(message.rawHeaders);
-  if (!question.wantsBody) return Promise.resolve({ status, headers, body: new Uint8Array(0) });
+  const { wantsBody } = question;
+  const isWanted = typeof wantsBody === "boolean" ? wantsBody : wantsBody.includes(status);
+  if (!isWanted) return Promise.resolve({ status, headers, body: new Uint8Array(0) });
   const { maximumBytes } = question;
   return new Promise((resolve, reject) => {
     const tooLarge = (): void =>
@@ -203,6 +263,10 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (error instanceof RequestFailure) return error;
   if (error instanceof Deno.errors.NotCapable) {
     return new RequestFailure("destination_blocked", "the address is not granted");
+  }
+  // A server refuses a client certificate, or its absence, after the client's handshake is complete.
+  if (error instanceof Error && error.message.startsWith("received fatal alert")) {
+    return new RequestFailure("tls_failed", "the server ended the secure connection");
   }
   const code = codeOf(error);
   if (code === "HPE_HEADER_OVERFLOW") {

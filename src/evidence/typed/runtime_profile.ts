@@ -79,6 +79,13 @@ function pattern(expected: string, source: string, maximum: number = PROFILE_LIM
   );
 }
 
+const LOCATOR = new RegExp(PROFILE_PATTERNS.locator, "u");
+
+/** Whether a text is a locator: `file://NAME` or `env://NAME`. */
+export function isLocator(text: string): boolean {
+  return LOCATOR.test(text);
+}
+
 const L = PROFILE_LIMITS;
 const P = PROFILE_PATTERNS;
 const readLocator = pattern('a locator "file://NAME" or "env://NAME"', P.locator);

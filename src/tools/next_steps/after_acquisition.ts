@@ -31,6 +31,9 @@ const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: stri
   provider_protocol_error: ["call", "its reply is invalid: have the provider repaired, then call again"],
   provider_not_configured: ["call", "it is no longer configured: have it configured, then call again"],
   contract_changed: ["start", "its contract is not the one that the run began with: start a new run"],
+  credential_unavailable: ["call", "gate cannot read its credential: have it put in place, then call again"],
+  credential_locator_refused: ["call", "the operator does not grant its credential: have it granted, then call again"],
+  host_not_allowed: ["call", "the operator does not grant its host: have it granted, then call again"],
   cancelled: ["call", "the call ended before the answer came: call again and wait for it"],
   schema_deadline_exceeded: [
     "call",

@@ -1,0 +1,155 @@
+/**
+ * Typed providers: checks of a service that its contract and runtime profile describe.
+ *
+ * The host side resolves and checks the service's address, and reads credentials. A worker that may connect to these addresses
+ * only sends the request and reads the response.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
+import { askHost, type HostAccess, startTimeLimit } from "../builtin/bounded_request.ts";
+import { type BuiltinProviderOptions, dependenciesOf, type ProviderDependencies } from "../builtin/engine.ts";
+import { addressPermissions, describeGrant } from "../builtin/permissions.ts";
+import { answered, failed, invalidParams, observed } from "../builtin/result.ts";
+import { createWorkerPool } from "../sandbox/worker_pool.ts";
+import type { EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
+import type { CallQuestion, CallResponse } from "./call.ts";
+import { CredentialError, readCredentials } from "./credentials.ts";
+import { checkGrants, type ServiceAddress, serviceAddress, type TypedGrants } from "./grants.ts";
+import type { RuntimeProfile, TypedVersion } from "./profile_types.ts";
+
+/** Requests in flight of one provider. */
+const CONCURRENCY = 256;
+
+/** A typed provider: one version, which never changes. */
+export interface TypedProvider extends Provider {
+  readonly version: TypedVersion;
+}
+
+/** Options beside version and grants; those of the host by default. */
+export interface TypedProviderOptions
+  extends Pick<BuiltinProviderOptions, "now" | "resolver" | "environment" | "authorities" | "workerLimits"> {
+  /** Whether raw values may be disclosed; false by default. */
+  readonly allow_raw?: boolean;
+  /** Milliseconds that bound those of the profile. */
+  readonly timeouts?: { readonly connect_timeout_ms: number; readonly request_timeout_ms: number };
+}
+
+interface State {
+  readonly version: TypedVersion;
+  readonly grants: TypedGrants;
+  readonly options: TypedProviderOptions;
+  readonly access: HostAccess;
+  readonly dependencies: ProviderDependencies;
+  readonly now: () => number;
+}
+
+/** The worker's module of each protocol. */
+const WORKERS: Readonly<Partial<Record<RuntimeProfile["typed_protocol"], URL>>> = {
+  openapi_http: new URL("./http/call_worker.ts", import.meta.url),
+};
+
+/**
+ * Creates a provider from a version and what the operator grants. Its worker starts with the first query. Each query checks the
+ * grants, so that a version which they do not cover connects to nothing.
+ */
+export function createTypedProvider(
+  version: TypedVersion,
+  grants: TypedGrants,
+  options: TypedProviderOptions = {},
+): TypedProvider {
+  const { contract } = version.loaded;
+  const dependencies = dependenciesOf(options);
+  const module = WORKERS[version.profile.typed_protocol];
+  if (module === undefined) throw new TypeError(`Cannot create provider "${contract.provider_id}": unknown protocol`);
+  const pool = createWorkerPool({
+    name: "gate-typed",
+    module,
+    setup: version.profile,
+    concurrency: CONCURRENCY,
+    // A second one replaces the first where the addresses of the host change.
+    workersMaximum: 2,
+    limits: dependencies.workerLimits,
+  });
+  const access: HostAccess = {
+    policy: { allowHttp: true, allowPrivateNetworks: grants.allowPrivateNetworks, allowedHosts: null },
+    resolver: dependencies.resolver,
+    pool,
+    permissions: (addresses, _, port) => addressPermissions([...addresses].sort(), port),
+  };
+  const state: State = { version, grants, options, access, dependencies, now: dependencies.now };
+  const checks = new Set(contract.checks.map((check) => check.check_id));
+  return {
+    provider_id: contract.provider_id,
+    kind: "typed",
+    loaded: version.loaded,
+    allow_raw: options.allow_raw ?? false,
+    version,
+    async query(query, _context, signal): Promise<ProviderAnswer> {
+      if (!checks.has(query.check_id)) {
+        const message = `Provider "${contract.provider_id}" has no check "${query.check_id}"`;
+        return answered(observed("check_unknown", message), null, describeGrant({}), state.now());
+      }
+      try {
+        return await ask(state, query, signal);
+      } catch (error) {
+        const name = error instanceof Error ? error.name : "unknown";
+        return failed({ code: "provider_unreachable", message: `Cannot run "${contract.provider_id}": ${name}` });
+      }
+    },
+    close(): Promise<void> {
+      pool.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function ask(state: State, query: EvidenceQuery, signal: AbortSignal): Promise<ProviderAnswer> {
+  const { version: { profile }, grants, options, dependencies } = state;
+  const [problem] = checkGrants(profile, grants);
+  if (problem !== undefined) return failed({ code: problem.code, message: problem.message });
+  const params = query.params ?? {};
+  if (!isJsonObject(params)) {
+    return answered(invalidParams("", "an object"), null, describeGrant({}), state.now());
+  }
+  const service = serviceAddress(profile);
+  if (service === null) throw new Error("Cannot ask: the profile names no host");
+  const millis = Math.min(profile.limits.timeout_ms, options.timeouts?.request_timeout_ms ?? Infinity);
+  const limit = startTimeLimit(millis, signal);
+  try {
+    const credentials = await readCredentials(profile, {
+      ...grants,
+      environment: dependencies.environment,
+    });
+    const authorities = [...dependencies.authorities ?? [], ...credentials.authorities ?? []];
+    const response = await askHost<CallResponse>(state.access, service, limit, (address, left): CallQuestion => ({
+      check_id: query.check_id,
+      params,
+      address,
+      connectMillis: Math.min(left, options.timeouts?.connect_timeout_ms ?? Infinity),
+      millis: Math.ceil(limit.left()),
+      ...credentials,
+      authorities: authorities.length === 0 ? null : authorities,
+    }));
+    return "code" in response ? failed(response) : answerOf(state, service, response);
+  } catch (error) {
+    if (error instanceof CredentialError) return failed({ code: "credential_unavailable", message: error.message });
+    throw error;
+  } finally {
+    limit.end();
+  }
+}
+
+function answerOf(
+  { version, now }: State,
+  { host, port }: ServiceAddress,
+  { finding, anchor }: CallResponse,
+): ProviderAnswer {
+  const name = host.includes(":") ? `[${host}]` : host;
+  const grant: JsonObject = describeGrant({ net: [`${name}:${port}`] });
+  if (anchor === null) return answered(finding, null, describeGrant({}), now());
+  const { provider_version_identity } = version;
+  const anchor_type = version.profile.typed_protocol === "grpc" ? "grpc_request" : "openapi_request";
+  return answered(finding, { anchor_type, anchor: { ...anchor, provider_version_identity }, uri: null }, grant, now());
+}
