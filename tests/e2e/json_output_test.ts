@@ -52,6 +52,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["scenario explain", [SCENARIO]],
   ["scenario graph", [SCENARIO]],
   ["scenario test", [SCENARIO]],
+  ["scenario build", [SCENARIO]],
   ["scenario json", [SCENARIO]],
   ["scenario schema", []],
   ["provider list", []],

@@ -20,7 +20,7 @@ import type { RepositoryFlags } from "./open.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
 import { READER_PRIMITIVES, withView } from "./view.ts";
 import { describeDiagnostic } from "../scenario/check.ts";
-import { type Diagnostic, refusalsAt } from "../scenario/law.ts";
+import { type Diagnostic, diagnosticsOf, refusalsAt } from "../scenario/law.ts";
 import { readSpec } from "../scenario/source.ts";
 
 /** The flags of `gate replay`. */
@@ -49,10 +49,7 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
 
 async function readLaw(path: string): Promise<CompiledLaw> {
   const read = await readSpec(path);
-  if (!read.ok) {
-    const { position, ...fault } = read.fault;
-    throw notLaw(path, [{ severity: "error", ...position, ...fault }]);
-  }
+  if (!read.ok) throw notLaw(path, diagnosticsOf(read));
   const compiled = compileNextLaw(READER_PRIMITIVES, read.source.value);
   if (compiled.ok) return compiled.law;
   throw notLaw(path, refusalsAt(read.source, compiled.refusals));

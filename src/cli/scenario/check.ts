@@ -63,7 +63,10 @@ export function describeDiagnostic(file: string, diagnostic: Diagnostic, colour:
 function describeCheck(scenario: ReadScenario, colour: boolean): string {
   const { file, law, diagnostics, assumptions } = scenario;
   const lines = describeDiagnostics(scenario, colour);
-  if (law === null) return `${lines}${file}: ${countOf(diagnostics.length, "error")}, not a law\n`;
+  if (law === null) {
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    return `${lines}${file}: ${countOf(errors.length, "error")}, not a law\n`;
+  }
   const counts = [countOf(law.stages.length, "stage"), countOf(law.conditions.length, "condition")];
   const warned = diagnostics.length === 0 ? "" : `, ${countOf(diagnostics.length, "warning")}`;
   const assumed = assumptions.map((assumption) => `${file}: assumed: ${shown(assumption)}\n`).join("");

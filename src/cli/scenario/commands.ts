@@ -22,6 +22,7 @@ export function addScenario(program: Command, finish: Finish): void {
   addExplain(scenario, finish);
   addGraph(scenario, finish);
   addTest(scenario, finish);
+  addBuild(scenario, finish);
   addJson(scenario, finish);
   addSchema(scenario, finish);
 }
@@ -74,6 +75,17 @@ function addTest(scenario: Command, finish: Finish): void {
     .option("--config <PATH>", CONFIG)
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./run_cases.ts")).runScenarioTest(file, flags))
+    );
+}
+
+function addBuild(scenario: Command, finish: Finish): void {
+  withJson(command(scenario, "build", "Print a scenario in long form, as tools take it", [
+    "gate scenario build release.yaml > release.json",
+  ]))
+    .argument("<file>", FILE)
+    .option("--config <PATH>", CONFIG)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("./build.ts")).runScenarioBuild(file, flags))
     );
 }
 

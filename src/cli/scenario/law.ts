@@ -8,13 +8,16 @@ import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { formatPath } from "../../canonical/path.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { loadConfig } from "../../config/load.ts";
+import { ConfigError } from "../../config/problems.ts";
 import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
 import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { keyObstacle, obstaclesOfBinding } from "../../evidence/trust/obstacles.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
+import { LAW_LIMITS, permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
 import { lintLaw } from "../../law/lint.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
@@ -23,7 +26,7 @@ import { knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import { type Position, type Steps, stepsOfPath } from "./source_position.ts";
-import { readSpec, type Source } from "./source.ts";
+import { readSpec, type Source, type SourceResult } from "./source.ts";
 
 /** An error or a warning of a scenario file. */
 export interface Diagnostic extends Position {
@@ -57,34 +60,66 @@ const SCHEMA_MILLIS = 10_000;
 /** The range of `Date`, in milliseconds from 1970. */
 const LATEST_DATE = 8.64e15;
 
-/** Runs a command on a scenario file, with the providers of a configuration. */
+/**
+ * Runs a command on a scenario file. A file is a law by itself: what only a configuration can tell is an error if
+ * `--config` names one, else a warning under the configuration that is found.
+ *
+ * @param needsConfig Whether the command fails if the configuration that is found is invalid
+ */
 export async function withScenario<Result>(
   file: string,
   configFile: string | undefined,
   work: (session: ScenarioSession) => Promise<Result>,
+  needsConfig = false,
 ): Promise<Result> {
-  const config = await loadConfig({ config: configFile, environment: configVariable() });
+  const isNamed = configFile !== undefined;
+  const found = await findConfig(configFile, needsConfig);
+  const { config } = found;
   const profile = await profileWithoutKeys(config);
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
     const read = await readSpec(file);
     if (!read.ok) {
-      const { position, ...fault } = read.fault;
-      const diagnostics = [{ severity: "error", ...position, ...fault } as const];
-      return await work({ scenario: { file, diagnostics, law: null, assumptions: [] }, profile, schemas });
+      return await work({
+        scenario: { file, diagnostics: diagnosticsOf(read), law: null, assumptions: [] },
+        profile,
+        schemas,
+      });
     }
     const { source } = read;
     // A scenario without bindings needs no providers.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {
-      const proved = await proveSource(source, { config, providers, schemas, profile });
-      return await work({ scenario: withNamespace(proved, source, config.namespace.allow_default), profile, schemas });
+      const proved = await proveSource(source, { config, isNamed, providers, schemas, profile });
+      const scenario = withNamespace(proved, source, config.namespace.allow_default);
+      return await work({ scenario: withFault(scenario, source, found.fault), profile, schemas });
     } finally {
       await Promise.all([...providers.values()].map((provider) => provider.close()));
     }
   } finally {
     schemas.close();
   }
+}
+
+/** The configuration; the built-in defaults, with a fault, if the one that is found is invalid and not needed. */
+async function findConfig(
+  configFile: string | undefined,
+  needsConfig: boolean,
+): Promise<{ readonly config: GateConfig; readonly fault: string | null }> {
+  try {
+    return { config: await loadConfig({ config: configFile, environment: configVariable() }), fault: null };
+  } catch (error) {
+    if (!(error instanceof ConfigError) || configFile !== undefined || needsConfig) throw error;
+    const config = { ...DEFAULT_SETTINGS, config_path: null, base_dir: Deno.cwd() };
+    return { config, fault: `Configuration is not used: ${error.message.replaceAll(/\s*\n\s*/g, " ")}` };
+  }
+}
+
+/** Warns at the start of a file if the configuration that was found is invalid. */
+function withFault(read: ReadScenario, source: Source, fault: string | null): ReadScenario {
+  if (fault === null) return read;
+  const warning = warningAt(source, [], "configuration_invalid", fault);
+  return { ...read, diagnostics: [warning, ...read.diagnostics] };
 }
 
 function hasBindings(spec: JsonValue): boolean {
@@ -95,18 +130,26 @@ function hasBindings(spec: JsonValue): boolean {
 /** The inputs for checking a spec. */
 interface Proof {
   readonly config: GateConfig;
+  /** Whether `--config` names the configuration. */
+  readonly isNamed: boolean;
   readonly providers: Providers;
   readonly schemas: SchemaSandbox;
   readonly profile: OperatorProfile;
 }
 
-async function proveSource(source: Source, { config, providers, schemas, profile }: Proof): Promise<ReadScenario> {
+async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> {
+  const { config, isNamed, providers, schemas, profile } = proof;
   const { file, value: spec } = source;
   const findCheck: LawEnvironment["findCheck"] = isJsonObject(spec)
     ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
     : () => "provider";
   const assumed = new Set<string>();
-  const constructed = constructLaw(spec, {
+  const alone = constructLaw(spec, {
+    limits: LAW_LIMITS,
+    checksPacketSchemas: true,
+    ...permissiveEnvironment(spec),
+  });
+  const configured = constructLaw(spec, {
     limits: { ...profile.value_limits, ...profile.validation, proof_budget: profile.proof_budget },
     hasSchema: (schemaId, version) => {
       assumed.add(`Schema "${schemaId}" version "${version}" is registered in the namespace`);
@@ -117,14 +160,18 @@ async function proveSource(source: Source, { config, providers, schemas, profile
     namesShown: (providerId) => namesOf(providers, providerId),
   });
   const assumptions = [...assumed].sort(compareCodePoints);
-  if (!constructed.ok) {
-    return {
-      file,
-      diagnostics: refusalsAt(source, constructed.refusals, (one) => describeKnown(spec, one, providers)),
-      law: null,
-      assumptions,
-    };
-  }
+  const constructed = isNamed || configured.ok ? configured : alone;
+  const refusals = constructed.ok ? [] : refusalsAt(source, constructed.refusals, (one) => ({
+    severity: "error",
+    more: describeKnown(spec, one, providers),
+  }));
+  const ofFile = new Set(constructed.ok ? [] : constructed.refusals.map(keyOfRefusal));
+  const ofConfig = configured.ok ? [] : configured.refusals.filter((one) => !ofFile.has(keyOfRefusal(one)));
+  refusals.push(...refusalsAt(source, ofConfig, (one) => ({
+    severity: "warning",
+    more: describeKnown(spec, one, providers),
+  })));
+  if (!constructed.ok) return { file, diagnostics: inLines(refusals), law: null, assumptions };
   const { law } = constructed;
   const found = [
     ...lintLaw(law, constructed.caller_asserted),
@@ -136,9 +183,14 @@ async function proveSource(source: Source, { config, providers, schemas, profile
   ];
   const warnings = found.map(({ code, path, message }): Diagnostic => {
     const steps = stepsInSpec(law, spec, stepsOfPath(path));
-    return { severity: "warning", ...source.locate(steps, "value"), code, path: formatPath(steps), message };
+    return warningAt(source, steps, code, message);
   });
-  return { file, diagnostics: inLines(warnings), law, assumptions };
+  return { file, diagnostics: inLines([...refusals, ...warnings]), law, assumptions };
+}
+
+/** Distinguishes refusals of one spec under two environments. */
+function keyOfRefusal({ code, path }: Refusal): string {
+  return `${code} ${path}`;
 }
 
 type Warning = Pick<Diagnostic, "code" | "path" | "message">;
@@ -222,18 +274,34 @@ function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): Rea
 /** Codes of refusals about the name of a member, not its value. */
 const ABOUT_NAMES: readonly string[] = ["member_unknown"];
 
-/** Converts refusals of a spec to diagnostics, sorted by line; `more` extends a message. */
+/** Converts refusals of a spec to diagnostics, sorted by line; `more` extends a message. Without details all are errors. */
 export function refusalsAt(
   source: Source,
   refusals: readonly Refusal[],
-  more: (refusal: Refusal) => string = () => "",
-): readonly Diagnostic[] {
+  details: (refusal: Refusal) => Pick<Diagnostic, "severity"> & { readonly more: string } = () => ({
+    severity: "error",
+    more: "",
+  }),
+): Diagnostic[] {
   return inLines(refusals.map((refusal) => {
     const { code, path, message } = refusal;
     const part = ABOUT_NAMES.includes(code) ? "name" : "value";
-    const position = source.locate(stepsOfPath(path), part);
-    return { severity: "error", ...position, code, path, message: message + more(refusal) };
+    const steps = stepsOfPath(path);
+    const position = source.locate(steps, part);
+    const at = formatPath(source.inFile(steps));
+    const { severity, more } = details(refusal);
+    return { severity, ...position, code, path: at, message: message + more };
   }));
+}
+
+/** The faults of a file that could not be read as a spec. */
+export function diagnosticsOf({ fault, more = [] }: Extract<SourceResult, { ok: false }>): readonly Diagnostic[] {
+  return [fault, ...more].map(({ position, ...found }) => ({ severity: "error", ...position, ...found }));
+}
+
+function warningAt(source: Source, steps: Steps, code: string, message: string): Diagnostic {
+  const path = formatPath(source.inFile(steps));
+  return { severity: "warning", ...source.locate(steps, "value"), code, path, message };
 }
 
 /** The names of all providers, or of the checks of one. */

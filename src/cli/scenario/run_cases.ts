@@ -55,7 +55,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
       writeResult("scenario test", { file, cases_file: casesFile, ...counts, cases: results, untested }, failed === 0);
     } else writeOut(describe(casesFile, results, untested, wantsColour()));
     return failed === 0 ? EXIT.ok : EXIT.evaluatedFalse;
-  });
+  }, true);
 }
 
 function writeErrors(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -26,9 +26,48 @@ export function runScenarioSchema(flags: ScenarioSchemaFlags): number {
   return EXIT.ok;
 }
 
-/** The schema of a scenario file. */
+/** A source of a condition in short form. */
+const SOURCE: JsonObject = {
+  type: "object",
+  properties: { provider: { $ref: "#/$defs/id" }, check: { $ref: "#/$defs/id" }, params: true },
+  required: ["provider", "check"],
+  additionalProperties: false,
+};
+
+/** A value without a type, which the domain of its condition gives. */
+const BARE: JsonObject = {
+  not: {
+    type: "object",
+    anyOf: ["value_type", "parameter", "relative_to"].map((name) => ({ required: [name] })),
+  },
+};
+
+/** The schema of a scenario file: that of a spec, and the short form of its conditions. */
 export function scenarioSchema(): JsonObject {
-  return FULL_SPEC_SCHEMA;
+  const types = FULL_SPEC_SCHEMA["$defs"] as Readonly<Record<string, JsonObject>>;
+  const { condition = {}, predicate = {} } = types;
+  const from = {
+    description: "The checks that acquire the value",
+    anyOf: [SOURCE, { type: "array", items: SOURCE, minItems: 1 }],
+  };
+  return {
+    ...FULL_SPEC_SCHEMA,
+    $defs: {
+      ...types,
+      condition: { ...condition, properties: { ...condition["properties"] as JsonObject, from } },
+      predicate: { ...predicate, oneOf: (predicate["oneOf"] as readonly JsonObject[]).map(withBareValues) },
+    },
+  };
+}
+
+/** A predicate whose expected values may have no type. */
+function withBareValues(predicate: JsonObject): JsonObject {
+  const properties = predicate["properties"] as JsonObject;
+  const expected = member(properties, "expected");
+  if (!isJsonObject(expected)) return predicate;
+  const items = member(expected, "items");
+  const values = items === undefined ? { anyOf: [expected, BARE] } : { ...expected, items: { anyOf: [items, BARE] } };
+  return { ...predicate, properties: { ...properties, expected: values } };
 }
 
 /** The schema of a cases file. */

@@ -9,19 +9,28 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
-import type { Locator, ReadSource, SourceFault } from "./source_position.ts";
+import { expandShortForm } from "./short_form.ts";
+import { type Locator, type ReadSource, type SourceFault, type Steps, stepsOfPath } from "./source_position.ts";
 
 /** A parsed document with its file. */
 export interface Source {
   readonly file: string;
   readonly value: JsonValue;
   readonly locate: Locator["locate"];
+  /** Converts steps in the value to steps in the file, which differ if the file is in short form. */
+  readonly inFile: (steps: Steps) => Steps;
 }
 
 /** A document, or the fault of its file. */
 export type SourceResult =
   | { readonly ok: true; readonly source: Source }
-  | { readonly ok: false; readonly file: string; readonly fault: SourceFault };
+  | {
+    readonly ok: false;
+    readonly file: string;
+    readonly fault: SourceFault;
+    /** Further faults of a spec in short form. */
+    readonly more?: readonly SourceFault[];
+  };
 
 /** Maximum bytes of a scenario or cases file. */
 export const SOURCE_BYTES_MAXIMUM = 4 * 1024 * 1024;
@@ -42,11 +51,12 @@ export async function readSource(file: string): Promise<SourceResult> {
   let located: Locator | null = null;
   // Positions are computed on first use, because most files have no faults.
   const locate: Locator["locate"] = (steps, part) => (located ??= read.locator()).locate(steps, part);
-  return { ok: true, source: { file, value: read.value, locate } };
+  return { ok: true, source: { file, value: read.value, locate, inFile: (steps) => steps } };
 }
 
 /**
- * Reads a file with a spec, or with the arguments of `scenario_define`, whose only member is `spec`.
+ * Reads a file with a spec in short or in long form, or with the arguments of `scenario_define`, whose only member is
+ * `spec`. The source has the long form.
  *
  * @throws {CliError} As {@link readSource}
  */
@@ -55,14 +65,30 @@ export async function readSpec(file: string): Promise<SourceResult> {
   if (!read.ok) return read;
   const { value, locate } = read.source;
   const spec = isJsonObject(value) && !Object.hasOwn(value, "stages") ? member(value, "spec") : undefined;
-  if (!isJsonObject(value) || spec === undefined) return read;
+  if (!isJsonObject(value) || spec === undefined) return inLongForm(read.source);
   const other = Object.keys(value).find((name) => name !== "spec");
   if (other === undefined) {
-    return { ok: true, source: { file, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) } };
+    return inLongForm({
+      ...read.source,
+      value: spec,
+      locate: (steps, part) => locate(["spec", ...steps], part),
+    });
   }
   const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
   const position = locate([other], "name");
   return { ok: false, file, fault: { code: "member_unknown", message, path: formatPath([other]), position } };
+}
+
+/** A source with the long form of its spec, and positions in the file. */
+function inLongForm(source: Source): SourceResult {
+  const { file, locate } = source;
+  const { value, inFile, faults } = expandShortForm(source.value);
+  const [fault, ...more] = faults.map((found): SourceFault => {
+    const part = found.code === "member_unknown" ? "name" : "value";
+    return { ...found, position: locate(stepsOfPath(found.path), part) };
+  });
+  if (fault !== undefined) return { ok: false, file, fault, more };
+  return { ok: true, source: { file, value, inFile, locate: (steps, part) => locate(inFile(steps), part) } };
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
