@@ -85,6 +85,22 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/custom_provider.md"],
   },
   {
+    doc_id: "provider_contract",
+    doc_role: "ontology",
+    doc_title: "The provider contract",
+    description: "Every member, limit and fault of a capability contract, for providers of type mcp and typed",
+    suffix: "provider-contract",
+    files: ["reference/provider_contract.md"],
+  },
+  {
+    doc_id: "runtime_profile",
+    doc_role: "ontology",
+    doc_title: "The runtime profile",
+    description: "How a typed provider asks a service: requests, credentials by locator, limits, errors, anchors",
+    suffix: "runtime-profile",
+    files: ["reference/runtime_profile.md"],
+  },
+  {
     doc_id: "runpacks",
     doc_role: "pattern",
     doc_title: "Runpacks",

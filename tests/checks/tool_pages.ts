@@ -5,6 +5,8 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../src/canonical/json.ts";
+import { CONTRACT_SCHEMA } from "../../src/evidence/contract/contract_schema.ts";
+import { PROFILE_SCHEMA } from "../../src/evidence/typed/profile_schema.ts";
 import { withTools } from "../../src/tools/tests/tools_fixture.ts";
 import { withTypes } from "../../src/tools/framework/output.ts";
 import { referenceOf } from "../../src/tools/framework/reference.ts";
@@ -119,6 +121,15 @@ function block(text: string, schema: JsonObject): string[] {
   return ["```text", ...lines.map((line) => line.replace(/ +$/gm, "")), "```", ""];
 }
 
+/** The JSON Schemas that are published as files. */
+export function schemaFiles(): readonly SourceFile[] {
+  const schemas = { provider_contract: CONTRACT_SCHEMA, runtime_profile: PROFILE_SCHEMA };
+  return Object.entries(schemas).map(([name, schema]) => ({
+    path: `docs/reference/${name}.schema.json`,
+    text: `${JSON.stringify(schema, null, 2)}\n`,
+  }));
+}
+
 function listModule(tools: readonly Tool[]): string {
   return [
     "/**",
@@ -142,8 +153,7 @@ if (import.meta.main) {
   for (const { name } of Deno.readDirSync(new URL("docs/reference/tools/", ROOT_URL))) {
     if (!kept.has(`docs/reference/tools/${name}`)) await Deno.remove(new URL(`docs/reference/tools/${name}`, ROOT_URL));
   }
-  for (const { path, text } of [...files, await settingsFile()]) {
-    await Deno.writeTextFile(new URL(path, ROOT_URL), text);
-  }
-  console.log(`Wrote ${files.length + 1} files`);
+  const all = [...files, await settingsFile(), ...schemaFiles()];
+  for (const { path, text } of all) await Deno.writeTextFile(new URL(path, ROOT_URL), text);
+  console.log(`Wrote ${all.length} files`);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { schemaText } from "./schema_text.ts";
 import { settingsFile } from "./settings_page.ts";
-import { toolFiles } from "./tool_pages.ts";
+import { schemaFiles, toolFiles } from "./tool_pages.ts";
 import { ROOT_URL } from "./tree.ts";
 
 Deno.test("the pages of docs/reference/tools are what the tools publish, and no others", async () => {
@@ -22,6 +22,12 @@ Deno.test("the tables of docs/reference/configuration.md are what the schema say
   const rows = text.split("## Every setting")[1]?.split("\n").filter((line) => line.startsWith("| `")) ?? [];
   assert.ok(rows.length > 150);
   for (const row of rows) assert.match(row.split("|")[4] ?? "", /^ [A-Za-z].*\. *$/, row);
+});
+
+Deno.test("the schemas of contract and runtime profile in docs/reference are the published ones", async () => {
+  for (const { path, text } of schemaFiles()) {
+    assert.equal(await Deno.readTextFile(new URL(path, ROOT_URL)), text, `${path} is stale: run deno task docs:tools`);
+  }
 });
 
 Deno.test("schemaText() writes each kind of schema", () => {

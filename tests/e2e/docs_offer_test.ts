@@ -51,12 +51,13 @@ for (const era of ERAS) {
       const all = listed["resources"] as { uri: string; name: string; size: number; mimeType: string }[];
       const resources = all.filter(({ uri }) => uri.startsWith("gate://docs/"));
       const schemas = all.filter(({ mimeType }) => mimeType === "application/schema+json").map(({ uri }) => uri);
-      assert.deepEqual(schemas, ["gate://schemas/scenario", "gate://schemas/config"]);
+      const names = ["scenario", "config", "provider_contract", "runtime_profile"];
+      assert.deepEqual(schemas, names.map((name) => `gate://schemas/${name}`));
       for (const uri of schemas) {
         const { contents } = resultOf(await ask("resources/read", { uri })) as { contents: { text: string }[] };
         const schema = JSON.parse(contents[0]?.text ?? "") as JsonObject;
         assert.ok(new Ajv2020({ strict: false }).validateSchema(schema), uri);
-        assert.ok("scenario_id" in (schema["properties"] as JsonObject) === uri.endsWith("scenario"));
+        assert.ok("scenario_id" in ((schema["properties"] ?? {}) as JsonObject) === uri.endsWith("scenario"));
       }
       assert.deepEqual(listed["ttlMs"], era === "modern" ? 300_000 : undefined);
       assert.equal(resources[0]?.uri, "gate://docs/concepts");

@@ -25,9 +25,10 @@ import { type ContractProblem, createProblemCollector, type ProblemCollector } f
 export const CONTRACT_BYTES_MAXIMUM = 1_048_576;
 /** Checks of one contract. */
 export const CHECKS_MAXIMUM = 256;
-const IDENTIFIER_BYTES_MAXIMUM = 256;
-const TEXT_BYTES_MAXIMUM = 65_536;
-const LIST_MAXIMUM = 64;
+/** Further limits of a contract. */
+export const CONTRACT_LIMITS = { identifierBytes: 256, textBytes: 65_536, listItems: 64 } as const;
+const { identifierBytes: IDENTIFIER_BYTES_MAXIMUM, textBytes: TEXT_BYTES_MAXIMUM } = CONTRACT_LIMITS;
+const LIST_MAXIMUM = CONTRACT_LIMITS.listItems;
 
 const CONTRACT_MEMBERS = ["provider_id", "name", "description", "transport", "config_schema", "checks", "notes"];
 const CHECK_MEMBERS = [

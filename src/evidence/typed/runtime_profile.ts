@@ -48,8 +48,8 @@ export const PROFILE_LIMITS = {
 /** The forms of texts; the published schema has the same patterns. All are ASCII, so characters are bytes. */
 export const PROFILE_PATTERNS = {
   locator: "^(?:file://[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|env://[A-Za-z_][A-Za-z0-9_]{0,127})$",
-  baseUrl: "^https?://[^/?#\\\\@\\s\\x00-\\x20\\x7f-\\uffff]+(?:/[^?#\\\\\\s\\x00-\\x20\\x7f-\\uffff]*)?$",
-  pathTemplate: "^/[^?#\\\\\\x00-\\x20\\x7f-\\uffff]*$",
+  baseUrl: '^https?://[!"$-.0->A-\\[\\]-~]+(?:/[!"$->@-\\[\\]-~]*)?$',
+  pathTemplate: '^/[!"$->@-\\[\\]-~]*$',
   headerName: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$",
   headerValue: "^[!-~](?:[ -~]*[!-~])?$",
   metadataName: "^[0-9a-z_.-]{1,256}$",
@@ -62,7 +62,7 @@ export const PROFILE_PATTERNS = {
 } as const;
 
 /** The methods of an HTTP operation. */
-const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The styles that each place of a parameter may have. */
 export const PARAMETER_STYLES = {

@@ -1,12 +1,12 @@
 /**
- * The JSON Schemas of scenarios, the configuration and tools as MCP resources: `gate://schemas/<name>`. They are complete,
- * while `tools/list` shortens its schemas. Only listed tools have a schema.
+ * The JSON Schemas of scenarios, the configuration, a provider's files and tools as MCP resources: `gate://schemas/<name>`.
+ * They are complete, while `tools/list` shortens its schemas. Only listed tools have a schema.
  *
  * @module
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import { fullSpecSchema, fullToolSchema } from "../../tools/table.ts";
+import { fullSpecSchema, fullToolSchema, providerSchema } from "../../tools/table.ts";
 import type { Tool } from "../../tools/framework/types.ts";
 import type { ListedResource, ListedTemplate, ResourceText } from "./resources.ts";
 
@@ -43,6 +43,18 @@ const SCHEMAS: readonly SchemaResource[] = [
     "JSON Schema of the configuration",
     "What gate.toml may hold: every setting with its default and limits",
     async () => await (await import("../../config/json_schema.ts")).configJsonSchema(),
+  ),
+  schemaResource(
+    "provider_contract",
+    "JSON Schema of a provider contract",
+    "What the capability contract of a provider may hold: its checks, their params and results",
+    () => providerSchema("contract"),
+  ),
+  schemaResource(
+    "runtime_profile",
+    "JSON Schema of a runtime profile",
+    "What the runtime profile of a typed provider may hold: address, credentials by locator, operations",
+    () => providerSchema("profile"),
   ),
 ];
 
