@@ -82,7 +82,7 @@ async function listTools({ client, timeout }: ServerSession): Promise<readonly T
 }
 
 /** Calls a tool; returns its structured result, or else its content and `isError`. */
-async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
+export async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
   const { client, timeout } = session;
   try {
     const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });

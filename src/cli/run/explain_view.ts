@@ -26,7 +26,10 @@ function quote(text: string): string {
 }
 
 /** Describes the run in one line. */
-export function describeRun({ run_key, scenario_id, status, head }: RunState, colour: boolean): string {
+export function describeRun(
+  { run_key, scenario_id, status, head }: Pick<RunState, "run_key" | "scenario_id" | "status" | "head">,
+  colour: boolean,
+): string {
   const standing = paint(status, status === "complete" ? "good" : "strong", colour);
   return `Run ${run_key.run_id} of scenario ${
     quote(scenario_id)

@@ -46,7 +46,8 @@ export async function withStoreFile<Result>(path: string, operation: () => Promi
   }
 }
 
-async function requireFile(path: string): Promise<void> {
+/** Requires that a store's file exists; throws {@link CliError} `store_unavailable`. */
+export async function requireFile(path: string): Promise<void> {
   const info = await Deno.stat(path).catch((error) => {
     throw unavailable(`Cannot open store "${path}": ${fileReason(error) ?? String(error)}`);
   });

@@ -1,0 +1,121 @@
+/**
+ * Finds runs by their id, or by the first digits of it, through `runs_list`.
+ *
+ * @module
+ */
+
+import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
+import {
+  mustCall,
+  type ServerAddressFlags,
+  type ToolSession,
+  withLocalSession,
+  withServerSession,
+} from "../session/tool_session.ts";
+import { requireFile, storeFile } from "../store/files.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/** The flags that all commands on runs have. */
+export interface RunFlags extends ServerAddressFlags {
+  readonly config?: string;
+  readonly namespace?: string;
+  readonly json?: boolean;
+}
+
+/** A run as `runs_list` lists it. */
+export interface RunItem {
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly scenario_law_identity: string;
+  readonly parameters?: readonly { readonly parameter_id: string; readonly value: { readonly value: JsonValue } }[];
+  readonly correlation: Correlation;
+  readonly status: RunStatus;
+  readonly accepted_head: Head;
+  readonly created_instant: number;
+}
+
+/** Runs of a page of a search. */
+const PAGE = 1000;
+/** Matches that the message about an ambiguous prefix shows. */
+const SHOWN_MATCHES = 5;
+
+/** Runs a body with the tools of `--server`, else with those on the run store of the configuration. */
+export async function withRunTools<Result>(
+  flags: RunFlags,
+  body: (session: ToolSession) => Promise<Result>,
+): Promise<Result> {
+  if (flags.server !== undefined) {
+    if (flags.config === undefined) return await withServerSession(flags, body);
+    throw new CliError("usage", "Flag --server names a running server: omit --config");
+  }
+  const config = await loadConfig({ config: flags.config });
+  await requireFile(storeFile(config, "run_state_store"));
+  return await withLocalSession(config, body);
+}
+
+/** The namespaces of `--namespace`, else all that the caller may read. */
+export async function namespacesOf(session: ToolSession, given: string | undefined): Promise<readonly number[]> {
+  if (given !== undefined) {
+    const namespaceId = /^[1-9]\d{0,15}$/.test(given) ? Number(given) : 0;
+    if (namespaceId >= 1 && Number.isSafeInteger(namespaceId)) return [namespaceId];
+    throw new CliError("usage", `Cannot use --namespace "${given}": must be an integer of at least 1`);
+  }
+  const found = await session.namespaces();
+  if (found !== null) return found;
+  throw new CliError("usage", "Cannot list the namespaces of the server", "name one with --namespace");
+}
+
+/** A page of runs, newest first. */
+export async function listRuns(
+  session: ToolSession,
+  query: JsonObject,
+): Promise<{ readonly items: readonly RunItem[]; readonly next: string | null }> {
+  const answer = await mustCall(session, "runs_list", query);
+  const items = answer["items"];
+  const next = answer["next_token"];
+  return {
+    items: (isJsonArray(items ?? null) ? items : []) as unknown as readonly RunItem[],
+    next: typeof next === "string" ? next : null,
+  };
+}
+
+/** All runs of namespaces whose id begins with a prefix; for a whole id the search ends with the first. */
+async function matchingRuns(
+  session: ToolSession,
+  namespaces: readonly number[],
+  prefix: string,
+): Promise<readonly RunItem[]> {
+  const found: RunItem[] = [];
+  for (const namespace_id of namespaces) {
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof listRuns>> = await listRuns(session, { namespace_id, limit: PAGE, cursor });
+      found.push(...page.items.filter(({ run_key }) => run_key.run_id.startsWith(prefix)));
+      if (prefix.length === 32 && found.length > 0) return found;
+      cursor = page.next;
+    } while (cursor !== null);
+  }
+  return found;
+}
+
+/**
+ * The one run whose id begins with some digits.
+ *
+ * @throws {CliError} `usage` for other characters and for a prefix of several runs, `run_not_found`
+ */
+export async function findRun(session: ToolSession, flags: RunFlags, prefix: string): Promise<RunItem> {
+  if (!/^[0-9a-f]{4,32}$/.test(prefix)) {
+    throw new CliError("usage", `Cannot use run "${prefix}": must be 4 to 32 lower-case hex digits`);
+  }
+  const [run, ...others] = await matchingRuns(session, await namespacesOf(session, flags.namespace), prefix);
+  if (run === undefined) {
+    const where = flags.namespace === undefined ? "" : ` in namespace ${flags.namespace}`;
+    throw new CliError("run_not_found", `Cannot find run "${prefix}"${where}`, "gate runs lists the runs");
+  }
+  if (others.length === 0) return run;
+  const matches = [run, ...others].slice(0, SHOWN_MATCHES).map(({ run_key }) => run_key.run_id);
+  const more = others.length >= SHOWN_MATCHES ? " and more" : "";
+  throw new CliError("usage", `Cannot use run "${prefix}": it begins ${matches.join(", ")}${more}`, "name more digits");
+}

@@ -1,0 +1,74 @@
+/**
+ * `gate history`: lists the records of a run, each in one line.
+ *
+ * @module
+ */
+
+import { isJsonArray } from "../../canonical/json.ts";
+import { countOf } from "../../config/problems.ts";
+import type { RunRecord } from "../../run/types.ts";
+import { instantText } from "../../runpack/view/words.ts";
+import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { columns, shown } from "../terminal/text.ts";
+import { findRun, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
+
+interface HistoryItem {
+  readonly record_id: string;
+  readonly record: RunRecord;
+}
+
+/** Runs `gate history RUN`. */
+export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
+  return withRunTools(flags, async (session) => {
+    const run = await findRun(session, flags, prefix);
+    const records = await readHistory(session, run);
+    if (flags.json === true) writeResult("history", { ...run.run_key, records });
+    else writeOut(columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]));
+    return EXIT.ok;
+  });
+}
+
+async function readHistory(session: ToolSession, { run_key, scenario_id }: RunItem): Promise<HistoryItem[]> {
+  const found: HistoryItem[] = [];
+  let after: number | null = 0;
+  while (after !== null) {
+    const input = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id, after_revision: after };
+    const answer = await mustCall(session, "scenario_history", { ...input, limit: 1000 });
+    const records = answer["records"] ?? null;
+    found.push(...(isJsonArray(records) ? records : []) as unknown as HistoryItem[]);
+    const next = answer["next_after_revision"];
+    after = typeof next === "number" ? next : null;
+  }
+  return found;
+}
+
+function rowOf({ record }: HistoryItem): string[] {
+  const { revision, acceptance_time, attribution } = record;
+  const at = instantText(acceptance_time.accepted_audit_instant);
+  return [`${revision}`, at, describeRecord(record), shown(attribution.principal)];
+}
+
+/** A record in a few words. */
+export function describeRecord(record: RunRecord): string {
+  switch (record.record_kind) {
+    case "run_created":
+      return `run created of scenario ${shown(record.body.scenario_id)}`;
+    case "stage_opened": {
+      const { stage_id, intents } = record.body;
+      return `opened ${shown(stage_id)}${
+        intents.length === 0 ? "" : `, ${countOf(intents.length, "intent")} proposed`
+      }`;
+    }
+    case "stage_evaluated": {
+      const { stage_id, attempt_number, outcome, completed, run_status } = record.body;
+      const done = completed ? (run_status === "complete" ? ", run complete" : ", stage complete") : "";
+      return `evaluated ${shown(stage_id)}, attempt ${attempt_number}: ${outcome}${done}`;
+    }
+    case "artifact_submitted": {
+      const { content_type, scope } = record.body;
+      return `submitted ${shown(content_type)}${scope.kind === "run_wide" ? "" : ` to ${shown(scope.stage_id)}`}`;
+    }
+  }
+}

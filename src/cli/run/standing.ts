@@ -1,0 +1,134 @@
+/**
+ * Where a run stands, in words: progress, the state of each stage, and what is missing.
+ *
+ * @module
+ */
+
+import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
+import { countOf } from "../../config/problems.ts";
+import { layersOf } from "../../law/stage_layers.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import type { StageStanding } from "../../run/missing/stage.ts";
+import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
+import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { columns, shown } from "../terminal/text.ts";
+import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
+
+/** Where a run stands. */
+export interface RunStanding {
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly law: ScenarioLaw;
+  readonly status: RunStatus;
+  readonly head: Head;
+  /** In an order in which they can be passed. */
+  readonly stages: readonly { readonly stage_id: string; readonly classification: StageClassification }[];
+  readonly ready_frontier: readonly string[];
+  readonly missing: readonly StageStanding[];
+  /** The last attempt of each open stage. */
+  readonly attempts: readonly LastAttempt[];
+}
+
+/** The law of a run, by `scenarios_get`. */
+export async function readLaw(session: ToolSession, namespaceId: number, identity: string): Promise<ScenarioLaw> {
+  const answer = await mustCall(session, "scenarios_get", {
+    namespace_id: namespaceId,
+    scenario_law_identity: identity,
+  });
+  return answer["law"] as unknown as ScenarioLaw;
+}
+
+/** Reads where a run stands. */
+export async function readStanding(
+  session: ToolSession,
+  { namespace_id, run_id }: RunKey,
+  law: ScenarioLaw,
+): Promise<RunStanding> {
+  const { scenario_id } = law;
+  const status = await mustCall(session, "scenario_status", {
+    namespace_id,
+    scenario_id,
+    run_id,
+    include: ["missing"],
+  });
+  const positions = new Map(layersOf(law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
+  const inOrder = <Stage extends { readonly stage_id: string }>(stages: readonly Stage[]): readonly Stage[] =>
+    stages.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
+  const stages = inOrder(listOf<RunStanding["stages"][number]>(status, "stages"));
+  const last = new Map(listOf<LastAttempt>(status, "recent_attempts").map((attempt) => [attempt.stage_id, attempt]));
+  return {
+    run_key: { namespace_id, run_id },
+    scenario_id,
+    law,
+    status: status["status"] as RunStatus,
+    head: status["accepted_head"] as unknown as Head,
+    stages,
+    ready_frontier: listOf<string>(status, "ready_frontier"),
+    missing: inOrder(listOf<StageStanding>(status, "missing")),
+    attempts: stages.flatMap(({ stage_id, classification }) => {
+      const attempt = last.get(stage_id);
+      if (classification !== "open_incomplete" || attempt === undefined) return [];
+      const { attempt_number, record_id, outcome, causes = [] } = attempt;
+      return [{ stage_id, attempt_number, record_id, outcome, causes }];
+    }),
+  };
+}
+
+function listOf<Item>(answer: JsonObject, name: string): readonly Item[] {
+  const value = answer[name] ?? null;
+  return (isJsonArray(value) ? value : []) as unknown as readonly Item[];
+}
+
+/** 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
+export function exitCodeOfStanding({ status, attempts }: Pick<RunStanding, "status" | "attempts">): ExitCode {
+  if (status === "complete") return EXIT.ok;
+  return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
+}
+
+/** The progress of a run, such as `1 of 2 stages complete`. */
+export function progressOf({ stages }: Pick<RunStanding, "stages">): string {
+  const complete = stages.filter(({ classification }) => classification === "complete").length;
+  return `${complete} of ${countOf(stages.length, "stage")} complete`;
+}
+
+const STATES: Readonly<Record<StageClassification, string>> = {
+  blocked: "blocked",
+  ready_unopened: "ready to be opened",
+  open_incomplete: "open",
+  complete: "complete",
+};
+
+/** The state of a stage in words, such as `open, attempt 2 was false`. */
+export function stageStateOf(
+  { attempts }: Pick<RunStanding, "attempts">,
+  { stage_id, classification }: RunStanding["stages"][number],
+): string {
+  const attempt = attempts.find((one) => one.stage_id === stage_id);
+  const tried = attempt === undefined ? "" : `, attempt ${attempt.attempt_number} was ${attempt.outcome}`;
+  return `${STATES[classification]}${tried}`;
+}
+
+/** Describes where a run stands. */
+export function describeStanding(standing: RunStanding, colour: boolean): string {
+  const rows = standing.stages.map((stage) => [`  ${shown(stage.stage_id)}`, stageStateOf(standing, stage)]);
+  return `${describeRun(standing, colour)}${progressOf(standing)}\n${columns(rows)}${
+    describeMissing(standing.missing, standing.attempts, standing.law, colour)
+  }`;
+}
+
+/** Where a run stands, as JSON. */
+export function standingAsJson(standing: RunStanding): object {
+  const { run_key, scenario_id, head, status, stages, ready_frontier, missing, attempts } = standing;
+  return {
+    ...run_key,
+    scenario_id,
+    accepted_head: head,
+    status,
+    progress: progressOf(standing),
+    stages,
+    ready_frontier,
+    missing,
+    last_attempts: attempts,
+  };
+}

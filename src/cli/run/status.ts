@@ -1,0 +1,38 @@
+/**
+ * `gate status`: shows where a run stands.
+ *
+ * @module
+ */
+
+import { instantText } from "../../runpack/view/words.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { wantsColour } from "../terminal/text.ts";
+import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
+import { parametersText } from "./runs.ts";
+import { describeStanding, exitCodeOfStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
+
+/** Runs `gate status RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
+export function runStatus(prefix: string, flags: RunFlags): Promise<number> {
+  return withRunTools(flags, async (session) => {
+    const run = await findRun(session, flags, prefix);
+    const { run_key, scenario_law_identity, created_instant, parameters, correlation } = run;
+    const law = await readLaw(session, run_key.namespace_id, scenario_law_identity);
+    const standing = await readStanding(session, run_key, law);
+    const code = exitCodeOfStanding(standing);
+    if (flags.json === true) {
+      const names = {
+        scenario_law_identity,
+        created_instant,
+        correlation,
+        ...parameters === undefined ? {} : { parameters },
+      };
+      writeResult("status", { ...standingAsJson(standing), ...names }, code === EXIT.ok);
+    } else {
+      const named = parameters === undefined ? "" : `Parameters ${parametersText(run)}\n`;
+      writeOut(`Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${named}`);
+      writeOut(describeStanding(standing, wantsColour()));
+    }
+    return code;
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * A session with the tools: of a running server, or of this process on the stores of a configuration.
+ *
+ * @module
+ */
+
+import { principalOf } from "../../access/principal.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { ConfigError } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { StoreError } from "../../store/types.ts";
+import type { Call } from "../../tools/framework/types.ts";
+import { openRuntime } from "../../tools/runtime.ts";
+import { exitCodeOfAnswer } from "../client/exit_code.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { shown } from "../terminal/text.ts";
+
+/** The flags that name a running server. */
+export interface ServerAddressFlags {
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: string;
+  readonly timeout?: string;
+}
+
+/** Calls tools. */
+export interface ToolSession {
+  /** The structured answer of a tool; a domain error has the member `error`. */
+  readonly call: (tool: string, input: JsonObject) => Promise<JsonObject>;
+  /** The namespaces that the caller may read; null where the server does not say. */
+  readonly namespaces: () => Promise<readonly number[] | null>;
+}
+
+/** The subject of calls on the stores of a configuration: that of `gate serve` on standard input. */
+const LOCAL_SUBJECT = "stdio";
+
+/** Runs a body with the tools of the server of `--server`. */
+export async function withServerSession<Result>(
+  flags: ServerAddressFlags,
+  body: (session: ToolSession) => Promise<Result>,
+): Promise<Result> {
+  const [{ withServer }, { callTool }] = await Promise.all([
+    import("../client/connect.ts"),
+    import("../client/call.ts"),
+  ]);
+  const { server = "", ...rest } = flags;
+  const names = ["tokenFile", "clientCert", "clientKey", "timeout"] as const;
+  const given = Object.fromEntries(names.flatMap((name) => rest[name] === undefined ? [] : [[name, rest[name]]]));
+  return await withServer({ ...given, url: server }, [], (connected) =>
+    body({
+      call: (tool, input) => callTool(connected, tool, input),
+      namespaces: async () => {
+        const ref = { type: "ref/prompt", name: "drive_run" } as const;
+        const argument = { name: "namespace_id", value: "" };
+        // Without prompts a server completes nothing, and the caller names the namespace.
+        const answer = await connected.client.complete({ ref, argument }, { timeout: connected.timeout }).catch(() =>
+          null
+        );
+        if (answer === null || answer.completion.hasMore === true) return null;
+        return answer.completion.values.map(Number);
+      },
+    }));
+}
+
+/**
+ * Runs a body with the tools of this process. Roles and lists of tools of the configuration bind callers of a server, and not
+ * the person who may read and write the files of the stores.
+ *
+ * @throws {CliError} `store_unavailable`, `store_corrupt`
+ */
+export async function withLocalSession<Result>(
+  config: GateConfig,
+  body: (session: ToolSession) => Promise<Result>,
+  dataDir: string = dataDirOf(config, undefined),
+): Promise<Result> {
+  const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
+  const runtime = await openRuntime({ ...config, server }, { dataDir, signingKey: null }).catch((error) => {
+    throw storeErrorOf(error) ?? error;
+  });
+  const principal = principalOf([], LOCAL_SUBJECT, "local");
+  const call: Call = { principal, signal: new AbortController().signal, correlationId: null };
+  try {
+    return await body({
+      call: async (name, input) => {
+        const tool = runtime.tools.get(name);
+        if (tool === undefined) throw new CliError("unexpected", `Cannot find tool "${name}"`, null, EXIT.unexpected);
+        const answer = await tool.handle(input, call);
+        return answer.ok ? answer.result : { error: answer.error as unknown as JsonValue };
+      },
+      namespaces: async () => (await runtime.namespaces("", call)).ids,
+    });
+  } finally {
+    await runtime.close();
+  }
+}
+
+function storeErrorOf(error: unknown): CliError | null {
+  if (error instanceof ConfigError || !(error instanceof StoreError)) return null;
+  if (error.code === "corrupt") return new CliError("store_corrupt", error.message, null, EXIT.verificationFailed);
+  return new CliError("store_unavailable", error.message, null, EXIT.unreachable);
+}
+
+/**
+ * The answer of a tool that must succeed.
+ *
+ * @throws {CliError} `refused` with the exit code of `gate client call`
+ */
+export async function mustCall(session: ToolSession, tool: string, input: JsonObject): Promise<JsonObject> {
+  const answer = await session.call(tool, input);
+  if (member(answer, "error") === undefined) return answer;
+  throw refusedCall(tool, answer);
+}
+
+/** The error of a command for an answer of a tool that refuses. */
+export function refusedCall(tool: string, answer: JsonObject): CliError {
+  const error = member(answer, "error");
+  const outcome = member(answer, "outcome");
+  const message = isJsonObject(error) ? member(error, "message") : undefined;
+  const name = isJsonObject(outcome) ? member(outcome, "outcome") : undefined;
+  const why = typeof message === "string"
+    ? message
+    : `${tool} answers ${typeof name === "string" ? name : "no result"}`;
+  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer));
+}
