@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { NO_GRANTS } from "../../src/evidence/typed/grants.ts";
 import { openRuntime } from "../../src/tools/runtime.ts";
 import { LEAST_POLICY } from "../least_policy.ts";
 
@@ -19,6 +20,7 @@ export async function withStore<Result>(folder: string, body: (call: ToolCall) =
   const runtime = await openRuntime(await loadConfig({ config: join(folder, "gate.toml") }), {
     dataDir: join(folder, ".gate"),
     signingKey: null,
+    typed: NO_GRANTS,
   });
   const principal = { subject: "stdio", authMethod: "local", policyClass: null, roles: [], tenants: [1] } as const;
   const call: ToolCall = async (name, input) => {

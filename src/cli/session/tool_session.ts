@@ -8,6 +8,7 @@ import { principalOf } from "../../access/principal.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
+import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { StoreError } from "../../store/types.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import { openRuntime } from "../../tools/runtime.ts";
@@ -77,9 +78,11 @@ export async function withLocalSession<Result>(
   dataDir: string = dataDirOf(config, undefined),
 ): Promise<Result> {
   const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
-  const runtime = await openRuntime({ ...config, server }, { dataDir, signingKey: null }).catch((error) => {
-    throw storeErrorOf(error) ?? error;
-  });
+  const runtime = await openRuntime({ ...config, server }, { dataDir, signingKey: null, typed: NO_GRANTS }).catch(
+    (error) => {
+      throw storeErrorOf(error) ?? error;
+    },
+  );
   const principal = principalOf([], LOCAL_SUBJECT, "local");
   const call: Call = { principal, signal: new AbortController().signal, correlationId: null };
   try {
