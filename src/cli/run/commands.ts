@@ -9,7 +9,7 @@ import type { RunStatus } from "../../run/types.ts";
 import { command, CONFIG_FILE, type Finish, type Flags, withJson, withValues } from "../terminal/command_parts.ts";
 
 /** Adds the flags that name a running server. */
-export function withServerAddress(added: Command): Command {
+function withServerAddress(added: Command): Command {
   return added
     .option(
       "--server <URL>",

@@ -51,7 +51,7 @@ function rowOf({ record }: HistoryItem): string[] {
 }
 
 /** A record in a few words. */
-export function describeRecord(record: RunRecord): string {
+function describeRecord(record: RunRecord): string {
   switch (record.record_kind) {
     case "run_created":
       return `run created of scenario ${shown(record.body.scenario_id)}`;
