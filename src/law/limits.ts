@@ -36,6 +36,8 @@ export const SPEC_LIMITS = {
   openingBytes: 4_194_304,
   /** Canonical bytes of a binding's params, as written and as a run resolves them. */
   paramsBytes: 65536,
+  /** Canonical bytes of all parameters of a run: they stand in clear in its first record, its state and lists of runs. */
+  parametersBytes: 65536,
   /** Canonical bytes of the resolved params of all bindings with placeholders. */
   resolvedParamsBytes: 4_194_304,
 } as const;

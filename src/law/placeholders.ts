@@ -101,3 +101,24 @@ export function eachPlaceholder(
   }
   for (const [name, value] of Object.entries(params)) eachPlaceholder(value, below(path, name), visit);
 }
+/** Whether params hold a placeholder. */
+export function hasPlaceholder(params: JsonValue | undefined): boolean {
+  let found = false;
+  if (params !== undefined) eachPlaceholder(params, null, () => found = true);
+  return found;
+}
+
+/** Params with every placeholder replaced; all other values are shared with the given params. */
+export function replacePlaceholders(
+  params: JsonValue,
+  replacementOf: (placeholder: Placeholder) => JsonValue,
+): JsonValue {
+  if (isJsonArray(params)) return params.map((item) => replacePlaceholders(item, replacementOf));
+  if (!isJsonObject(params)) return params;
+  const placeholder = readPlaceholder(params);
+  if (typeof placeholder === "string") throw new TypeError(`Cannot resolve params: ${placeholder}`);
+  if (placeholder !== null) return replacementOf(placeholder);
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, replacePlaceholders(value, replacementOf)]),
+  );
+}

@@ -6,7 +6,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import type { Payload } from "../law/types.ts";
+import type { ParameterValue, Payload } from "../law/types.ts";
 import type { CallerEvidence, PresentedEvidence } from "./evidence.ts";
 import type { Primitives } from "./primitives.ts";
 import { type OperatorProfile, profileIdentity, type TrustedKey, trustedKeys } from "./profile.ts";
@@ -45,11 +45,17 @@ export interface Request {
   readonly admission_kind: Admission["kind"];
 }
 
+/** What a caller gives a run at its start. */
+export type Genesis =
+  | { readonly kind: "empty" }
+  | { readonly kind: "declared"; readonly payload: Payload }
+  | { readonly kind: "parameters"; readonly parameters: readonly ParameterValue[] };
+
 /** Starts a run. */
 export interface CreateCommand extends Request {
   readonly kind: "create";
   readonly correlation: Correlation;
-  readonly genesis: { readonly kind: "empty" } | { readonly kind: "declared"; readonly payload: Payload };
+  readonly genesis: Genesis;
   readonly allocation: Allocation;
   readonly contracts: readonly { readonly provider_id: string; readonly contract_identity: Identity }[];
   readonly schemas: readonly {

@@ -5,6 +5,7 @@
  */
 
 import type { Identity } from "../canonical/identity.ts";
+import { awaitsParameter } from "../law/expand.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw, Stage } from "../law/types.ts";
 import { type CompiledPredicate, compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
 import type { Tri } from "../law/value/truth.ts";
@@ -19,6 +20,8 @@ export interface CompiledCondition {
   readonly onFoundNothing: Tri;
   /** The retention that every evidence item of the condition must have. */
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
+  /** Whether the predicate compares with a parameter that has no value: the law is bound to no run. */
+  readonly awaitsParameter: boolean;
 }
 
 /** A stage ready to be opened and evaluated. */
@@ -40,8 +43,9 @@ export interface CompiledStage {
   readonly bindings: readonly AcquisitionBinding[];
 }
 
-/** A compiled law. */
+/** A compiled law, bound to a run if it has parameters and the run gives their values. */
 export interface CompiledLaw {
+  /** In normal form; in a bound law with the values of the run in place of its parameters. */
   readonly law: ScenarioLaw;
   readonly scenario_law_identity: Identity;
   readonly graph_identity: Identity;
@@ -50,6 +54,8 @@ export interface CompiledLaw {
   readonly stageIndex: ReadonlyMap<string, number>;
   readonly conditionIndex: ReadonlyMap<string, CompiledCondition>;
   readonly bindingIndex: ReadonlyMap<string, AcquisitionBinding>;
+  /** Ids of the bindings whose params hold values of the run. */
+  readonly resolvedBindings: ReadonlySet<string>;
   /** The scenario's completion requirement, over stage ids. */
   readonly completion: Program;
   /** Stage indexes by the slots of `completion`. */
@@ -74,6 +80,7 @@ function compileCondition(condition: Condition): CompiledCondition {
     retention: condition.evidence_use_policy.retention === "retain_canonical_value"
       ? "RetainCanonicalValue"
       : "RetainDigestOnly",
+    awaitsParameter: awaitsParameter(condition.predicate),
   };
 }
 
@@ -134,8 +141,40 @@ export function compileLaw(law: ScenarioLaw, lawIdentity: Identity, graphIdentit
     stageIndex,
     conditionIndex,
     bindingIndex: new Map(law.acquisition_bindings.map((binding) => [binding.binding_id, binding])),
+    resolvedBindings: new Set(),
     completion,
     completionStages: indexesOf(completion.slots, stageIndex),
     dependants: dependantsOf(stages),
+  };
+}
+
+/**
+ * Binds a compiled law to the values of a run. All parts without parameters are shared, so that the laws of many runs
+ * take little memory.
+ *
+ * @param expanded The law with its parameters replaced, as `expandLaw` returns it
+ */
+export function bindCompiled(compiled: CompiledLaw, expanded: ScenarioLaw): CompiledLaw {
+  const conditionIndex = new Map(expanded.conditions.map((condition) => {
+    const { condition_id } = condition;
+    const own = compiled.conditionIndex.get(condition_id);
+    return [condition_id, own?.condition === condition ? own : compileCondition(condition)];
+  }));
+  const bindingIndex = new Map(expanded.acquisition_bindings.map((binding) => [binding.binding_id, binding]));
+  const resolved = expanded.acquisition_bindings.filter((binding) =>
+    compiled.bindingIndex.get(binding.binding_id) !== binding
+  );
+  const stages = compiled.stages.map((stage): CompiledStage => ({
+    ...stage,
+    conditions: stage.conditions.map((own) => conditionIndex.get(own.condition.condition_id) ?? own),
+    bindings: stage.bindings.map((own) => bindingIndex.get(own.binding_id) ?? own),
+  }));
+  return {
+    ...compiled,
+    law: expanded,
+    stages,
+    conditionIndex,
+    bindingIndex,
+    resolvedBindings: new Set(resolved.map(({ binding_id }) => binding_id)),
   };
 }

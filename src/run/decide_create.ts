@@ -8,9 +8,10 @@ import type { JsonObject } from "../canonical/json.ts";
 import { compareCodePoints, sortedBy } from "../canonical/order.ts";
 import type { CreateCommand, Decision, Environment, Stamps } from "./command.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { maximumPayloadBytes } from "./evidence.ts";
+import { maximumPayloadBytes, maximumValueBytes } from "./evidence.ts";
 import { fold } from "./fold.ts";
 import { BASE64, type HashedPayload, hashPayload } from "./payload.ts";
+import { checkParameters } from "./parameters.ts";
 import { asJson } from "./primitives.ts";
 import { buildRecord } from "./record.ts";
 import { refusal } from "./refusal.ts";
@@ -24,7 +25,12 @@ function genesisOf(
   command: CreateCommand,
   environment: Environment,
 ): { body: RunCreatedBody["genesis"]; payload: HashedPayload | null } | Decision {
-  if (command.genesis.kind === "empty") return { body: { kind: "empty" }, payload: null };
+  const checked = checkParameters(law, command.genesis, maximumValueBytes(law, environment.profile));
+  if (!checked.ok) return refusal("genesis_rejected", { faults: checked.faults });
+  if (checked.parameters !== undefined) {
+    return { body: { kind: "parameters", parameters: checked.parameters }, payload: null };
+  }
+  if (command.genesis.kind !== "declared") return { body: { kind: "empty" }, payload: null };
   const payload = hashPayload(environment.primitives.sha256, command.genesis.payload);
   if (payload === null) return refusal("genesis_rejected", { reason: "base64_invalid", expected: BASE64 });
   const maximum_bytes = maximumPayloadBytes(law, environment.profile);

@@ -32,6 +32,7 @@ const NO_EVIDENCE: Judgement = { value: UNKNOWN, reason: "no_evidence" };
 const DISAGREEMENT: Judgement = { value: UNKNOWN, reason: "disagreement" };
 const UNQUALIFIED: Judgement = { value: UNKNOWN, reason: "unqualified" };
 const TYPE_MISMATCH: Judgement = { value: UNKNOWN, reason: "type_mismatch" };
+const PARAMETER_MISSING: Judgement = { value: UNKNOWN, reason: "parameter_missing" };
 const ERROR: Judgement = { value: UNKNOWN, reason: "error" };
 
 function judgementOf(value: Tri, unknown: Judgement): Judgement {
@@ -198,7 +199,8 @@ export function evaluateEvidence(
     const condition = conditions[slot];
     const only = evidence[places[slot] ?? NONE];
     const more = several?.get(slot);
-    if (condition === undefined || only === undefined) judgements.push(NO_EVIDENCE);
+    if (condition?.awaitsParameter === true) judgements.push(PARAMETER_MISSING);
+    else if (condition === undefined || only === undefined) judgements.push(NO_EVIDENCE);
     else if (more === undefined) judgements.push(judgeSingle(condition, only, evaluatedAt));
     else judgements.push(judgeSeveral(condition, more, evidence, evaluatedAt));
   }

@@ -74,10 +74,12 @@ function created(law: CompiledLaw, record: RunRecord, recordId: Identity): RunSt
   if (record.body.scenario_law_identity !== law.scenario_law_identity) {
     throw new FoldError(`Cannot fold record: the run is bound to law "${record.body.scenario_law_identity}"`);
   }
+  const { genesis } = record.body;
   return {
     run_key: record.run_key,
     scenario_id: record.body.scenario_id,
     scenario_law_identity: record.body.scenario_law_identity,
+    ...genesis.kind === "parameters" ? { parameters: genesis.parameters } : {},
     head: { record_id: recordId, revision: 1 },
     status: "active",
     accepted_audit_instant: record.acceptance_time.accepted_audit_instant,

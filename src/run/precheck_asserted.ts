@@ -121,7 +121,7 @@ export function precheckAsserted(
     ...distrusted.map((item) => judgedFromPrecheck({ item, lane: "asserted", signer: null, reason: "lane" })),
   ];
   const explained = trace.map((line): ExplainedTraceItem =>
-    untrusted.has(line.condition_id) ? { ...line, reason: "unqualified" } : line
+    untrusted.has(line.condition_id) && line.reason !== "parameter_missing" ? { ...line, reason: "unqualified" } : line
   );
   const free = evaluate(items).outcome;
   if (free === outcome) return { outcome, trace: explained, items: all };

@@ -7,7 +7,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
-import type { Channel, Target, Timestamp } from "../law/types.ts";
+import type { Channel, ParameterValue, Target, Timestamp } from "../law/types.ts";
 
 /** The kernel procedures, the oldest first. A record names the one that made it, and every replay uses that one. */
 export const PROCEDURES = ["gate-kernel-1", "gate-kernel-2"] as const;
@@ -92,7 +92,7 @@ export interface TraceItem {
   readonly path: string;
   readonly condition_id: string;
   readonly value: "true" | "false" | "unknown";
-  readonly reason?: "no_evidence" | "disagreement" | "unqualified" | "type_mismatch" | "error";
+  readonly reason?: "no_evidence" | "disagreement" | "unqualified" | "type_mismatch" | "error" | "parameter_missing";
 }
 
 /** One line of a prerequisite or scenario-requirement trace. */
@@ -154,6 +154,8 @@ export interface AcquisitionWitness {
   readonly check_id: string;
   /** Identity of the provider's contract, equal to the one bound in `run_created`. */
   readonly contract_identity: Identity;
+  /** The params with the values of the run; absent if the law has them as they are. */
+  readonly params?: JsonValue;
   readonly trigger_time: Timestamp;
   /** True if the caller gave the trigger time; absent if it is the stamp of the time authority. */
   readonly trigger_time_given?: true;
@@ -239,11 +241,11 @@ export interface RunCreatedBody {
   readonly scenario_law_identity: Identity;
   readonly graph_identity: Identity;
   readonly correlation: Correlation;
-  readonly genesis: { readonly kind: "empty" } | {
-    readonly kind: "declared";
-    readonly payload_identity: Identity;
-    readonly content_hash: ContentHash;
-  };
+  readonly genesis:
+    | { readonly kind: "empty" }
+    | { readonly kind: "declared"; readonly payload_identity: Identity; readonly content_hash: ContentHash }
+    /** The values of all parameters of the law, sorted by id. */
+    | { readonly kind: "parameters"; readonly parameters: readonly ParameterValue[] };
   readonly run_allocation: { readonly authority_id: string };
   readonly contracts: readonly { readonly provider_id: string; readonly contract_identity: Identity }[];
   readonly schemas: readonly {
@@ -331,6 +333,8 @@ export interface RunState {
   readonly run_key: RunKey;
   readonly scenario_id: string;
   readonly scenario_law_identity: Identity;
+  /** The values of all parameters of the law, sorted by id; absent in a run of a law without parameters. */
+  readonly parameters?: readonly ParameterValue[];
   readonly head: Head;
   readonly status: RunStatus;
   readonly accepted_audit_instant: number;

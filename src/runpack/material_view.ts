@@ -8,10 +8,11 @@
 import { identifyCanonical, type Identity } from "../canonical/identity.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "../run/compile.ts";
+import { bindLaw, checkParameters } from "../run/parameters.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import { readLines, readText } from "./format/canonical_text.ts";
 import { traverseTree } from "./verify/claims/artifact_tree_integrity.ts";
-import { constructLaw } from "./verify/claims/scenario_law_construction.ts";
+import { constructLaw, LAW_LIMITS } from "./verify/claims/scenario_law_construction.ts";
 import { constructManifest } from "./verify/claims/structural_format_validity.ts";
 import { openReading, readManifestBytes } from "./verify/object_reader.ts";
 import type { MaterialPart, SegmentPart } from "./verify/object_walker.ts";
@@ -83,9 +84,10 @@ export async function viewPack(
   const reason = ended === "whole" ? violation("record_invalid", atRevision(records.length + 1)) : ended;
   if ("code" in law) return { reason: isWhole ? law : reason, named, part: null };
   const withheld = new Set(manifest.withheld_conditions);
+  const [first] = records;
   const view: PackView = {
     ...named,
-    law,
+    law: first === undefined ? law : lawOfRun(law, first.record),
     records,
     artifacts,
     valueOf: ({ value_identity, condition_id, retention }) => {
@@ -105,6 +107,13 @@ async function lawOf(
   const held = new Map([...contracts.values()].flatMap((one) => one === null ? [] : [[one.provider_id, one] as const]));
   const constructed = await constructLaw(primitives, bytes, scenario_law_identity, held);
   return "code" in constructed ? constructed : constructed.law;
+}
+
+/** The law with the values of the run; as it stands where the genesis does not give what the law declares. */
+export function lawOfRun(law: CompiledLaw, record: RunRecord): CompiledLaw {
+  if (record.record_kind !== "run_created") return law;
+  const checked = checkParameters(law, record.body.genesis, LAW_LIMITS.maximum_value_bytes);
+  return checked.ok ? bindLaw(law, checked.parameters) : law;
 }
 
 async function takeSegment(

@@ -20,7 +20,7 @@ import type { QualificationEnvironment } from "../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageState, TraceItem } from "../run/types.ts";
 import { sameJson } from "./format/canonical_text.ts";
 import { LAW_LIMITS, permissiveEnvironment } from "./verify/claims/scenario_law_construction.ts";
-import type { PackView, ViewedRecord } from "./material_view.ts";
+import { lawOfRun, type PackView, type ViewedRecord } from "./material_view.ts";
 import { presentRecorded } from "./verify/decide_again.ts";
 import type { VerificationPrimitives } from "./verify/types.ts";
 
@@ -102,7 +102,10 @@ interface Course {
 }
 
 /** Replays a run under another law: openings and evaluations in the order of their acceptance, with their evidence. */
-export function replayUnder(view: PackView, next: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
+export function replayUnder(view: PackView, changed: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
+  const [first] = view.records;
+  // A changed law may declare parameters that the run does not give: its conditions with these are Unknown.
+  const next = first === undefined ? changed : lawOfRun(changed, first.record);
   const course: Course = { view, primitives, next, stages: initialStages(next), complete: false, missing: 0 };
   const decisions = view.records.flatMap((viewed, index) => {
     const { record } = viewed;

@@ -11,6 +11,7 @@ import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold, FoldError } from "../run/fold.ts";
+import { bindLaw } from "../run/parameters.ts";
 import { asJson } from "../run/primitives.ts";
 import { readRecord } from "../run/record.ts";
 import type { RunKey, RunState } from "../run/types.ts";
@@ -33,6 +34,7 @@ const FOLD_BYTES = 4 * 1024 * 1024;
 
 /** A run at its committed head. */
 export interface ProjectedRun {
+  /** Bound to the parameters of the run. */
   readonly law: CompiledLaw;
   readonly state: RunState;
 }
@@ -137,7 +139,8 @@ class StoreProjections implements Projections {
     }
     try {
       const base = known?.state ?? await this.#verifyFirst(name, law, head) ?? await this.#fromSnapshot(name, head);
-      const run = { law, state: await foldTo(this.#store, law, base, head) };
+      const state = await foldTo(this.#store, law, base, head);
+      const run = { law: known?.law ?? bindLaw(law, state.parameters), state };
       this.#keep(name, run);
       return run;
     } catch (error) {

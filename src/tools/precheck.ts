@@ -17,7 +17,7 @@ import { cutAnswer } from "./framework/response_size.ts";
 import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
-import { anyJson, identity, jsonObject, name, namespaceId } from "./framework/input.ts";
+import { anyJson, briefly, genesis, identity, jsonObject, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
@@ -25,6 +25,7 @@ import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
+import { lawUnder } from "./mutation/run_parameters.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { precheckEnvironment, type Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -39,6 +40,7 @@ const input = z.strictObject({
   scenario_law_identity: identity.exactOptional(),
   spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
   stage_id: name.exactOptional().describe("Omitted: the first root"),
+  genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
   data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
   payload: anyJson,
 });
@@ -86,7 +88,8 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
       reason: verdict.invalid,
     });
   }
-  const law = await findNamedLaw(services, input);
+  const found = await findNamedLaw(services, input);
+  const law = "code" in found ? found : await lawUnder(services, found, input.genesis);
   if ("code" in law) return { ok: false, error: law };
   const stage = stageOf(law, input.stage_id);
   if (stage === null) return stageNotFound(law, input.stage_id ?? "");

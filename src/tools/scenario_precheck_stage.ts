@@ -14,12 +14,13 @@ import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage 
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure } from "./framework/errors.ts";
-import { anyJson, briefly, callerEvidence, identity, name, namespaceId } from "./framework/input.ts";
+import { anyJson, briefly, callerEvidence, genesis, identity, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
 import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
+import { lawUnder } from "./mutation/run_parameters.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { precheckEnvironment, type Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -32,6 +33,7 @@ const input = z.strictObject({
   scenario_id: name,
   scenario_law_identity: identity,
   stage_id: name,
+  genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, value: anyJson })).describe(
@@ -65,8 +67,10 @@ export function scenarioPrecheckStage(services: Services): Tool {
 
 async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const { namespace_id, scenario_id, scenario_law_identity, stage_id } = input;
-  const law = await services.projections.law(namespace_id, scenario_law_identity);
-  if (law?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
+  const found = await services.projections.law(namespace_id, scenario_law_identity);
+  if (found?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
+  const law = await lawUnder(services, found, input.genesis);
+  if ("code" in law) return { ok: false, error: law };
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return stageNotFound(law, stage_id);
   const evidence = input.caller_evidence ?? [];

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { createRun } from "./mutation/creation.ts";
-import { briefly, identity, name, namespaceId, operationId, payload } from "./framework/input.ts";
+import { briefly, genesis, identity, name, namespaceId, operationId } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
@@ -50,13 +50,7 @@ export function scenarioStart(services: Services): Tool {
         ]),
         "{kind: unset} | {kind: set, correlation_id}",
       ),
-      genesis: briefly(
-        z.discriminatedUnion("kind", [
-          z.strictObject({ kind: z.literal("empty") }),
-          z.strictObject({ kind: z.literal("declared"), payload }),
-        ]),
-        "{kind: empty} | {kind: declared, payload: as in scenario_submit}",
-      ),
+      genesis,
     }),
     output: outcomeOf(["creation"], REFUSALS),
     act: async (input, raw, call) => {

@@ -41,14 +41,18 @@ export function scenarioStatus(services: Services): Tool {
     title: "Status of a run",
     description:
       "Shows where a run stands: accepted_head, status, stages, ready frontier, last attempts. include [missing] adds the " +
-      "smallest sets of conditions that would complete each stage.",
+      "smallest sets of conditions that would complete each stage, [parameters] the values that the run was given.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
       "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
       "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +
-      "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first.",
+      "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first. With include " +
+      "[parameters] the values of the parameters of the law in this run.",
     hints: READS,
-    input: z.strictObject({ ...runMembers, include: z.array(z.literal("missing")).max(1).exactOptional() }),
+    input: z.strictObject({
+      ...runMembers,
+      include: z.array(z.enum(["missing", "parameters"])).max(2).exactOptional(),
+    }),
     output: closed({
       accepted_head: ref("head"),
       committed_intent_count: INTEGER,
@@ -56,7 +60,11 @@ export function scenarioStatus(services: Services): Tool {
       recent_attempts: listOf(ref("attempt")),
       stages: listOf(closed({ stage_id: TEXT, classification: CLASSIFICATION }, { stage_open_record_id: IDENTITY })),
       status: RUN_STATUS,
-    }, { missing: listOf(ref("stage_missing")), recent_attempts_left_out: INTEGER }),
+    }, {
+      missing: listOf(ref("stage_missing")),
+      parameters: listOf(ref("parameter")),
+      recent_attempts_left_out: INTEGER,
+    }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.load(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
@@ -66,10 +74,16 @@ export function scenarioStatus(services: Services): Tool {
       const text = known ??
         statusText(run.state, await causesOfAttempts(services.runs, run.law, run.state, run.state.recent_attempts));
       if (known === undefined) TEXTS.set(run.state, text);
-      if (include?.includes("missing") !== true) return textAnswer(text);
-      return textAnswer(await withMissingStages(text, run, services.environment.profile));
+      const shown = include?.includes("parameters") === true ? withParameters(text, run.state) : text;
+      if (include?.includes("missing") !== true) return textAnswer(shown);
+      return textAnswer(await withMissingStages(shown, run, services.environment.profile));
     },
   });
+}
+
+/** Adds the parameters of the run, an empty list in a run of a law without parameters. */
+function withParameters(text: string, { parameters = [] }: RunState): string {
+  return `${text.slice(0, -1)},"parameters":${canonicalize(asJson(parameters))}}`;
 }
 
 /** Adds `missing` to the answer, as far as one answer can hold it. */

@@ -30,7 +30,7 @@ Deno.test("foldState() rebuilds the state of a run from its law and records", ()
   const stageId = built.law.stages[0]?.stage_id ?? "";
   const first = recordOf(1, null, {
     record_kind: "run_created",
-    body: { scenario_id: built.law.scenario_id, scenario_law_identity: lawIdentity },
+    body: { scenario_id: built.law.scenario_id, scenario_law_identity: lawIdentity, genesis: { kind: "empty" } },
   });
   const second = recordOf(2, first.record_id, {
     record_kind: "stage_opened",

@@ -144,7 +144,8 @@ async function askProvider(
     return { binding_id, code: "contract_changed", message: `Check "${check_id}" is gone`, retryable: false };
   }
   const error = await examineResult(parts.schemas, provider.loaded, check, answer.result);
-  const presenting = { selected, trigger_time, condition, loaded: provider.loaded };
+  const resolved = request.law.resolvedBindings.has(binding_id);
+  const presenting = { selected, trigger_time, condition, loaded: provider.loaded, resolved };
   return await withVerdict(parts, request, condition, presentAnswer(presenting, answer, source, error));
 }
 

@@ -28,6 +28,8 @@ export interface Presenting {
   readonly trigger_time: Timestamp;
   readonly condition: CompiledCondition;
   readonly loaded: LoadedContract;
+  /** Whether the params of the binding hold values of the run. */
+  readonly resolved: boolean;
 }
 
 /** Size and plain hash of a source's value as received. */
@@ -104,7 +106,7 @@ function misfitError({ condition }: Presenting, value: EvidenceValue): ObservedE
 }
 
 function witness(
-  { selected: { binding, trigger_time: given }, trigger_time, loaded }: Presenting,
+  { selected: { binding, trigger_time: given }, trigger_time, loaded, resolved }: Presenting,
   { result, acquired_at, grant }: Answered,
   source: SourceValue | null,
   valueIdentity: string | null,
@@ -114,6 +116,7 @@ function witness(
     provider_id: binding.provider_id,
     check_id: binding.check_id,
     contract_identity: loaded.contract_identity,
+    ...resolved && binding.params !== undefined ? { params: binding.params } : {},
     trigger_time,
     ...given === undefined ? {} : { trigger_time_given: true as const },
     acquired_at,

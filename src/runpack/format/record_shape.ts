@@ -60,6 +60,13 @@ const correlation = variant("kind", {
 const genesis = variant("kind", {
   empty: closed({ kind: text }),
   declared: closed({ kind: text, payload_identity: identity, content_hash: contentHash }),
+  parameters: closed({
+    kind: text,
+    parameters: listOf(
+      closed({ parameter_id: text, value: closed({ value: anything, value_type: oneOf(...VALUE_TYPES) }) }),
+      SPEC_LIMITS.parameters,
+    ),
+  }),
 });
 const scope = variant("kind", {
   run_wide: closed({ kind: text }),
@@ -84,7 +91,7 @@ const witness = closed({
   content_type: orNull(text),
   provider_result: object,
   grant: object,
-}, { trigger_time_given: oneOf(true) });
+}, { params: anything, trigger_time_given: oneOf(true) });
 const evidence = closed({
   item_id: text,
   condition_id: text,

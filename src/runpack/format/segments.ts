@@ -49,7 +49,7 @@ export function namedValues(record: RunRecord): readonly NamedValue[] {
   switch (record.record_kind) {
     case "run_created": {
       const { genesis } = record.body;
-      if (genesis.kind === "empty") return [];
+      if (genesis.kind !== "declared") return [];
       return [{ kind: "payload", identity: genesis.payload_identity, condition_id: null }];
     }
     case "stage_opened":

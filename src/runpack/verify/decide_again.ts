@@ -79,10 +79,10 @@ function commandOf(record: RunRecord, { before, values }: DecisionInputs): Comma
   const request = requestOf(record);
   if (record.record_kind === "run_created") {
     const { correlation, genesis, run_allocation: { authority_id }, contracts, schemas } = record.body;
-    const declared = genesis.kind === "empty" ? { kind: "empty" } as const : declaredOf(values.payload);
-    if (declared === null) return null;
+    const given = genesis.kind === "declared" ? declaredOf(values.payload) : genesis;
+    if (given === null) return null;
     const allocation = { authority_id, run_id: record.run_key.run_id };
-    return { kind: "create", ...request, correlation, genesis: declared, allocation, contracts, schemas };
+    return { kind: "create", ...request, correlation, genesis: given, allocation, contracts, schemas };
   }
   if (before === null) return null;
   const expected_head = before.head;

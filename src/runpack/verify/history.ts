@@ -9,6 +9,8 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
+import { bindLaw } from "../../run/parameters.ts";
+import { asJson } from "../../run/primitives.ts";
 import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
 import { isCanonicalText, readFirstLine, readLines, readText } from "../format/canonical_text.ts";
 import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
@@ -25,7 +27,7 @@ import {
   checkBoundSchemas,
 } from "./claims/run_allocation_integrity.ts";
 import { checkCreatedGraph, checkManifestGraph } from "./claims/scenario_graph_binding.ts";
-import { constructLaw } from "./claims/scenario_law_construction.ts";
+import { checkRunParameters, constructLaw } from "./claims/scenario_law_construction.ts";
 import type { MaterialPart, SegmentPart } from "./object_walker.ts";
 import { collectNames, openValues, type SegmentValues } from "./material_values.ts";
 import { leafHash } from "../format/merkle.ts";
@@ -140,7 +142,8 @@ async function replayRecord(
     exhausted(replay);
     return null;
   }
-  if (record.record_kind === "run_created" && replay.previous === null) openRun(replay, record);
+  const isFirst = record.record_kind === "run_created" && replay.previous === null;
+  if (isFirst) await openRun(replay, record, environment);
   if (replay.law !== null && !areBounded(record, values, replay.withheld)) {
     broken(replay, "evidence_structural_admission", violation("items_unexpected", atRevision(record.revision)));
     return null;
@@ -167,6 +170,8 @@ async function replayRecord(
   if (step === null || !again || !isDecidedReceipt(step, receipt)) {
     judgeReceipt({ record, recordId, law: replay.law }, after, receipt, replay.findings);
   }
+  // The creation is decided under the law as it stands, all later records under the law with the values of the run.
+  if (isFirst && replay.law !== null) replay.law = bindLaw(replay.law, after?.parameters);
   replay.state = after;
   replay.head = { record_id: recordId, revision: record.revision };
   replay.previous = record;
@@ -217,7 +222,12 @@ function checkOperation(replay: ReplayState, record: RunRecord): Violation | nul
   return repeated ? violation("operation_repeated", atRevision(record.revision)) : checkFamily(record);
 }
 
-function openRun(replay: ReplayState, { body }: Extract<RunRecord, { record_kind: "run_created" }>): void {
+async function openRun(
+  replay: ReplayState,
+  record: Extract<RunRecord, { record_kind: "run_created" }>,
+  { profile }: Environment,
+): Promise<void> {
+  const { body } = record;
   replay.created = body;
   note(replay, "run_allocation_integrity", checkBoundContracts(body, replay.artifacts.contracts));
   if (body.scenario_law_identity !== replay.manifest.scenario_law_identity) {
@@ -227,6 +237,11 @@ function openRun(replay: ReplayState, { body }: Extract<RunRecord, { record_kind
   if (replay.law === null) return;
   note(replay, "scenario_graph_binding", checkCreatedGraph(replay.law, body));
   note(replay, "run_allocation_integrity", checkBoundSchemas(replay.law, body));
+  const contracts = boundContracts(asJson(record), replay.artifacts.contracts);
+  const { fault, isAssumed } = await checkRunParameters(replay.primitives, replay.law, record, profile, contracts);
+  if (isAssumed) replay.assumptions.add("json_schema_verdict_as_recorded");
+  note(replay, "scenario_law_construction", fault);
+  if (fault !== null) replay.law = null;
 }
 
 function environmentOf(replay: ReplayState, record: RunRecord): Environment | null {

@@ -67,6 +67,7 @@ export type ViolationCode =
   | "law_identity_mismatch"
   | "graph_identity_mismatch"
   | "scenario_mismatch"
+  | "parameters_mismatch"
   // run and history
   | "run_created_missing"
   | "run_created_unexpected"
@@ -134,6 +135,7 @@ export type ViolationCode =
   | "witness_unexpected"
   | "witness_invalid"
   | "binding_mismatch"
+  | "params_mismatch"
   | "contract_missing"
   | "contract_repeated"
   | "contract_mismatch"

@@ -62,7 +62,7 @@ export function replayWork(law: CompiledLaw): ReplayWork {
     switch (record.record_kind) {
       case "run_created": {
         const { genesis } = record.body;
-        return genesis.kind === "empty" ? 0 : sizes.value("payload", genesis.payload_identity);
+        return genesis.kind === "declared" ? sizes.value("payload", genesis.payload_identity) : 0;
       }
       case "artifact_submitted":
         return sizes.value("payload", record.body.payload_identity);

@@ -23,6 +23,8 @@ const CODES = {
   invalid_cursor: "invalid_request",
   /** Evidence of a precheck does not fit the law; `details.rejections`. */
   evidence_rejected: "invalid_request",
+  /** The genesis of a precheck does not give what the law declares; `details.faults`. */
+  genesis_rejected: "invalid_request",
   /** Params do not meet the schema of their check. */
   params_invalid: "invalid_request",
   /** The payload of a precheck does not meet its data shape. */

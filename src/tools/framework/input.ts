@@ -119,6 +119,23 @@ export const payload = briefly(
   "{kind: json, value} (JSON content_type) | {kind: bytes, base64} | {kind: external, content_ref: {uri, content_hash}}",
 );
 
+/** What a run is given at its start. */
+export const genesis = briefly(
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("empty") }),
+    z.strictObject({ kind: z.literal("declared"), payload }),
+    z.strictObject({
+      kind: z.literal("parameters"),
+      parameters: z.array(z.strictObject({
+        parameter_id: name,
+        value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
+      })).max(SPEC_LIMITS.parameters),
+    }),
+  ]),
+  "{kind: empty} | {kind: declared, payload: as in scenario_submit} | {kind: parameters, parameters: [{parameter_id, " +
+    "value: {value, value_type}}]}: all that the law declares",
+);
+
 /** A point in time. */
 export const timestamp = briefly(
   z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() }),

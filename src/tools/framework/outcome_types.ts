@@ -120,7 +120,11 @@ const REFUSALS: JsonObject = {
   creation_conflict: refused({ creation_request_id: SHORT_IDENTITY, ...USED_BY }),
   scenario_not_found: refused({ namespace_id: INTEGER, scenario_id: TEXT }),
   law_not_found: refused({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: IDENTITY }),
-  genesis_rejected: refused(PAYLOAD_REJECTED, PAYLOAD_BOUNDS),
+  genesis_rejected: refused({}, {
+    ...PAYLOAD_REJECTED,
+    ...PAYLOAD_BOUNDS,
+    faults: listOf(closed({ code: TEXT, path: TEXT, message: TEXT }, { parameter_id: TEXT })),
+  }),
   correlation_rejected: refused({ reason: { const: "correlation_id_invalid" }, expected: TEXT }),
   authority_unavailable: refused({ authority: oneOfNames("run_id", "time"), retryable: { const: true } }),
   operation_conflict: refused({ operation_id: ref("operation"), ...USED_BY }),

@@ -60,7 +60,9 @@ const RECORD_PARTS: JsonObject = {
   genesis: variants(
     closed({ kind: { const: "empty" } }),
     closed({ kind: { const: "declared" }, payload_identity: IDENTITY, content_hash: ref("hash") }),
+    closed({ kind: { const: "parameters" }, parameters: listOf(ref("parameter")) }),
   ),
+  parameter: closed({ parameter_id: TEXT, value: ref("typed") }),
   operation: closed({
     family: oneOfNames("create_run", "open_stage", "evaluate_stage", "submit"),
     identity: SHORT_IDENTITY,
@@ -78,7 +80,7 @@ const RECORD_PARTS: JsonObject = {
 
 const TRACE_MEMBERS: Members = { path: TEXT, condition_id: TEXT, value: KLEENE };
 const TRACE_REASON: Members = {
-  reason: oneOfNames("no_evidence", "disagreement", "unqualified", "type_mismatch", "error"),
+  reason: oneOfNames("no_evidence", "disagreement", "unqualified", "type_mismatch", "error", "parameter_missing"),
 };
 const EVIDENCE_MEMBERS: Members = {
   item_id: TEXT,
@@ -221,7 +223,7 @@ const RECORDED: JsonObject = {
     content_type: orNull(TEXT),
     provider_result: OBJECT,
     grant: OBJECT,
-  }, { trigger_time_given: { const: true } }),
+  }, { params: {}, trigger_time_given: { const: true } }),
   recorded_item: closed({
     ...EVIDENCE_MEMBERS,
     lane: LANE,

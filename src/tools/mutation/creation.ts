@@ -12,11 +12,13 @@ import { readJson } from "../../canonical/scan.ts";
 import type { CreateCommand } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide.ts";
+import { refusal } from "../../run/refusal.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { Artifact, Receipt } from "../../store/types.ts";
 import { StoreError } from "../../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { contractsOf } from "./bound_run.ts";
+import { bindGenesis } from "./run_parameters.ts";
 import { creationKey } from "../services/keyed_lock.ts";
 import { appendDecided, isAccepted } from "./append_decided.ts";
 import { fromReceipt, type Outcome } from "./outcome.ts";
@@ -109,6 +111,8 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
   const law = await findLaw(services, creation);
   if ("outcome" in law) return law;
+  const bound = await bindGenesis(services, law, creation.genesis);
+  if (!bound.ok) return refusal("genesis_rejected", { faults: bound.faults });
   const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);
   const { contracts, artifacts: contractArtifacts } = contractsOf(services, law);
   const artifacts = [...schemaArtifacts, ...contractArtifacts];
@@ -140,7 +144,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
     if (!isAccepted(decision)) return decision;
     const { state, result } = decision;
     const appended = await appendDecided(services, {
-      law,
+      law: bound.law,
       expectedHead: null,
       decisions: [decision],
       state,

@@ -177,6 +177,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   invalid_schema: corrected("Correct the JSON Schema as the message says and call again"),
   invalid_cursor: (failed) => [again(failed, "Start at the beginning, without a cursor")],
   evidence_rejected: corrected("Correct what is wrong at each path in details.rejections and call again"),
+  genesis_rejected: corrected("Correct the genesis at each path in details.faults and call again"),
   params_invalid: readCheck,
   payload_invalid: (failed) => readShape(failed, "Correct the payload as details.reason says and call again"),
   data_shape_rejected: (failed) =>

@@ -35,6 +35,9 @@ const ROWS: readonly Row[] = [
   ["evidence_rejected", "scenario_precheck_stage", { ...IN_2, stage_id: "a", caller_evidence: [] }, {}, [
     ["scenario_precheck_stage", /rejections/, { ...IN_2, stage_id: "a" }],
   ]],
+  ["genesis_rejected", "scenario_precheck_stage", { ...IN_2, stage_id: "a" }, {}, [
+    ["scenario_precheck_stage", /faults/, { ...IN_2, stage_id: "a" }],
+  ]],
   ["params_invalid", "evidence_query", { query: QUERY }, {}, [
     ["provider_check_schema_get", /params/, { provider_id: "scanner", check_id: "read" }],
     ["evidence_query", /Correct/, { query: { provider_id: "scanner", check_id: "read" } }],

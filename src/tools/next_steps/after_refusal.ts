@@ -262,7 +262,10 @@ export function nextAfterCreation(input: JsonObject, { outcome, result }: Outcom
     case "law_not_found":
       return [list];
     case "genesis_rejected":
-      return [retry({ genesis: { kind: "empty" } }, "Start with an empty genesis, or correct its payload")];
+      if (result["faults"] === undefined) {
+        return [retry({ genesis: { kind: "empty" } }, "Start with an empty genesis, or correct its payload")];
+      }
+      return [retry({}, "Correct the genesis at each path in faults; the law names its parameters")];
     case "correlation_rejected":
       return [retry({ correlation: { kind: "unset" } }, "Start without a correlation, or correct its id")];
     default:

@@ -130,7 +130,8 @@ export function acquire(scene: Scene, binding_id: string, answer: Answer): Prese
     const trigger_time = { kind: "unix_millis", value: NOW } as const;
     const selected = { binding, ...answer.given === true ? { trigger_time } : {} };
     const answered = { ok: true, result, acquired_at, grant: {} } as const;
-    const item = presentAnswer({ selected, trigger_time, condition, loaded }, answered, measured, error);
+    const resolved = scene.law.resolvedBindings.has(binding_id);
+    const item = presentAnswer({ selected, trigger_time, condition, loaded, resolved }, answered, measured, error);
     return schema_verdict === undefined ? item : { ...item, schema_verdict };
   };
   return present(signatureOf(scene, present(null), answer));

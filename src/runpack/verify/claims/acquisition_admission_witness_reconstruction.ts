@@ -85,7 +85,12 @@ function bindingFault({ law }: Step, item: RecordedEvidence, witness: Acquisitio
     item.provider_id === witness.provider_id &&
     binding.condition_id === item.condition_id && binding.provider_id === witness.provider_id &&
     binding.check_id === witness.check_id && binding.channel === item.channel;
-  return same ? null : "binding_mismatch";
+  if (!same) return "binding_mismatch";
+  // A witness repeats the params exactly if values of the run are in them.
+  const params = law.resolvedBindings.has(witness.binding_id) ? binding.params : undefined;
+  return sameJson(params ?? null, witness.params ?? null) && (params === undefined) === (witness.params === undefined)
+    ? null
+    : "params_mismatch";
 }
 
 function contractFault(

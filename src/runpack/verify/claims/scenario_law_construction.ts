@@ -11,9 +11,14 @@ import { graphIdentity, lawIdentity, reproveLaw } from "../../../law/law.ts";
 import { COMPARATORS } from "../../../law/value/predicates.ts";
 import type { CheckFacts, LawEnvironment } from "../../../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
-import { readCanonical } from "../../format/canonical_text.ts";
+import { maximumValueBytes } from "../../../run/evidence.ts";
+import { bindLaw, checkParameters } from "../../../run/parameters.ts";
+import { asJson } from "../../../run/primitives.ts";
+import type { OperatorProfile } from "../../../run/profile.ts";
+import type { RunRecord } from "../../../run/types.ts";
+import { readCanonical, sameJson } from "../../format/canonical_text.ts";
 import { type ContractCheck, type ContractFacts, factsOf } from "../../format/contract_facts.ts";
-import { violation } from "../findings.ts";
+import { atRevision, violation } from "../findings.ts";
 import type { VerificationPrimitives, Violation } from "../types.ts";
 
 /** Limits of an operator that allows every law. */
@@ -61,6 +66,41 @@ export async function constructLaw(
   if (identity !== expected) return violation("law_identity_mismatch");
   const law = compileLaw(reproved.law, identity, graphIdentity(primitives.sha256, reproved.law));
   return { law, assumptions: params.assumptions() };
+}
+
+/**
+ * Checks that the genesis of a run gives the parameters of its law, in order and each in its domain, and that the params
+ * that they make suit their checks.
+ *
+ * @param law The law as the pack has it
+ * @param contracts The contracts that the run is bound to, by provider
+ */
+export async function checkRunParameters(
+  { sha256, validateSchema }: VerificationPrimitives,
+  law: CompiledLaw,
+  { body, procedure }: Extract<RunRecord, { record_kind: "run_created" }>,
+  profile: OperatorProfile,
+  contracts: ReadonlyMap<string, ContractFacts>,
+): Promise<{ readonly fault: Violation | null; readonly isAssumed: boolean }> {
+  const fault = violation("parameters_mismatch", atRevision(1));
+  const { genesis } = body;
+  const checked = checkParameters(law, genesis, maximumValueBytes(law, profile));
+  if (!checked.ok) return { fault, isAssumed: false };
+  if (genesis.kind !== "parameters" || checked.parameters === undefined) return { fault: null, isAssumed: false };
+  const isSorted = sameJson(asJson(checked.parameters), asJson(genesis.parameters));
+  if (!isSorted || procedure === "gate-kernel-1") return { fault, isAssumed: false };
+  const bound = bindLaw(law, checked.parameters);
+  let isAssumed = false;
+  for (const bindingId of bound.resolvedBindings) {
+    const { provider_id = "", check_id = "", params = null } = bound.bindingIndex.get(bindingId) ?? {};
+    const check = contracts.get(provider_id)?.checks.get(check_id);
+    if (check === undefined) continue;
+    const identity = identify(sha256, "schema", check.params_schema);
+    const verdict = await validateSchema?.(identity, check.params_schema, params) ?? null;
+    if (verdict === "invalid") return { fault, isAssumed: false };
+    isAssumed ||= verdict === null;
+  }
+  return { fault: null, isAssumed };
 }
 
 /**

@@ -23,7 +23,7 @@ export function checkSubmission(step: Step): Violation | null {
 function faultOf(step: Step): ViolationCode | null {
   const { record } = step;
   if (record.record_kind === "run_created") {
-    return record.body.genesis.kind === "empty" ? null : payloadFault(step, record.body.genesis);
+    return record.body.genesis.kind === "declared" ? payloadFault(step, record.body.genesis) : null;
   }
   if (record.record_kind !== "artifact_submitted") return null;
   return payloadFault(step, record.body) ?? placeFault(step);

@@ -1,0 +1,95 @@
+/**
+ * Binds a law to the parameters of a genesis: the values are checked against the law, and the params that they make
+ * against the schemas of the checks.
+ *
+ * @module
+ */
+
+import { judgeParams } from "../../evidence/acquisition/params.ts";
+import { eachPlaceholder } from "../../law/placeholders.ts";
+import type { Genesis } from "../../run/command.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { maximumValueBytes } from "../../run/evidence.ts";
+import { bindLaw, checkParameters, type GenesisFault } from "../../run/parameters.ts";
+import { toolError } from "../framework/errors.ts";
+import type { ToolError } from "../framework/types.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import type { Services } from "../services/services.ts";
+
+/** Maximum faults of params in one answer. */
+const FAULTS_MAXIMUM = 64;
+
+/** The law of a run, or every reason why the genesis is rejected. */
+export type BoundLaw =
+  | { readonly ok: true; readonly law: CompiledLaw }
+  | { readonly ok: false; readonly faults: readonly GenesisFault[] };
+
+/**
+ * Binds a law to a genesis.
+ *
+ * @throws {SchemaSandboxError} Where a schema of params gave no verdict
+ */
+export async function bindGenesis(
+  services: Pick<Services, "environment" | "providers" | "schemaSandbox">,
+  law: CompiledLaw,
+  genesis: Genesis,
+): Promise<BoundLaw> {
+  const checked = checkParameters(law, genesis, maximumValueBytes(law, services.environment.profile));
+  if (!checked.ok) return checked;
+  const bound = bindLaw(law, checked.parameters);
+  const faults = await judgeResolved(services, law, bound);
+  return faults.length === 0 ? { ok: true, law: bound } : { ok: false, faults };
+}
+
+/** The law of a precheck: bound to a genesis if there is one, or the error `genesis_rejected`. */
+export async function lawUnder(
+  services: Pick<Services, "environment" | "providers" | "schemaSandbox">,
+  law: CompiledLaw,
+  genesis: Genesis | undefined,
+): Promise<CompiledLaw | ToolError> {
+  if (genesis === undefined) return law;
+  const bound = await bindGenesis(services, law, genesis);
+  if (bound.ok) return bound.law;
+  const [first] = bound.faults;
+  const more = bound.faults.length > 1 ? ` (and ${bound.faults.length - 1} more)` : "";
+  const message = `Cannot precheck: ${first?.path ?? "$.genesis"}: ${
+    first?.message ?? "the genesis is rejected"
+  }${more}`;
+  return toolError("genesis_rejected", message, asJson({ faults: bound.faults }) as JsonObject);
+}
+
+/** Validates resolved params. A provider that is not configured any more answers no query of the run. */
+async function judgeResolved(
+  { providers, schemaSandbox }: Pick<Services, "providers" | "schemaSandbox">,
+  law: CompiledLaw,
+  bound: CompiledLaw,
+): Promise<GenesisFault[]> {
+  const faults: GenesisFault[] = [];
+  for (const bindingId of bound.resolvedBindings) {
+    const binding = bound.bindingIndex.get(bindingId);
+    const provider = providers.get(binding?.provider_id ?? "");
+    const check = provider?.loaded.contract.checks.find(({ check_id }) => check_id === binding?.check_id);
+    if (binding === undefined || provider === undefined || check === undefined) continue;
+    const misfit = await judgeParams(schemaSandbox, provider.loaded, check, binding.params);
+    if (misfit === null) continue;
+    const [only, ...more] = parametersIn(law, bindingId);
+    faults.push({
+      code: "params_invalid",
+      path: "$.genesis.parameters",
+      ...only === undefined || more.length > 0 ? {} : { parameter_id: only },
+      message: `Binding ${JSON.stringify(bindingId)}: ${misfit}`,
+    });
+    if (faults.length === FAULTS_MAXIMUM) break;
+  }
+  return faults;
+}
+
+/** The parameters that the params of a binding hold. */
+function parametersIn(law: CompiledLaw, bindingId: string): readonly string[] {
+  const found = new Set<string>();
+  eachPlaceholder(law.bindingIndex.get(bindingId)?.params ?? null, null, (placeholder) => {
+    if (typeof placeholder !== "string") placeholder.parameters.forEach((parameter) => found.add(parameter));
+  });
+  return [...found];
+}
