@@ -40,6 +40,9 @@ import { checkWire } from "./wire_check.ts";
 /** The package of the well-known types. They are always those of the library, whose JSON mapping depends on their fields. */
 const WELL_KNOWN_PACKAGE = "google.protobuf";
 
+/** The library checks all names but those of packages. */
+const PACKAGE = /^(?:[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)?$/;
+
 /** The files of the well-known types. */
 export const WELL_KNOWN_FILES: readonly FileDescriptorProto[] = [
   file_google_protobuf_any,
@@ -313,6 +316,8 @@ export function openDescriptors(base64: string): OpenedDescriptors {
 export function openSet(set: FileDescriptorSet): OpenedDescriptors {
   const own = set.file.filter((file) => !isWellKnownPackage(file));
   if (own.some(definesWellKnownName)) return { ok: false, message: `expected no own type in ${WELL_KNOWN_PACKAGE}` };
+  const strange = own.find((file) => !PACKAGE.test(file.package));
+  if (strange !== undefined) return { ok: false, message: "expected names of packages of letters, digits, _ and ." };
   for (const file of own) file.messageType.forEach(setJsonNames);
   try {
     const file = [...WELL_KNOWN_FILES, ...own];

@@ -8,18 +8,10 @@
 export const GRPC_LIMITS = {
   /** Files of one import: `.proto` texts, or files of a descriptor set. */
   files: 1024,
-  /** UTF-8 bytes of all `.proto` texts together, and bytes of a descriptor set. */
-  sourceBytes: 16_777_216,
-  /** UTF-8 bytes of one `.proto` text. */
-  fileBytes: 4_194_304,
   /** Bytes of the descriptors that a profile carries. */
   profileBytes: 2_097_152,
-  /** Methods that are listed as candidates. */
-  methods: 4096,
-  /** Canonical bytes of the schema of one request or response. */
-  schemaBytes: 65_536,
   /** Values in the wire form of a descriptor set. */
-  descriptorValues: 1_000_000,
+  descriptorValues: 4_000_000,
   /** Messages within each other in the wire form of a message. */
   messageDepth: 100,
   /** Values in the wire form of a response. */

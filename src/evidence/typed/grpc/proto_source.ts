@@ -25,6 +25,7 @@ import {
   ServiceDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 import type { Enum, Field, MapField, ReflectionObject, Root, Service, Type } from "protobufjs";
+import type { ImportWarningCode } from "../import_result.ts";
 import { fullName, isWellKnownPackage, WELL_KNOWN_FILES } from "./descriptors.ts";
 
 type Library = typeof import("protobufjs");
@@ -37,7 +38,7 @@ export interface ProtoText {
 
 /** What an import has to say about its source. */
 export interface SourceWarning {
-  readonly code: string;
+  readonly code: ImportWarningCode;
   /** JSON pointer into the source. */
   readonly pointer: string;
   readonly message: string;
@@ -66,7 +67,7 @@ export async function readProtoTexts(texts: readonly ProtoText[]): Promise<Sourc
   for (const [index, text] of texts.entries()) {
     const pointer = `/proto/${index}`;
     if (parsed.has(text.path)) {
-      warnings.push({ code: "file_repeated", pointer, message: `A second file has the path "${text.path}"` });
+      warnings.push({ code: "file_ignored", pointer, message: `A second file has the path "${text.path}"` });
       continue;
     }
     try {
@@ -74,7 +75,7 @@ export async function readProtoTexts(texts: readonly ProtoText[]): Promise<Sourc
     } catch (error) {
       const reason = error instanceof Error ? error.message.slice(0, 256) : "the text cannot be parsed";
       warnings.push({
-        code: "proto_invalid",
+        code: "file_ignored",
         pointer: `${pointer}/text`,
         message: `Cannot read "${text.path}": ${reason}`,
       });
@@ -112,6 +113,8 @@ function visibleFrom(parsed: ReadonlyMap<string, ParsedFile>, path: string): Rea
 }
 
 function parse(library: Library, { path, text }: ProtoText, comments: Map<string, string>): ParsedFile {
+  // The parser drops what has this name without a word.
+  if (text.includes("__proto__")) throw new Error('the name "__proto__" is not supported');
   const { package: packageName = "", imports = [], weakImports = [], root } = library.parse(text, {
     keepCase: true,
     alternateCommentMode: true,
@@ -157,8 +160,10 @@ function messageOf(library: Library, type: Type, scope: string): DescriptorProto
   const message = create(DescriptorProtoSchema, { name: type.name, ...featuresOf(type) });
   const declared = type.oneofsArray.filter(({ fieldsArray }) => !fieldsArray.some(isProto3Optional));
   message.oneofDecl.push(...declared.map((one) => create(OneofDescriptorProtoSchema, { name: one.name })));
+  const groups = new Set(type.nestedArray.filter((one) => Reflect.get(one, "group") === true).map((one) => one.name));
   for (const field of type.fieldsArray) {
     const proto = fieldOf(library, field);
+    if (groups.has(field.type)) proto.type = FieldDescriptorProto_Type.GROUP;
     const oneof = declared.findIndex((one) => one.fieldsArray.includes(field));
     if (oneof >= 0) proto.oneofIndex = oneof;
     else if (isProto3Optional(field)) {
@@ -300,7 +305,10 @@ function resolveFile(file: FileDescriptorProto, names: Names, visible: ReadonlyS
       const known = names.get(full);
       return known !== undefined && [...known.paths].some((path) => visible.has(path)) ? known.kind : null;
     });
-    return `.${found ?? name.replace(/^\./, "")}`;
+    if (found !== null) return `.${found}`;
+    const full = name.replace(/^\./, "");
+    // A name that only another file knows must not be found later.
+    return names.has(full) ? `.${full} (not imported)` : `.${full}`;
   };
   const resolveMessage = (message: DescriptorProto, scope: string): void => {
     const name = fullName(scope, message.name);

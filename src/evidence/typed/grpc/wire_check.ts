@@ -125,28 +125,24 @@ function readDelimited(reading: Reading, field: DescField | null, end: number, d
   }
 }
 
-/** The entry of a map is a message with the key as field 1 and the value as field 2. */
+/**
+ * The entry of a map is a message with the key as field 1 and the value as field 2. A third field is refused: the library
+ * would read its bytes as another field.
+ */
 function readMapEntry(reading: Reading, field: DescField & { fieldKind: "map" }, end: number, depth: number): void {
   while (reading.at < end) {
-    const tag = Number(readVarint(reading, end));
-    const wireType = tag & 7;
-    const isKey = tag >> 3 === 1;
-    const isValue = tag >> 3 === 2;
+    const tag = readVarint(reading, end);
     count(reading, 1);
-    const scalar = isKey ? field.mapKey : isValue && field.mapKind === "scalar" ? field.scalar : undefined;
-    const isMessage = isValue && field.mapKind === "message";
-    const wanted = isMessage
-      ? DELIMITED
-      : scalar !== undefined
-      ? wireTypeOfScalar(scalar)
-      : isValue
-      ? VARINT
-      : wireType;
-    if (wireType !== wanted) {
+    const isKey = tag >> 3n === 1n;
+    if (!isKey && tag >> 3n !== 2n) throw new WireFault(`an entry of map "${field.name}" has more than key and value`);
+    const scalar = isKey ? field.mapKey : field.mapKind === "scalar" ? field.scalar : undefined;
+    const isMessage = !isKey && field.mapKind === "message";
+    const wireType = isMessage ? DELIMITED : scalar === undefined ? VARINT : wireTypeOfScalar(scalar);
+    if (Number(tag & 7n) !== wireType) {
       throw new WireFault(`an entry of map "${field.name}" has another type than its descriptor says`);
     }
     if (wireType !== DELIMITED) {
-      readField(reading, null, { number: tag >> 3, wireType, end, depth });
+      readField(reading, null, { number: 1, wireType, end, depth });
       continue;
     }
     const length = Number(readVarint(reading, end));

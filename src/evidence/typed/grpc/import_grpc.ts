@@ -1,0 +1,431 @@
+/**
+ * Imports a gRPC service: a contract and a profile from `.proto` texts or a descriptor set.
+ *
+ * @module
+ */
+
+import { type DescMethod, type FileRegistry, toBinary } from "@bufbuild/protobuf";
+import { type FileDescriptorProto, type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { encodeBase64 } from "../../../canonical/base64.ts";
+import { canonicalize } from "../../../canonical/canonicalize.ts";
+import type { JsonObject } from "../../../canonical/json.ts";
+import { utf8Length } from "../../../canonical/utf8.ts";
+import type { CheckContract, ProviderContract } from "../../types.ts";
+import {
+  type CandidateReason,
+  candidateReason,
+  type CheckIds,
+  comparatorsOf,
+  createCheckIds,
+  createWarningCollector,
+  IMPORT_LIMITS,
+  type ImportCandidate,
+  type ImportOptions,
+  type ImportRefusal,
+  type ImportResult,
+  type ImportSelection,
+  refuseImport,
+  shortDescription,
+  stepsOf,
+  type WarningCollector,
+} from "../import_result.ts";
+import type { GrpcOperation, GrpcProfile } from "../runtime_profile.ts";
+import {
+  closureOf,
+  fullName,
+  indexTypes,
+  isWellKnownPackage,
+  keepNeeded,
+  type KeptMethod,
+  openSet,
+  readDescriptorSet,
+  type TypeIndex,
+  WELL_KNOWN_FILES,
+  withoutDot,
+} from "./descriptors.ts";
+import { GRPC_LIMITS } from "./limits.ts";
+import { describeMessage, describePath, mayBeAbsent, type SchemaObstacle } from "./message_schema.ts";
+import { type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } from "./proto_source.ts";
+
+/** What to import: texts that import each other by their paths, or the wire form of a `FileDescriptorSet`. */
+export type GrpcSource =
+  | { readonly proto: readonly ProtoText[] }
+  | { readonly descriptor_set: Uint8Array };
+
+/** Milliseconds and bytes of one call, where the importer writes a profile. */
+const DEFAULT_LIMITS = { timeout_ms: 10_000, max_response_bytes: 1_048_576 };
+
+interface Importing {
+  readonly options: ImportOptions;
+  readonly warnings: WarningCollector;
+  readonly comments: ReadonlyMap<string, string>;
+  readonly index: TypeIndex;
+  readonly spend: (steps: number) => void;
+}
+
+/** A method of the source, what keeps it from being a check, and its descriptor where nothing does. */
+interface FoundMethod extends KeptMethod {
+  readonly operation: string;
+  readonly reasons: CandidateReason[];
+  descriptor: DescMethod | null;
+}
+
+/** One check to make. */
+interface WantedCheck {
+  readonly found: FoundMethod;
+  readonly selection: ImportSelection | null;
+}
+
+/**
+ * Imports a service. Never rejects, except with what `options.spend` throws.
+ *
+ * @param source The description
+ * @param options Names, selection, and the address of the service as `server_url`
+ */
+export async function importGrpc(source: GrpcSource, options: ImportOptions): Promise<ImportResult> {
+  const warnings = createWarningCollector();
+  const endpoint = readEndpoint(options.server_url, warnings);
+  if (typeof endpoint === "string") {
+    return refuseImport(endpoint, options.server_url === undefined ? 'name it as "host:port"' : options.server_url);
+  }
+  const read = "proto" in source ? await readTexts(source.proto) : readSet(source.descriptor_set);
+  if ("code" in read) return read;
+  for (const { code, pointer, message } of read.warnings) warnings.warn(code, pointer, message);
+  const importing = prepare(read, options, warnings);
+  const methods = findMethods(importing, read.files);
+  if (methods.length > IMPORT_LIMITS.operations) {
+    return refuseImport("document_too_complex", `expected at most ${IMPORT_LIMITS.operations} methods`);
+  }
+  describeMethods(importing, methods);
+  return build(importing, methods, endpoint);
+}
+
+interface Endpoint {
+  readonly endpoint: string;
+  readonly plaintext: boolean;
+}
+
+/** Reads `host:port`, with TLS unless it begins with `http://`. */
+function readEndpoint(
+  given: string | undefined,
+  warnings: WarningCollector,
+): Endpoint | "server_url_required" | "server_url_invalid" {
+  if (given === undefined) return "server_url_required";
+  const match = /^(https?:\/\/)?((?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):([1-9][0-9]{0,4}))$/.exec(given);
+  if (match === null || Number(match[3]) > 65_535) return "server_url_invalid";
+  const plaintext = match[1] === "http://";
+  if (plaintext) warnings.warn("server_cleartext", "", `Calls to "${match[2]}" are not encrypted`);
+  return { endpoint: match[2] ?? "", plaintext };
+}
+
+async function readTexts(texts: readonly ProtoText[]): Promise<SourceFiles | ImportRefusal> {
+  if (texts.length === 0) return refuseImport("document_invalid", "expected at least one file");
+  if (texts.length > GRPC_LIMITS.files) {
+    return refuseImport("document_too_complex", `expected at most ${GRPC_LIMITS.files} files, got ${texts.length}`);
+  }
+  const bytes = texts.reduce((sum, { path, text }) => sum + utf8Length(path) + utf8Length(text), 0);
+  if (bytes > IMPORT_LIMITS.documentBytes) {
+    return refuseImport("document_too_large", `expected at most ${IMPORT_LIMITS.documentBytes} bytes, got ${bytes}`);
+  }
+  const read = await readProtoTexts(texts);
+  if (read.files.length > 0) return read;
+  return refuseImport("document_invalid", read.warnings[0]?.message ?? "no file can be read");
+}
+
+function readSet(bytes: Uint8Array): SourceFiles | ImportRefusal {
+  const read = readDescriptorSet(bytes, IMPORT_LIMITS.documentBytes);
+  if (!read.ok) {
+    const isLarge = bytes.length > IMPORT_LIMITS.documentBytes;
+    return refuseImport(isLarge ? "document_too_large" : "document_invalid", read.message);
+  }
+  const warnings: SourceWarning[] = [];
+  const files = read.set.file.filter((file) => {
+    if (!isWellKnownPackage(file)) return true;
+    if (!WELL_KNOWN_FILES.some(({ name }) => name === file.name)) {
+      const message = `The package of "${file.name}" belongs to the well-known types`;
+      warnings.push({ code: "file_ignored", pointer: "", message });
+    }
+    return false;
+  });
+  return { files, warnings, comments: commentsOf(files) };
+}
+
+/** The comments of methods in a descriptor set. A path names a file's 6th field, a service, its 2nd field and a method. */
+function commentsOf(files: readonly FileDescriptorProto[]): ReadonlyMap<string, string> {
+  const comments = new Map<string, string>();
+  for (const file of files) {
+    for (const { path, leadingComments } of file.sourceCodeInfo?.location ?? []) {
+      const [six, service = -1, two, method = -1] = path;
+      if (path.length !== 4 || six !== 6 || two !== 2 || leadingComments === "") continue;
+      const found = file.service[service];
+      const name = found?.method[method]?.name;
+      if (found === undefined || name === undefined) continue;
+      comments.set(`${fullName(file.package, found.name)}/${name}`, leadingComments);
+    }
+  }
+  return comments;
+}
+
+function prepare(source: SourceFiles, options: ImportOptions, warnings: WarningCollector): Importing {
+  const index = indexTypes([...WELL_KNOWN_FILES, ...source.files], (file, name) => {
+    warnings.warn("file_ignored", name, `Another file than "${file.name}" defines "${name}" already`);
+  });
+  return { options, warnings, comments: source.comments, index, spend: options.spend ?? (() => {}) };
+}
+
+function findMethods({ index, spend }: Importing, files: readonly FileDescriptorProto[]): FoundMethod[] {
+  return files.flatMap((file) =>
+    file.service.flatMap((service) =>
+      service.method.map((method) => {
+        const name = fullName(file.package, service.name);
+        const operation = `${name}/${method.name}`;
+        const reasons: CandidateReason[] = [];
+        if (method.clientStreaming || method.serverStreaming) reasons.push(candidateReason("streaming", operation));
+        const { types, missing } = closureOf(index, [withoutDot(method.inputType), withoutDot(method.outputType)]);
+        spend(1 + types.size);
+        for (const type of missing) reasons.push(candidateReason("reference_unresolved", type, `"${type}"`));
+        return { file, service: name, method, operation, reasons, descriptor: null };
+      })
+    )
+  );
+}
+
+/** Sets the descriptors of the methods that have no reason yet. */
+function describeMethods(importing: Importing, methods: readonly FoundMethod[]): void {
+  const open = methods.filter(({ reasons }) => reasons.length === 0);
+  const opened = openNeeded(importing, open);
+  if (typeof opened === "string") {
+    for (const found of open) found.reasons.push(candidateReason("schema_invalid", found.operation, opened));
+    return;
+  }
+  for (const found of open) {
+    const service = opened.getService(found.service);
+    found.descriptor = service?.methods.find(({ name }) => name === found.method.name) ?? null;
+    if (found.descriptor === null) {
+      found.reasons.push(candidateReason("reference_unresolved", found.operation));
+      continue;
+    }
+    found.reasons.push(...reasonsOf(describeMessage(found.descriptor.input, "params", importing.spend).obstacles));
+  }
+}
+
+function openNeeded({ index }: Importing, methods: readonly KeptMethod[]): FileRegistry | string {
+  try {
+    const opened = openSet(keepNeeded(index, methods));
+    return opened.ok ? opened.registry : opened.message;
+  } catch (error) {
+    return error instanceof Error ? error.message : "the files cannot be read";
+  }
+}
+
+function reasonsOf(obstacles: readonly SchemaObstacle[]): CandidateReason[] {
+  return obstacles.slice(0, 16).map(({ code, symbol, detail }) =>
+    candidateReason(code, symbol, detail || `"${symbol}"`)
+  );
+}
+
+/** The result of one check: its schema, and what keeps it from being used. */
+interface DescribedResult {
+  readonly schema: JsonObject;
+  readonly path: readonly string[] | null;
+  readonly reasons: readonly CandidateReason[];
+}
+
+function describeResult(
+  importing: Importing,
+  { operation }: FoundMethod,
+  descriptor: DescMethod,
+  pointer: string,
+): DescribedResult {
+  const { spend, warnings } = importing;
+  if (pointer === "") {
+    const { schema, obstacles } = describeMessage(descriptor.output, "result", spend);
+    return { schema, path: null, reasons: [...reasonsOf(obstacles), ...sizeReasons(operation, schema)] };
+  }
+  const path = stepsOf(pointer) ?? [];
+  const described = describePath(descriptor.output, path, spend);
+  if (described === undefined) {
+    const reason = candidateReason("result_pointer_invalid", descriptor.output.typeName, `"${pointer}"`);
+    return { schema: {}, path, reasons: [reason] };
+  }
+  const last = described.fields.at(-1);
+  if (last !== undefined && !mayBeAbsent(last)) {
+    const message =
+      `A response without "${last.name}" counts as its default value; declare it "optional" to tell them apart`;
+    warnings.warn("presence_implicit", `${last.parent.typeName}.${last.name}`, message);
+  }
+  const reasons = [...reasonsOf(described.obstacles), ...sizeReasons(operation, described.schema)];
+  return { schema: described.schema, path, reasons };
+}
+
+function sizeReasons(operation: string, schema: JsonObject): readonly CandidateReason[] {
+  const bytes = utf8Length(canonicalize(schema));
+  if (bytes <= IMPORT_LIMITS.schemaBytes) return [];
+  return [candidateReason("schema_too_large", operation, `${bytes} bytes, at most ${IMPORT_LIMITS.schemaBytes}`)];
+}
+
+interface MadeCheck {
+  readonly found: FoundMethod;
+  readonly check: CheckContract;
+  readonly operation: GrpcOperation;
+}
+
+function build(importing: Importing, methods: readonly FoundMethod[], endpoint: Endpoint): ImportResult {
+  const { options, warnings } = importing;
+  const ids = createCheckIds();
+  const results = new Map(methods.map((found) => [found, wholeResult(importing, found)]));
+  const candidates = (made: readonly MadeCheck[]): ImportCandidate[] =>
+    methods.map((found) => candidateOf(found, results.get(found)?.reasons ?? [], made));
+  const context = (pointer = ""): Partial<ImportRefusal> => ({
+    pointer,
+    candidates: candidates([]),
+    warnings: warnings.warnings,
+  });
+  const made = options.selection === undefined
+    ? makeAll(importing, methods, results, ids)
+    : makeSelected(importing, methods, options.selection, ids);
+  if ("detail" in made) return refuseImport("selection_invalid", made.detail, context(made.pointer));
+  if (made.length === 0) return refuseImport("no_usable_operation", "", context());
+  if (made.length > IMPORT_LIMITS.checks) {
+    return refuseImport("selection_required", `${made.length} checks, at most ${IMPORT_LIMITS.checks}`, context());
+  }
+  const contract = contractOf(options.provider_id, made);
+  const bytes = utf8Length(canonicalize(contract as unknown as JsonObject));
+  if (bytes > IMPORT_LIMITS.contractBytes) {
+    return refuseImport("selection_required", `${bytes} bytes, at most ${IMPORT_LIMITS.contractBytes}`, context());
+  }
+  const set = keepNeeded(importing.index, [...new Set(made.map(({ found }) => found))]);
+  const profile = profileOf(endpoint, made, set);
+  if (profile === null) {
+    return refuseImport("selection_required", `descriptors of more than ${GRPC_LIMITS.profileBytes} bytes`, context());
+  }
+  return { ok: true, contract, profile, candidates: candidates(made), warnings: warnings.warnings };
+}
+
+function wholeResult(importing: Importing, found: FoundMethod): DescribedResult | null {
+  return found.descriptor === null ? null : describeResult(importing, found, found.descriptor, "");
+}
+
+function candidateOf(
+  { operation, method, reasons }: FoundMethod,
+  ofResult: readonly CandidateReason[],
+  made: readonly MadeCheck[],
+): ImportCandidate {
+  const check = made.find(({ found }) => found.operation === operation)?.check;
+  const every = check === undefined ? [...reasons, ...ofResult] : [];
+  const all = every.filter((one, index) =>
+    every.findIndex(({ code, pointer }) => code === one.code && pointer === one.pointer) === index
+  );
+  return {
+    operation,
+    method: method.name,
+    usable: all.length === 0,
+    check_id: check?.check_id ?? null,
+    reasons: all,
+  };
+}
+
+/** Every usable method; the number is bounded before the contract is built. */
+function makeAll(
+  importing: Importing,
+  methods: readonly FoundMethod[],
+  results: ReadonlyMap<FoundMethod, DescribedResult | null>,
+  ids: CheckIds,
+): MadeCheck[] {
+  return methods.flatMap((found) => {
+    const result = results.get(found) ?? null;
+    if (found.reasons.length > 0 || found.descriptor === null || result === null || result.reasons.length > 0) {
+      return [];
+    }
+    return [makeCheck(importing, found, found.descriptor, result, ids.take(defaultId(found)))];
+  });
+}
+
+function defaultId({ service, method }: FoundMethod): string {
+  return `${service.slice(service.lastIndexOf(".") + 1)}.${method.name}`;
+}
+
+function makeSelected(
+  importing: Importing,
+  methods: readonly FoundMethod[],
+  selection: readonly ImportSelection[],
+  ids: CheckIds,
+): MadeCheck[] | { readonly pointer: string; readonly detail: string } {
+  const made: MadeCheck[] = [];
+  for (const [index, selected] of selection.entries()) {
+    const pointer = `/selection/${index}`;
+    const found = methods.find(({ operation }) => operation === selected.operation.replace(/^\//, ""));
+    if (found === undefined) return { pointer: `${pointer}/operation`, detail: `no method "${selected.operation}"` };
+    const [reason] = found.reasons;
+    if (found.descriptor === null || reason !== undefined) {
+      return { pointer: `${pointer}/operation`, detail: reason?.message ?? "the method cannot be a check" };
+    }
+    const result = describeResult(importing, found, found.descriptor, selected.result_pointer ?? "");
+    const [obstacle] = result.reasons;
+    if (obstacle !== undefined) return { pointer: `${pointer}/result_pointer`, detail: obstacle.message };
+    if (selected.check_id !== undefined && !ids.takeExactly(selected.check_id)) {
+      return { pointer: `${pointer}/check_id`, detail: "expected an id of 1 to 256 bytes that no other check has" };
+    }
+    made.push(makeCheck(importing, found, found.descriptor, result, selected.check_id ?? ids.take(defaultId(found))));
+  }
+  return made;
+}
+
+function makeCheck(
+  importing: Importing,
+  found: FoundMethod,
+  descriptor: DescMethod,
+  result: DescribedResult,
+  check_id: string,
+): MadeCheck {
+  const { operation, service, method } = found;
+  const params = describeMessage(descriptor.input, "params", importing.spend).schema;
+  const check: CheckContract = {
+    check_id,
+    description: shortDescription(importing.comments.get(operation), `The response of ${operation}.`),
+    determinism: "external",
+    params_required: Object.hasOwn(params, "required"),
+    params_schema: params,
+    result_schema: result.schema,
+    allowed_comparators: comparatorsOf(result.schema),
+    anchor_types: ["grpc_request"],
+    content_types: ["application/json"],
+    examples: [],
+  };
+  const source = { operation, pointer: "" };
+  return { found, check, operation: { service, method: method.name, result_path: result.path, source } };
+}
+
+function contractOf(providerId: string, made: readonly MadeCheck[]): ProviderContract {
+  const services = [...new Set(made.map(({ found }) => found.service))];
+  return {
+    provider_id: providerId,
+    name: providerId,
+    description: shortDescription(`gRPC: ${services.join(", ")}`, "gRPC"),
+    transport: "typed",
+    config_schema: { type: "object", additionalProperties: false },
+    checks: made.map(({ check }) => check),
+    notes: [],
+  };
+}
+
+function profileOf(
+  { endpoint, plaintext }: Endpoint,
+  made: readonly MadeCheck[],
+  set: FileDescriptorSet,
+): GrpcProfile | null {
+  const descriptors = toBinary(FileDescriptorSetSchema, set);
+  if (descriptors.length > GRPC_LIMITS.profileBytes) return null;
+  return {
+    profile_version: "1",
+    typed_protocol: "grpc",
+    endpoint,
+    plaintext,
+    authority: null,
+    tls: { ca: null, client: null },
+    credentials: [],
+    descriptor_set_base64: encodeBase64(descriptors),
+    operations: Object.fromEntries(made.map(({ check, operation }) => [check.check_id, operation])),
+    limits: DEFAULT_LIMITS,
+  };
+}

@@ -1,0 +1,278 @@
+/**
+ * One unary gRPC call over HTTP/2 to a checked address, sent by the worker that was granted exactly that address.
+ *
+ * @module
+ */
+
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
+import net, { type Socket } from "node:net";
+import tls from "node:tls";
+import { collectBytes } from "../../../canonical/collect_bytes.ts";
+import type { OperationalCode } from "../../types.ts";
+import { GRPC_LIMITS } from "./limits.ts";
+
+/** One call. */
+export interface UnaryCall {
+  /** The checked address. */
+  readonly address: string;
+  readonly port: number;
+  /** The name that the certificate must have, for SNI too. */
+  readonly host: string;
+  /** Value of `:authority`. */
+  readonly authority: string;
+  /** Null connects without TLS. */
+  readonly tls: {
+    /** PEM certificates to trust in addition to the runtime's. */
+    readonly authorities: readonly string[] | null;
+    /** PEM certificate chain and key of the client. */
+    readonly client: { readonly certificate: string; readonly key: string } | null;
+  } | null;
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  /** Names in lower case, with their values. */
+  readonly metadata: readonly (readonly [name: string, value: string])[];
+  readonly message: Uint8Array;
+  /** Milliseconds to connect, TLS included. */
+  readonly connectMillis: number;
+  /** Milliseconds until the call is over, the connection included. */
+  readonly timeoutMillis: number;
+  /** Bytes of the response message. */
+  readonly maximumBytes: number;
+}
+
+/** What a server sent, before it is judged. */
+export interface UnaryResponse {
+  readonly httpStatus: number;
+  readonly contentType: string;
+  readonly encoding: string;
+  /** `grpc-status` and `grpc-message` as sent; null where there is none. */
+  readonly status: string | null;
+  readonly statusMessage: string;
+  /** The frames of the body: zero or more messages, each with a flag and its length before it. */
+  readonly body: Uint8Array;
+}
+
+/** Why a call got no response. `unsent`: no connection was made, so another address may be tried. */
+export interface UnaryFailure {
+  readonly ok: false;
+  readonly code: OperationalCode;
+  readonly message: string;
+  readonly unsent: boolean;
+}
+
+/** A response, or the failure. */
+export type UnaryAnswer = { readonly ok: true; readonly response: UnaryResponse } | UnaryFailure;
+
+/** Bytes before each message of a body: a flag and a length of 32 bits. */
+export const FRAME_BYTES = 5;
+
+/** Header fields of a response, and trailers; the runtime resets a stream with more. */
+const HEADER_LINES = 64;
+
+/** How far a call has progressed; the meaning of an error depends on it. */
+type Stage = "connecting" | "securing" | "sent" | "answered";
+
+interface Calling {
+  readonly call: UnaryCall;
+  readonly settle: (answer: UnaryAnswer) => void;
+  stage: Stage;
+  socket: Socket | null;
+  session: ClientHttp2Session | null;
+  connectTimer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Sends the call. Never rejects; every handle is closed when it resolves. */
+export function callUnary(call: UnaryCall, signal: AbortSignal): Promise<UnaryAnswer> {
+  // An error of the runtime on a permission that is missing would end the worker, so it is asked for first.
+  if (!isGranted(call)) {
+    const message = `Cannot call "${call.host}": the address is not granted`;
+    return Promise.resolve({ ok: false, code: "destination_blocked", message, unsent: false });
+  }
+  return new Promise((resolve) => {
+    let settled = false;
+    const abort = (): void => fail(calling, "cancelled", "the query was cancelled");
+    const calling: Calling = {
+      call,
+      stage: "connecting",
+      socket: null,
+      session: null,
+      connectTimer: undefined,
+      settle(answer): void {
+        if (settled) return;
+        settled = true;
+        clearTimeout(timer);
+        clearTimeout(calling.connectTimer);
+        signal.removeEventListener("abort", abort);
+        // The runtime's HTTP/2 library ends the process if a session is destroyed while it reports an event of it.
+        setTimeout(() => {
+          calling.session?.destroy();
+          calling.socket?.destroy();
+          resolve(answer);
+        });
+      },
+    };
+    const timer = setTimeout(
+      () => fail(calling, "timeout", `no answer within ${call.timeoutMillis} ms`),
+      call.timeoutMillis,
+    );
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) return abort();
+    connect(calling);
+  });
+}
+
+function isGranted({ address, port }: UnaryCall): boolean {
+  const host = address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  return Deno.permissions.querySync({ name: "net", host }).state === "granted";
+}
+
+function fail({ call, stage, settle }: Calling, code: OperationalCode, reason: string): void {
+  settle({ ok: false, code, message: `Cannot call "${call.host}": ${reason}`, unsent: stage === "connecting" });
+}
+
+function connect(calling: Calling): void {
+  const { address, port, tls: secure, connectMillis } = calling.call;
+  const socket = net.connect({ host: address, port, noDelay: true });
+  calling.socket = socket;
+  calling.connectTimer = setTimeout(
+    () => fail(calling, "timeout", `no connection within ${connectMillis} ms`),
+    connectMillis,
+  );
+  socket.on("error", (error) => failAt(calling, error));
+  socket.on("close", () => failAt(calling, null));
+  socket.once("connect", () => {
+    if (secure === null) return request(calling, socket);
+    calling.stage = "securing";
+    startTls(calling, socket, secure);
+  });
+}
+
+function startTls(calling: Calling, plain: Socket, { authorities, client }: NonNullable<UnaryCall["tls"]>): void {
+  const { host } = calling.call;
+  const socket = tls.connect({
+    socket: plain,
+    host,
+    // RFC 6066 has no addresses in SNI.
+    ...net.isIP(host) === 0 ? { servername: host } : {},
+    ALPNProtocols: ["h2"],
+    ...authorities === null ? {} : { ca: [...authorities] },
+    ...client === null ? {} : { cert: client.certificate, key: client.key },
+  });
+  calling.socket = socket;
+  socket.on("error", (error) => failAt(calling, error));
+  socket.on("close", () => failAt(calling, null));
+  socket.once("secureConnect", () => {
+    if (socket.alpnProtocol === "h2") return request(calling, socket);
+    fail(calling, "provider_protocol_error", "the server does not offer HTTP/2");
+  });
+}
+
+function request(calling: Calling, socket: Socket): void {
+  const { call } = calling;
+  calling.stage = "sent";
+  clearTimeout(calling.connectTimer);
+  const session = http2.connect(`${call.tls === null ? "http" : "https"}://${call.authority}`, {
+    createConnection: () => socket,
+    maxHeaderListPairs: HEADER_LINES,
+    settings: { maxHeaderListSize: GRPC_LIMITS.headerBytes, enablePush: false },
+  });
+  calling.session = session;
+  session.on("error", (error) => failAt(calling, error));
+  session.on("goaway", () => fail(calling, "connection_failed", "the server closes the connection"));
+  session.on("close", () => failAt(calling, null));
+  const stream = session.request({
+    ":method": "POST",
+    ":path": call.path,
+    ":authority": call.authority,
+    ":scheme": call.tls === null ? "http" : "https",
+    "content-type": "application/grpc",
+    te: "trailers",
+    "grpc-timeout": `${call.timeoutMillis}m`,
+    "grpc-accept-encoding": "identity",
+    "user-agent": "gate/0.1",
+    ...Object.fromEntries(call.metadata),
+  });
+  readResponse(calling, stream);
+  const frame = new Uint8Array(FRAME_BYTES + call.message.length);
+  new DataView(frame.buffer).setUint32(1, call.message.length);
+  frame.set(call.message, FRAME_BYTES);
+  stream.end(frame);
+}
+
+/** Collects headers, frames and trailers. The runtime may report data before the headers that precede it. */
+function readResponse(calling: Calling, stream: ClientHttp2Stream): void {
+  const { maximumBytes } = calling.call;
+  const body = collectBytes(FRAME_BYTES + maximumBytes);
+  const seen: Record<string, string> = {};
+  let headersSeen = false;
+  const takeHeaders = (headers: IncomingHttpHeaders): void => {
+    const own = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    const bytes = own.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
+    if (bytes > GRPC_LIMITS.headerBytes) {
+      return fail(calling, "response_too_large", `the headers have more than ${GRPC_LIMITS.headerBytes} bytes`);
+    }
+    calling.stage = "answered";
+    Object.assign(seen, Object.fromEntries(own));
+  };
+  const finish = (): void => {
+    if (!headersSeen) return fail(calling, "provider_protocol_error", "the response has no headers");
+    calling.settle({ ok: true, response: responseOf(seen, body.bytes()) });
+  };
+  stream.on("response", (headers) => {
+    headersSeen = true;
+    takeHeaders(headers);
+  });
+  stream.on("trailers", takeHeaders);
+  const tooLarge = (): void => fail(calling, "response_too_large", `the message has more than ${maximumBytes} bytes`);
+  const head: number[] = [];
+  stream.on("data", (chunk: Uint8Array) => {
+    calling.stage = "answered";
+    if (head.length < FRAME_BYTES) {
+      head.push(...chunk.subarray(0, FRAME_BYTES - head.length));
+      if (head.length === FRAME_BYTES && declaredLength(head) > maximumBytes) return tooLarge();
+    }
+    if (!body.add(chunk)) tooLarge();
+  });
+  stream.on("error", (error) => {
+    if (stream.rstCode !== http2.constants.NGHTTP2_ENHANCE_YOUR_CALM) return failAt(calling, error);
+    fail(calling, "response_too_large", `the response has more than ${HEADER_LINES} headers`);
+  });
+  stream.on("end", () => setTimeout(finish));
+  stream.on("close", () => setTimeout(() => failAt(calling, null)));
+}
+
+/** The length that the bytes before a message declare. */
+export function declaredLength(frame: ArrayLike<number>): number {
+  const [, a = 0, b = 0, c = 0, d = 0] = Array.from({ length: FRAME_BYTES }, (_, index) => frame[index] ?? 0);
+  return ((a * 256 + b) * 256 + c) * 256 + d;
+}
+
+function responseOf(seen: Readonly<Record<string, string>>, body: Uint8Array): UnaryResponse {
+  return {
+    httpStatus: Number(seen[":status"] ?? 0),
+    contentType: seen["content-type"] ?? "",
+    encoding: seen["grpc-encoding"] ?? "identity",
+    status: seen["grpc-status"] ?? null,
+    statusMessage: seen["grpc-message"] ?? "",
+    body,
+  };
+}
+
+/** Fails with the code that follows from the progress, because the text of the error may name addresses. */
+function failAt(calling: Calling, error: Error | null): void {
+  const { stage } = calling;
+  const code = codeOf(error);
+  // A server that wants another certificate says so after the client's part of the handshake is over.
+  if (stage === "securing" || (stage === "sent" && code.startsWith("ERR_SSL_"))) {
+    return fail(calling, "tls_failed", `no secure connection (${code})`);
+  }
+  if (code === "ERR_HTTP2_ERROR") return fail(calling, "provider_protocol_error", "the response is not HTTP/2");
+  const ended = `the connection ended (${code})`;
+  return fail(calling, stage === "answered" ? "response_truncated" : "connection_failed", ended);
+}
+
+function codeOf(error: Error | null): string {
+  if (error === null) return "closed";
+  const code: unknown = Reflect.get(error, "code");
+  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : error.name;
+}
