@@ -205,22 +205,23 @@ function addProviderImport(provider: Command, finish: Finish): void {
   const imported = withJson(command(provider, "import", "Make a typed provider from the description of a service", [
     "gate provider import openapi pets.yaml --dry-run",
     "gate provider import openapi pets.yaml --select 'ready=getStatus#/ready'",
+    "gate provider import grpc checks.proto common.proto --server-url grpc.example.com:443",
   ]));
   withValues(imported, { kind: IMPORT_KINDS })
-    .argument("<kind>", "openapi: a document of OpenAPI 3.0 or 3.1 in JSON or YAML")
-    .argument("<file>", "the description: at most 64 MiB, in YAML 8 MiB")
+    .argument("<kind>", "openapi: OpenAPI 3.0 or 3.1 in JSON or YAML; grpc: .proto files or a descriptor set")
+    .argument("<file...>", "the description: at most 64 MiB, in YAML 8 MiB; only .proto files may be several")
     .option("--provider-id <ID>", "id of the provider (default: the name of the file)")
     .option(
       "--select <OPERATION>",
       "an operation to make a check of (repeatable; default: every usable one), as [CHECK_ID=]OPERATION[#POINTER]",
       collect,
     )
-    .option("--server-url <URL>", "address of the service, in place of the description's")
+    .option("--server-url <URL>", "address of the service, in place of the description's; of gRPC always, as HOST:PORT")
     .option("--out <DIR>", "folder for contract and profile (default: the current folder)")
     .option("--dry-run", "show the candidates and write no file")
     .option("--force", "replace files that exist")
-    .action(async (kind: string, file: string, flags: Flags) =>
-      finish(await (await import("./provider/import.ts")).runProviderImport(kind, file, flags))
+    .action(async (kind: string, files: readonly string[], flags: Flags) =>
+      finish(await (await import("./provider/import.ts")).runProviderImport(kind, files, flags))
     );
 }
 

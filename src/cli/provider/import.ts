@@ -4,9 +4,10 @@
  * @module
  */
 
-import { basename, join, resolve } from "node:path";
-import { utf8Length } from "../../canonical/utf8.ts";
+import { basename, join, posix, resolve } from "node:path";
+import { decodeUtf8Strict, utf8Length } from "../../canonical/utf8.ts";
 import { readBounded } from "../../config/files.ts";
+import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
 import {
   IMPORT_LIMITS,
   type ImportCandidate,
@@ -39,20 +40,28 @@ interface WrittenFiles {
   readonly profile_path: string;
 }
 
-/** Runs `gate provider import KIND FILE`. The exit code is 2 where the description gives no contract. */
+/** Runs `gate provider import KIND FILE...`. The exit code is 2 where the description gives no contract. */
 export async function runProviderImport(
   given: string,
-  file: string,
+  paths: readonly string[],
   options: ProviderImportOptions,
 ): Promise<number> {
   const kind = IMPORT_KINDS.find((known) => known === given);
   if (kind === undefined) {
     throw new CliError("usage", `Unknown kind "${given}"`, `expected one of ${IMPORT_KINDS.join(", ")}`);
   }
+  const [file = "", ...others] = paths;
   const providerId = options.providerId ?? defaultId(file);
-  const bytes = await readDescription(file);
+  if (others.length > 0 && !(kind === "grpc" && paths.every(isProto))) {
+    throw new CliError("usage", `Cannot import ${paths.length} files`, "only .proto files may be several");
+  }
+  const source: ImportSource = kind === "openapi"
+    ? { kind, bytes: await readDescription(file) }
+    : isProto(file)
+    ? { kind, proto: await readTexts(paths) }
+    : { kind, descriptor_set: await readDescription(file) };
   const { importInSandbox } = await import("../../evidence/typed/import_sandbox.ts");
-  const result = await importInSandbox({ kind, bytes }, {
+  const result = await importInSandbox(source, {
     provider_id: providerId,
     ...options.select === undefined ? {} : { selection: options.select.map(selectionOf) },
     ...options.serverUrl === undefined ? {} : { server_url: options.serverUrl },
@@ -72,6 +81,23 @@ function defaultId(file: string): string {
   const id = basename(file).replace(/\.[^.]*$/, "");
   if (id === "") throw new CliError("usage", `Cannot name the provider after "${file}"`, "name it with --provider-id");
   return id;
+}
+
+function isProto(path: string): boolean {
+  return path.endsWith(".proto");
+}
+
+/** Reads `.proto` files. The path of each, as it was given, is the path by which the others import it. */
+async function readTexts(
+  paths: readonly string[],
+): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  const texts: { readonly path: string; readonly text: string }[] = [];
+  for (const path of paths) {
+    const text = decodeUtf8Strict(await readDescription(path));
+    if (text === null) throw new CliError("usage", `Cannot read "${path}": it is not UTF-8`);
+    texts.push({ path: posix.normalize(path.replaceAll("\\", "/")), text });
+  }
+  return texts;
 }
 
 async function readDescription(file: string): Promise<Uint8Array<ArrayBuffer>> {

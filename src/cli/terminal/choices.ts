@@ -14,4 +14,4 @@ export type Shell = typeof SHELLS[number];
 export const GRAPH_FORMATS = ["terminal", "mermaid", "svg"] as const;
 
 /** The descriptions of services that `gate provider import` reads. */
-export const IMPORT_KINDS = ["openapi"] as const;
+export const IMPORT_KINDS = ["openapi", "grpc"] as const;

@@ -64,6 +64,9 @@ const CANDIDATE_REASONS = {
   schema_too_large: "The schema is too large",
   server_differs: "The operation has another server than the document",
   streaming: "The method is not unary",
+  field_any: "A field has the type google.protobuf.Any, whose content no descriptor declares",
+  field_group: "A field is a group of proto2",
+  field_name_conflict: "Two fields of a message have the same name in JSON",
   result_pointer_invalid: "The result pointer leads to no value that the schema of the response declares",
 } as const;
 
@@ -122,7 +125,13 @@ export type ImportWarningCode =
   /** A member of the document has another type than the specification says. */
   | "member_ignored"
   /** A field is read in another form than the description declares. */
-  | "field_converted";
+  | "field_converted"
+  /** A file cannot be read, or repeats what another one defines. */
+  | "file_ignored"
+  /** A file imports another one that was not given. */
+  | "import_missing"
+  /** The result is a field without presence: a response without it counts as its default value. */
+  | "presence_implicit";
 
 /** Why an import gave no contract, with the sentence that its message begins with. */
 const IMPORT_REFUSALS = {

@@ -8,10 +8,17 @@ import { readJson } from "../../canonical/scan.ts";
 import { createWorkerHost } from "../sandbox/worker_host.ts";
 import type { ImportQuestion } from "./import_protocol.ts";
 import { IMPORT_LIMITS, type ImportOptions, type ImportResult, refuseImport } from "./import_result.ts";
+import type { GrpcImportSource } from "./grpc/import_worker.ts";
 import type { OpenApiSource } from "./openapi/import_worker.ts";
 
 /** A service description as bytes or texts. */
-export type ImportSource = OpenApiSource;
+export type ImportSource = OpenApiSource | GrpcImportSource;
+
+/** The worker's module of each kind of description. */
+const WORKERS = {
+  openapi: new URL("./openapi/import_worker.ts", import.meta.url),
+  grpc: new URL("./grpc/import_worker.ts", import.meta.url),
+} as const;
 
 /** Limits of one import. */
 export interface ImportSandboxOptions {
@@ -48,7 +55,7 @@ async function run(
   options: Omit<ImportOptions, "spend">,
   milliseconds: number,
 ): Promise<ImportResult> {
-  const module = new URL("./openapi/import_worker.ts", import.meta.url);
+  const module = WORKERS[source.kind];
   const host = createWorkerHost({ name: "gate-import", module, permissions: {}, setup: null, concurrency: 1 });
   const { provider_id, selection, server_url } = options;
   const question: ImportQuestion<ImportSource> = {
@@ -62,7 +69,7 @@ async function run(
     milliseconds,
   };
   try {
-    const transfer = [source.bytes.buffer];
+    const transfer = buffersOf(source);
     const answer = await host.ask<string>(question, {
       limitMillis: milliseconds + GRACE_MILLIS,
       signal: NEVER,
@@ -73,4 +80,9 @@ async function run(
   } finally {
     host.close();
   }
+}
+
+function buffersOf(source: ImportSource): ArrayBuffer[] {
+  if (source.kind === "openapi") return [source.bytes.buffer];
+  return "proto" in source ? [] : [source.descriptor_set.buffer];
 }

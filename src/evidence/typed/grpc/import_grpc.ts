@@ -50,7 +50,7 @@ import { type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } 
 /** What to import: texts that import each other by their paths, or the wire form of a `FileDescriptorSet`. */
 export type GrpcSource =
   | { readonly proto: readonly ProtoText[] }
-  | { readonly descriptor_set: Uint8Array };
+  | { readonly descriptor_set: Uint8Array<ArrayBuffer> };
 
 /** Milliseconds and bytes of one call, where the importer writes a profile. */
 const DEFAULT_LIMITS = { timeout_ms: 10_000, max_response_bytes: 1_048_576 };
@@ -84,10 +84,6 @@ interface WantedCheck {
  */
 export async function importGrpc(source: GrpcSource, options: ImportOptions): Promise<ImportResult> {
   const warnings = createWarningCollector();
-  const endpoint = readEndpoint(options.server_url, warnings);
-  if (typeof endpoint === "string") {
-    return refuseImport(endpoint, options.server_url === undefined ? 'name it as "host:port"' : options.server_url);
-  }
   const read = "proto" in source ? await readTexts(source.proto) : readSet(source.descriptor_set);
   if ("code" in read) return read;
   for (const { code, pointer, message } of read.warnings) warnings.warn(code, pointer, message);
@@ -97,7 +93,7 @@ export async function importGrpc(source: GrpcSource, options: ImportOptions): Pr
     return refuseImport("document_too_complex", `expected at most ${IMPORT_LIMITS.operations} methods`);
   }
   describeMethods(importing, methods);
-  return build(importing, methods, endpoint);
+  return build(importing, methods);
 }
 
 interface Endpoint {
@@ -270,7 +266,7 @@ interface MadeCheck {
   readonly operation: GrpcOperation;
 }
 
-function build(importing: Importing, methods: readonly FoundMethod[], endpoint: Endpoint): ImportResult {
+function build(importing: Importing, methods: readonly FoundMethod[]): ImportResult {
   const { options, warnings } = importing;
   const ids = createCheckIds();
   const results = new Map(methods.map((found) => [found, wholeResult(importing, found)]));
@@ -281,6 +277,10 @@ function build(importing: Importing, methods: readonly FoundMethod[], endpoint: 
     candidates: candidates([]),
     warnings: warnings.warnings,
   });
+  const endpoint = readEndpoint(options.server_url, warnings);
+  if (typeof endpoint === "string") {
+    return refuseImport(endpoint, options.server_url ?? 'name it as "host:port"', context());
+  }
   const made = options.selection === undefined
     ? makeAll(importing, methods, results, ids)
     : makeSelected(importing, methods, options.selection, ids);
