@@ -46,8 +46,9 @@ interface State {
 }
 
 /** The worker's module of each protocol. */
-const WORKERS: Readonly<Partial<Record<RuntimeProfile["typed_protocol"], URL>>> = {
+const WORKERS: Readonly<Record<RuntimeProfile["typed_protocol"], URL>> = {
   openapi_http: new URL("./http/call_worker.ts", import.meta.url),
+  grpc: new URL("./grpc/call_worker.ts", import.meta.url),
 };
 
 /**
@@ -61,11 +62,9 @@ export function createTypedProvider(
 ): TypedProvider {
   const { contract } = version.loaded;
   const dependencies = dependenciesOf(options);
-  const module = WORKERS[version.profile.typed_protocol];
-  if (module === undefined) throw new TypeError(`Cannot create provider "${contract.provider_id}": unknown protocol`);
   const pool = createWorkerPool({
     name: "gate-typed",
-    module,
+    module: WORKERS[version.profile.typed_protocol],
     setup: version.profile,
     concurrency: CONCURRENCY,
     // A second one replaces the first where the addresses of the host change.

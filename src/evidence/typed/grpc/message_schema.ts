@@ -221,7 +221,7 @@ function enumSchema(descriptor: DescEnum): JsonObject {
 }
 
 /** Whether a message has a JSON form other than an object of its fields. */
-export function hasOwnJsonForm({ typeName }: DescMessage): boolean {
+function hasOwnJsonForm({ typeName }: DescMessage): boolean {
   return Object.hasOwn(WELL_KNOWN_SCHEMAS, typeName) || WRAPPERS.has(typeName) || typeName === "google.protobuf.Any";
 }
 
