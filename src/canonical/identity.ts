@@ -32,6 +32,7 @@ export const IDENTITY_KINDS = [
   "runpack",
   "report",
   "request",
+  "verdict",
   "contract",
   "schema",
   "operator-profile",

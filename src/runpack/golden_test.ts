@@ -20,7 +20,7 @@ import reports from "../../tests/vectors/runpack/reports.json" with { type: "jso
 import { decodeEnvelope, verifyEnvelope } from "./format/dsse.ts";
 import { folderPackSource, folderSignatures } from "./host/folder.ts";
 import { decodeManifest } from "./format/manifest.ts";
-import { verifyRunpack } from "./verify/verify.ts";
+import { examineRunpack } from "./verify/verify.ts";
 import type { VerificationProfile } from "./verify/types.ts";
 
 /** The files of a folder by their paths, as latin-1 text: one character a byte. */
@@ -58,13 +58,13 @@ Deno.test("the vectors beside the golden runpacks are those that are published",
   assert.equal(await Deno.readTextFile(join(GOLDEN_FOLDER, "..", "merkle.json")), merkleVectors());
 });
 
-for (const { pack, profile, has_key, budget, report_identity } of reports.reports) {
-  Deno.test(`the golden runpack "${pack}" has the report that is published, ${profile}, ${has_key ? "" : "no "}key`, async () => {
+for (const { pack, profile, has_key, budget, report_identity, verdict_identity } of reports.reports) {
+  Deno.test(`the golden runpack "${pack}" has the published report and verdict, ${profile}, ${has_key ? "" : "no "}key`, async () => {
     const { public_key } = readJson(await Deno.readTextFile(join(GOLDEN_FOLDER, "signed.key.json"))) as {
       public_key: string;
     };
     const folder = join(GOLDEN_FOLDER, pack);
-    const report = await verifyRunpack(folderPackSource(folder), {
+    const { report, ...found } = await examineRunpack(folderPackSource(folder), {
       runpack_identity: null,
       profile: profile as VerificationProfile,
       budget: null,
@@ -72,6 +72,7 @@ for (const { pack, profile, has_key, budget, report_identity } of reports.report
       signatures: (await folderSignatures(folder)).map(({ bytes }) => bytes),
     }, PRIMITIVES);
     assert.deepEqual([report.budget, report.report_identity], [budget, report_identity]);
+    assert.equal(found.verdict_identity, verdict_identity);
   });
 }
 

@@ -45,7 +45,7 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [0, "a configuration that is valid", () => ["config", "check", "gate.toml"]],
   [0, "cases that pass", () => ["scenario", "test", "scenario.yaml", ...NAMED]],
   [0, "a precheck that is true", (world) => precheck(world, claim(1))],
-  [0, "a runpack whose claims hold", () => ["runpack", "verify", "whole.runpack", "--profile", "full_replay_v1"]],
+  [0, "a runpack whose claims hold", () => ["runpack", "verify", "whole.runpack"]],
   [1, "a server that fails inside", () => ["client", "list", "--stdio", "--", "sh", "broken.sh"]],
   [2, "a flag that there is not", () => ["doctor", "--colour"]],
   [2, "an unknown command", () => ["doktor"]],
@@ -70,7 +70,7 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   ],
   [4, "a precheck that is unknown", (world) => precheck(world, [])],
   [4, "a check that has no answer", () => ["provider", "check", "json", "path", ...param("absent.json"), ...NAMED]],
-  [4, "a runpack that withholds a value", () => ["runpack", "verify", "redacted", "--profile", "full_replay_v1"]],
+  [4, "a runpack that withholds a value", () => ["runpack", "verify", "redacted"]],
   [
     5,
     "a head that is no longer accepted",

@@ -69,6 +69,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["runpack export", ["--namespace", "2", "--run", run_id, "--out", "pack"]],
   ["runpack sign", ["pack", "--key", "a.key"]],
   ["runpack verify", ["pack"]],
+  ["runpack admit", ["pack", "--law", "law.json", "--origin-unchecked"]],
   ["runpack show", ["pack"]],
   ["runpack diff", ["pack", PACK]],
   ["replay", ["pack", "--law", "law.json"]],

@@ -72,11 +72,23 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
 
 Deno.test("gate runpack verify needs only read permission", async () => {
   const plain = await gate("runpack", "verify", join(GOLDEN, "plain"), "--json");
-  assert.deepEqual([plain.code, plain.err], [0, ""]);
+  assert.deepEqual([plain.code, plain.err], [4, ""]);
   // deno-lint-ignore no-explicit-any
   assert.deepEqual(resultOf(plain).report.claims.map(({ claim }: any) => claim), CLAIM_NAMES);
   const text = await gate("runpack", "verify", join(GOLDEN, "plain"));
-  assert.match(text.out, /artifact_tree_integrity +satisfied +object_tree_traversal_v6/);
+  const [line, undecidable, expectation] = text.out.split("\n");
+  assert.equal(line, resultOf(plain).line);
+  assert.match(
+    line ?? "",
+    /^Complete, as recorded and not derived: 4 claims unavailable; law [0-9a-f]{64}; no parameters$/,
+  );
+  assert.match(
+    undecidable ?? "",
+    /^No verification of a runpack can show: no record was accepted since \(currentness\); /,
+  );
+  assert.match(expectation ?? "", /^No expectation was given: a runpack of any law, run and producer verifies\./);
+  assert.match(text.out, /artifact_tree_integrity +satisfied +every object is present, and hashes to its identity\n/);
+  assert.ok(text.out.includes(`\nverdict ${resultOf(plain).verdict_identity}\n`));
 });
 
 Deno.test("gate runpack verify --help needs only read permission, and does not read NO_COLOR", async () => {
@@ -104,16 +116,38 @@ Deno.test("gate runpack verify exits with 0 if all claims hold, 4 if material is
     const run = playGoldenRun();
     await writeTree(join(folder, "whole"), await packOf(run, 5));
     await writeTree(join(folder, "forged"), forge(run, FORGERIES.find(({ name }) => name === "another state")?.forge));
-    const full = ["--profile", "full_replay_v1", "--json"];
+    const full = ["--json"];
     const whole = await gate("runpack", "verify", join(folder, "whole"), ...full);
     assert.equal(whole.code, 0, whole.out);
     assert.deepEqual(resultOf(whole).report.assumptions, [], "a JSON Schema is run, in a worker without permissions");
     const recorded = await gate("runpack", "verify", join(folder, "whole"), ...full, "--recorded-verdicts");
     assert.deepEqual(resultOf(recorded).report.assumptions, ["json_schema_verdict_as_recorded"]);
+    assert.notEqual(resultOf(recorded).report.report_identity, resultOf(whole).report.report_identity);
+    assert.equal(resultOf(recorded).verdict_identity, resultOf(whole).verdict_identity);
+    const texts = await Promise.all(
+      [[], ["--recorded-verdicts"]].map((flags) => gate("runpack", "verify", join(folder, "whole"), ...flags)),
+    );
+    assert.deepEqual(
+      texts.map(({ out }) => /\nreport [0-9a-f]{64} \((.*); .* another report identity\)\n/.exec(out)?.[1]),
+      [
+        "JSON Schemas were run",
+        "it assumes recorded JSON Schema verdicts",
+      ],
+    );
     assert.equal((await gate("runpack", "verify", join(GOLDEN, "plain"), ...full)).code, 4);
     const forged = await gate("runpack", "verify", join(folder, "forged"), ...full);
     assert.equal(forged.code, 6);
-    assert.equal((await gate("runpack", "verify", join(folder, "forged"))).code, 0, "what is forged is still whole");
+    assert.match(resultOf(forged).line, /^No result: \d claims? violated; /);
+    const integrity = await gate(
+      "runpack",
+      "verify",
+      join(folder, "forged"),
+      "--profile",
+      "integrity_only_v1",
+      "--json",
+    );
+    assert.equal(integrity.code, 0, "what is forged is still whole");
+    assert.match(resultOf(integrity).line, /^No result: the records were not replayed; /);
   }));
 
 Deno.test("gate runpack verify --require-signature fails a runpack that no trusted key has signed", () =>
@@ -130,7 +164,8 @@ Deno.test("gate runpack verify --require-signature fails a runpack that no trust
       ["signed", [], 2],
     ];
     for (const [pack, keys, code] of cases) {
-      const ended = await gate("runpack", "verify", join(GOLDEN, pack), "--require-signature", ...keys);
+      const integrity = ["--profile", "integrity_only_v1"];
+      const ended = await gate("runpack", "verify", join(GOLDEN, pack), ...integrity, "--require-signature", ...keys);
       assert.equal(ended.code, code, ended.out + ended.err);
     }
   }));
@@ -141,11 +176,11 @@ Deno.test("gate runpack verify accepts keys and a budget, and reports invalid on
     const key = join(folder, "release.pub");
     await Deno.writeTextFile(key, public_key);
     const signed = await gate("runpack", "verify", join(GOLDEN, "signed"), "--trusted-key", key, "--json");
-    assert.equal(signed.code, 0, signed.err);
-    assert.deepEqual(resultOf(signed).report.trusted_bases, [`runpack_signature:${key_id}`, "sha256"]);
+    assert.equal(signed.code, 4, signed.err);
+    assert.deepEqual(resultOf(signed).report.trusted_bases, ["ed25519", `runpack_signature:${key_id}`, "sha256"]);
     const short = await gate("runpack", "verify", join(GOLDEN, "plain"), "--budget", "objects=1");
     assert.equal(short.code, 4);
-    assert.match(short.out, /artifact_tree_integrity +unavailable +budget_exhausted/);
+    assert.match(short.out, /artifact_tree_integrity +unavailable .* \[budget_exhausted\]\n/);
     const twice = ["--budget", "objects=1", "--budget", "objects=2"];
     for (const wrong of [["--budget", "objects"], ["--budget", "minutes=1"], twice, ["--profile", "full"]]) {
       for (const pack of [join(GOLDEN, "plain"), key, join(folder, "none")]) {
@@ -172,14 +207,14 @@ Deno.test("gate runpack verify returns the same report for a folder and a file",
     const contents = await sourceContents(sha256, folderPackSource(golden), await folderSignatures(golden));
     await writeArchive(file, contents);
     const [a, b] = [await gate("runpack", "verify", golden, "--json"), await gate("runpack", "verify", file, "--json")];
-    assert.deepEqual([a.code, a.out], [0, b.out]);
+    assert.deepEqual([a.code, a.out], [4, b.out]);
     const bytes = await Deno.readFile(file);
     await Deno.writeFile(file, bytes.with(600, (bytes[600] ?? 0) ^ 1));
     assert.match((await gate("runpack", "verify", file)).out, /artifact_tree_integrity +violated/);
     await Deno.writeFile(file, bytes.subarray(0, bytes.length - 1));
     const cut = await gate("runpack", "verify", file);
     assert.equal(cut.code, 6);
-    assert.ok(cut.out.includes(`violated       archive_invalid: byte ${bytes.length - 1024}\n`), cut.out);
+    assert.ok(cut.out.includes(`[archive_invalid: byte ${bytes.length - 1024}]\n`), cut.out);
   }));
 
 Deno.test("gate runpack show shows stages, timeline and decisions with their evidence", async () => {
@@ -232,7 +267,7 @@ Deno.test("gate runpack verify finds a runpack by its identity with read permiss
     const wanted = await gate("runpack", "verify", golden, "--json");
     for (const place of [["--data-dir", folder], ["--config", join(folder, "gate.toml")]]) {
       const found = await gate("runpack", "verify", contents.runpackIdentity, ...place, "--json");
-      assert.deepEqual([found.code, found.err], [0, ""]);
+      assert.deepEqual([found.code, found.err], [4, ""]);
       assert.deepEqual(resultOf(found).report.claims, resultOf(wanted).report.claims);
     }
     const none = await gate("runpack", "verify", "0".repeat(64), "--data-dir", folder);

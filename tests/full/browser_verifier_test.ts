@@ -4,13 +4,16 @@ import { entryHeader, objectName, paddingAfter, signatureName } from "../../src/
 import { buildPage } from "../../src/runpack/browser/build.ts";
 import { keyIdOf } from "../../src/runpack/format/dsse.ts";
 import { viewPack } from "../../src/runpack/material_view.ts";
-import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
+import { type Examination, examineRunpack } from "../../src/runpack/verify/verify.ts";
 import type { VerificationReport } from "../../src/runpack/verify/types.ts";
 import { renderDocument } from "../../src/runpack/view/page.ts";
 import { FORGED, packOfRow } from "../simulation/runpack_absent_values.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
-import { identityOf, type MemoryPack, memorySource, PRIMITIVES } from "../simulation/runpack_memory.ts";
+import { identityOf, type MemoryPack, memorySource, packOf, PRIMITIVES } from "../simulation/runpack_memory.ts";
+import { resultLine } from "../../src/runpack/verify/result_line.ts";
+import { playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
+import { ADMISSION_ROWS } from "../simulation/pack_vectors/admission_rows.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import { goldenKey, type GoldenPack, readGolden } from "./second_verifier_packs.ts";
@@ -65,7 +68,11 @@ async function fixture(): Promise<Fixture> {
   };
 }
 
-function verifyHere(pack: MemoryPack, changes: object = {}): Promise<VerificationReport> {
+async function verifyHere(pack: MemoryPack, changes: object = {}): Promise<VerificationReport> {
+  return (await examineHere(pack, changes)).report;
+}
+
+function examineHere(pack: MemoryPack, changes: object = {}): Promise<Examination> {
   const request = {
     runpack_identity: null,
     profile: "full_replay_v1",
@@ -73,7 +80,7 @@ function verifyHere(pack: MemoryPack, changes: object = {}): Promise<Verificatio
     trusted_keys: null,
     ...changes,
   } as const;
-  return verifyRunpack(memorySource(pack), request, PRIMITIVES);
+  return examineRunpack(memorySource(pack), request, PRIMITIVES);
 }
 
 const finished = (page: Page): Promise<void> =>
@@ -148,6 +155,45 @@ Deno.test("the page takes a folder or a single file that is dropped on it", asyn
     const report = await reportOf(page);
     assert.equal(report, (await verifyHere(golden)).report_identity, `${name}: ${await textOf(page)}`);
     assert.ok((await textOf(page)).includes("the values of approved, log"));
+  }
+});
+
+Deno.test("the page decides as the command line does, and shows the decision first", async () => {
+  await using tested = await fixture();
+  const run = playAdmissionRun();
+  const base = { run, pack: await packOf(run) };
+  for (const { name, make, exit_code, reasons } of ADMISSION_ROWS) {
+    const { pack, envelopes = [], request, producer_keys = [], expected } = await make(base);
+    // The page sets no limits.
+    if (request?.budget !== null) continue;
+    const path = `${tested.folder}/release.runpack`;
+    const signatures = new Map(envelopes.map((bytes, index) => [`${index}`.repeat(64), bytes]));
+    await Deno.writeFile(path, await archiveOf(pack, signatures).bytes());
+    const page = await tested.browser.open(tested.page);
+    const filled: readonly (readonly [string, string])[] = [
+      ["law", expected.law],
+      ["keys", (request.trusted_keys ?? []).join("\n")],
+      ["producers", producer_keys.join("\n")],
+      ["parameters", Object.entries(expected.parameters).map(([name, value]) => `${name}=${value}`).join("\n")],
+      ["any-parameters", expected.any_parameters.join("\n")],
+      ["stage", expected.stage ?? ""],
+      ["not-before", expected.not_before === null ? "" : new Date(expected.not_before).toISOString()],
+    ];
+    for (const [id, value] of filled) {
+      await page.evaluate(`document.getElementById('${id}').value = ${JSON.stringify(value)}`);
+    }
+    await page.evaluate(`document.getElementById('origin-unchecked').checked = ${expected.origin_unchecked}`);
+    await page.evaluate(`document.getElementById('allow-asserted').checked = ${expected.allow_asserted}`);
+    await page.choose("file", [path]);
+    await reportOf(page);
+    const keys = request.trusted_keys?.map((key) => Uint8Array.fromBase64(key)) ?? null;
+    const here = await examineHere(pack, { trusted_keys: keys, signatures: envelopes });
+    const data = "JSON.stringify({...document.getElementById('result').dataset})";
+    const { verdict, decision } = JSON.parse(String(await page.evaluate(data)));
+    assert.deepEqual([verdict, decision], [here.verdict_identity, String(exit_code)], name);
+    const line = String(await page.evaluate("document.getElementById('line').innerText"));
+    const head = reasons[0] === undefined ? "Admitted: " : `Not admitted (${reasons[0]}): `;
+    assert.ok(line.startsWith(`${head}${resultLine(here)}`), line);
   }
 });
 
@@ -226,7 +272,7 @@ Deno.test("a pack's own text runs nothing and loads nothing, in either page", as
   assert.equal(await reportOf(page), (await verifyHere(pack)).report_identity);
   const view = await viewPack(memorySource(pack), PRIMITIVES);
   assert.ok(!("reason" in view));
-  const html = renderDocument(PRIMITIVES.sha256, { report: await verifyHere(pack), view });
+  const html = renderDocument(PRIMITIVES.sha256, { examination: await examineHere(pack), view });
   await Deno.writeTextFile(`${tested.folder}/shown.html`, html);
   const shown = await tested.browser.open(`${tested.folder}/shown.html`);
   for (const one of [page, shown]) {

@@ -7,14 +7,14 @@ import { openArchive, writeArchive } from "../../src/runpack/host/archive_file.t
 import { sourceContents } from "../../src/runpack/host/contents.ts";
 import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
 import type { PackSource } from "../../src/runpack/format/types.ts";
-import { reportAsJson, verifyRunpack } from "../../src/runpack/verify/verify.ts";
+import { examineRunpack } from "../../src/runpack/verify/verify.ts";
 import { randomOf } from "../simulation/crash/random.ts";
 import { SHA256 } from "../simulation/kernel_fixture.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { PRIMITIVES } from "../simulation/runpack_memory.ts";
 import { GOLDEN_FOLDER } from "../simulation/runpack_packs.ts";
 import { unlistedReasons } from "../simulation/runpack_violations.ts";
-import { goldenKey, readGolden, reportLines } from "./second_verifier_packs.ts";
+import { answerLines, answerText, goldenKey, readGolden } from "./second_verifier_packs.ts";
 
 const SCRIPT = new URL("../second_verifier/verify.py", import.meta.url).pathname;
 
@@ -35,19 +35,20 @@ async function compare(
   what: string,
 ): Promise<boolean> {
   const key = await goldenKey();
-  const report = await verifyRunpack(source, {
+  const examination = await examineRunpack(source, {
     runpack_identity: null,
     profile: "integrity_only_v1",
     budget: null,
     trusted_keys: [key],
     signatures,
   }, PRIMITIVES);
+  const { report } = examination;
   assert.deepEqual(unlistedReasons(report), [], what);
-  const args = [SCRIPT, path, "--profile", "integrity_only_v1", "--trusted-key", key.toBase64()];
+  const args = [SCRIPT, path, "--json", "--profile", "integrity_only_v1", "--trusted-key", key.toBase64()];
   const { stdout, stderr } = await new Deno.Command("python3", { args }).output();
   assert.equal(new TextDecoder().decode(stderr), "", what);
   const theirs = canonicalize(readJson(new TextDecoder().decode(stdout)));
-  assert.deepEqual(reportLines(theirs), reportLines(canonicalize(reportAsJson(report))), what);
+  assert.deepEqual(answerLines(theirs), answerLines(answerText(examination)), what);
   return report.claims.some(({ status }) => status.status === "violated");
 }
 
@@ -183,10 +184,12 @@ for (const [what, placeOf, reason] of WITHOUT_END) {
       await Deno.mkdir(join(folder, "signatures"), { recursive: true });
       await Deno.writeFile(path, new Uint8Array());
       await Deno.truncate(path, ENDLESS);
-      const script = `ulimit -v ${SPACE_KIB}; exec python3 "$0" "$1"`;
+      const script = `ulimit -v ${SPACE_KIB}; exec python3 "$0" "$1" --json`;
       const { stdout, stderr } = await new Deno.Command("sh", { args: ["-c", script, SCRIPT, folder] }).output();
       assert.equal(new TextDecoder().decode(stderr), "");
-      const report = JSON.parse(new TextDecoder().decode(stdout)) as { claims: { status: { reason?: string } }[] };
+      const { report } = JSON.parse(new TextDecoder().decode(stdout)) as {
+        report: { claims: { status: { reason?: string } }[] };
+      };
       const reasons = report.claims.map(({ status }) => status.reason ?? null);
       assert.ok(
         reason === null ? reasons[2] === null : reasons.includes(reason),

@@ -14,7 +14,10 @@ import type { ScenarioLaw } from "../../src/law/types.ts";
 import type { RunRecord } from "../../src/run/types.ts";
 import { identify, identifyBytes } from "../../src/canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
+import { asJson } from "../../src/run/primitives.ts";
+import type { Examination } from "../../src/runpack/verify/verify.ts";
 import type { Editable } from "../simulation/law_specs.ts";
+import { answerOf } from "../simulation/pack_vectors/cases.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
 import type { MemoryPack } from "../simulation/runpack_memory.ts";
 import type { PlayedRun } from "../simulation/runpack_run.ts";
@@ -50,10 +53,16 @@ export async function readGolden(name: string): Promise<GoldenPack> {
   return { manifest: await Deno.readFile(new URL("manifest.json", folder)), objects, signatures };
 }
 
-/** A report as lines, one a claim, so that a difference is easy to see; nothing is left out, its identity least of all. */
-export function reportLines(report: string): string[] {
-  const { claims, ...rest } = readJson(report) as { claims: JsonValue[] };
-  return [...claims, rest].map((one) => canonicalize(one as JsonValue));
+/** What this verifier answers of a pack, as the second one writes it. */
+export function answerText(examination: Examination): string {
+  return canonicalize(asJson(answerOf(examination)));
+}
+
+/** An answer as lines, one a claim, so that a difference is easy to see; nothing is left out, identities least of all. */
+export function answerLines(answer: string): string[] {
+  const { report, ...others } = readJson(answer) as { report: { claims: JsonValue[] } };
+  const { claims, ...rest } = report;
+  return [...claims, rest, others].map((one) => canonicalize(one as JsonValue));
 }
 
 /** The public key that the golden signature verifies under, which also signs evidence of the vectors. */

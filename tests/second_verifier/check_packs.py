@@ -15,10 +15,11 @@ import evidence
 from canonical_json import canonical
 from identities import identify
 from pack import UNREADABLE, Pack, open_archive
+from verify import answer as verify_answer
 from verify import verify
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "runpack", "packs")
-FILES = "codes", "texts", "evidence", "segments", "archives", "envelopes", "limits"
+FILES = "codes", "texts", "evidence", "segments", "archives", "envelopes", "limits", "admissions"
 
 
 def load(name):
@@ -79,22 +80,34 @@ def packed(case, bases):
     return Pack(manifest, objects, [assembled(pieces, base) for pieces in case.get("signatures", [])], strays)
 
 
-def report_of(case, bases):
+def examined(case, bases):
     pack, asked = packed(case, bases), case["request"]
     if pack is None:
         return None
     keys = asked["trusted_keys"]
     keys = None if keys is None else [base64.b64decode(key) for key in keys]
-    return verify(pack, asked["profile"], asked["runpack_identity"], asked["budget"], keys)
+    producers = [base64.b64decode(key) for key in case.get("producer_keys", [])]
+    return verify(pack, asked["profile"], asked["runpack_identity"], asked["budget"], keys, producers)
 
 
-def differences(wanted, found):
-    """The members of two reports that differ, claim by claim."""
-    if wanted is None or found is None:
-        return [(wanted, found)]
-    statuses = zip(wanted["claims"], found["claims"])
+def answer(found, expected):
+    """What a vector says of a pack; nothing where there is nothing to verify."""
+    if found is None:
+        return {"line": None, "report": None, "verdict_identity": None}
+    return verify_answer(found, expected)
+
+
+def differences(case, found):
+    """The members of two answers that differ, claim by claim."""
+    wanted, report = case["report"], found["report"]
+    others = [(name, case[name], found[name]) for name in found if name != "report" and case[name] != found[name]]
+    if wanted is None or report is None:
+        return [(wanted, report), *others]
+    statuses = zip(wanted["claims"], report["claims"])
     claims = [(a["claim"], a["status"], b["status"]) for a, b in statuses if a != b]
-    return claims + [(name, wanted[name], found[name]) for name in wanted if name != "claims" and wanted[name] != found[name]]
+    return claims + others + [
+        (name, wanted[name], report[name]) for name in wanted if name != "claims" and wanted[name] != report[name]
+    ]
 
 
 def judged_anew(case, laws, profiles):
@@ -141,10 +154,10 @@ def main():
             continue
         for case in load(name)["cases"]:
             checked += 1
-            found = report_of(case, bases)
-            if canonical(found) != canonical(case["report"]):
+            found = answer(examined(case, bases), case.get("expected"))
+            if canonical(found) != canonical({member: case[member] for member in found}):
                 failed += 1
-                print(f"{name}, {case['name']}: {differences(case['report'], found)}", file=sys.stderr)
+                print(f"{name}, {case['name']}: {differences(case, found)}", file=sys.stderr)
     print(f"{checked - failed} of {checked} vectors hold")
     return failed > 0
 

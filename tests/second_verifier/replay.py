@@ -58,6 +58,7 @@ class Replay:
         self.law = self.work = self.state = self.head = self.previous = self.created = None
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
+        self.completions, self.completed_at, self.is_permissive = {}, None, False
 
     def open(self, law_bytes, artifacts):
         """Receives the law and the artifacts before the first segment."""
@@ -88,6 +89,33 @@ class Replay:
             self.segment(segment)
         except _Broken as broken:
             self.ended = str(broken)
+
+    def note_course(self, profile, record):
+        """Notes what the records come to."""
+        if profile["permissive"]["enabled"] or profile["trust"]["min_lane"] == "asserted":
+            self.is_permissive = True
+        if record["record_kind"] == "stage_evaluated" and record["body"]["completed"]:
+            instant = record["acceptance_time"]["accepted_audit_instant"]
+            self.completions[record["body"]["stage_id"]] = instant
+            if record["body"]["run_status"] == "complete" and self.completed_at is None:
+                self.completed_at = instant
+
+    def parameters(self):
+        """The parameters of the first record, or None where it was not replayed."""
+        return None if self.created is None else []
+
+    def result(self):
+        """What the run came to, or None where its records were not all replayed."""
+        if self.ended is not None or self.state is None:
+            return None
+        stages = [
+            {**{name: stage[name] for name in ("stage_id", "classification")}, "completed_at": self.completions.get(stage["stage_id"])}
+            for stage in self.state["stages"]
+        ]
+        return {
+            "status": self.state["status"], "completed_at": self.completed_at, "stages": stages,
+            "is_permissive": self.is_permissive,
+        }
 
     def finished(self):
         """The findings after the whole pack."""
@@ -226,6 +254,7 @@ class Replay:
                 after = records.fold(self.law, self.state, record, record_id)
             except records.Unfoldable:
                 raise _Broken("history_broken") from None
+            self.note_course(profile, record)
         self.receipt(record, record_id, after, receipt)
         self.state, self.previous = after, record
         self.head = {"record_id": record_id, "revision": record["revision"]}

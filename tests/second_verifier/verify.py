@@ -1,11 +1,15 @@
 """Verifies a runpack: a second implementation of docs/format/runpack.md, in the standard library of Python 3.11 alone.
 
-    python3 tests/second_verifier/verify.py PACK [--profile P] [--identity I] [--trusted-key BASE64]...
+    python3 tests/second_verifier/verify.py PACK [--profile P] [--identity I] [--trusted-key BASE64]... [--json]
+    python3 tests/second_verifier/verify.py PACK --law IDENTITY [--parameter NAME=VALUE]... [--producer-key BASE64]... [--json]
     python3 tests/second_verifier/verify.py --stream
 
-PACK is a folder or a single file. With --stream it reads one JSON object a line from standard input, {"manifest": BASE64,
-"objects": {IDENTITY: BASE64}, "signatures": [BASE64], "profile": P, "runpack_identity": I, "budget": B, "trusted_keys": [BASE64]},
-and answers each with its report on one line. Exits 1 where a claim of a single PACK is violated.
+PACK is a folder or a single file. Exits 1 where a claim of PACK is violated. With --law it decides on the pack, as "Admission"
+describes it, and exits with the code of the decision.
+
+With --stream it reads one JSON object a line from standard input, {"manifest": BASE64, "objects": {IDENTITY: BASE64},
+"signatures": [BASE64], "profile": P, "runpack_identity": I, "budget": B, "trusted_keys": [BASE64], "producer_keys": [BASE64],
+"expected": E}, and answers each on one line: {"line": L, "report": R, "verdict_identity": V}, with "admission" where E is given.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.setrecursionlimit(10_000)
 
+import admission
 import dsse
 from canonical_json import canonical
 from identities import identify, identify_bytes, sha256
@@ -40,16 +45,33 @@ BEYOND = dict(zip(CLAIMS[23:], (
 )))
 
 
-def verify(pack, profile="integrity_only_v1", runpack_identity=None, budget=None, keys=None):
-    """The report on a pack."""
-    return _Verification(pack, profile, runpack_identity, budget, keys).report()
+def verify(pack, profile="integrity_only_v1", runpack_identity=None, budget=None, keys=None, producer_keys=()):
+    """The report on a pack, with what it came to."""
+    verification = Verification(pack, profile, runpack_identity, budget, keys)
+    report = verification.report()
+    return examined(verification, report, producer_keys)
 
 
-class _Verification:
+def examined(verification, report, producer_keys):
+    manifest, replay = verification.manifest, verification.replay
+    law = None if manifest is None else manifest["scenario_law_identity"]
+    parameters = None if replay is None else replay.parameters()
+    verdict = {
+        "law": law, "parameters": parameters, "profile": report["profile"], "subject": report["runpack_identity"],
+        "statuses": {claim["claim"]: claim["status"]["status"] for claim in report["claims"]},
+    }
+    return {
+        "report": report, "verdict_identity": identify("verdict", verdict), "law_identity": law, "parameters": parameters,
+        "law": None if replay is None else replay.law, "run": None if replay is None else replay.result(),
+        "producers": verification.signers(producer_keys),
+    }
+
+
+class Verification:
     def __init__(self, pack, profile, runpack_identity, budget, keys):
         self.pack, self.profile, self.wanted, self.limits, self.keys = pack, profile, runpack_identity, budget, keys
         self.budget, self.findings, self.assumptions = Budget(budget), Findings(), set()
-        self.identity = self.manifest = None
+        self.identity = self.manifest = self.replay = None
         self.replays = profile == "full_replay_v1"
 
     def run(self):
@@ -76,6 +98,7 @@ class _Verification:
             self.leave_open("budget_exhausted")
             return
         if replay is not None:
+            self.replay = replay
             found = replay.finished()
             self.assumptions = replay.assumptions
             self.findings.violated.update(found.violated)
@@ -109,12 +132,13 @@ class _Verification:
             return {"reason": min(lacking, key=REASONS.index), "status": "unavailable"}
         return {"method": METHODS[claim], "status": "satisfied"}
 
-    def signers(self):
+    def signers(self, keys):
+        """The key ids of those keys under which a signature beside the pack verifies."""
         if self.manifest is None:
             return []
         statement = dsse.statement(self.manifest, self.pack.manifest, self.identity)
         return [
-            f"runpack_signature:{sha256(key)}" for key in self.keys or []
+            sha256(key) for key in keys
             if any(dsse.verifies(envelope, key, statement) for envelope in self.pack.signatures[:64])
         ]
 
@@ -123,12 +147,13 @@ class _Verification:
         request = {"budget": self.limits, "profile": self.profile, "runpack_identity": self.wanted}
         if self.keys is not None:
             request["trusted_keys"] = sorted(map(sha256, self.keys))
+        signatures = [f"runpack_signature:{name}" for name in self.signers(self.keys or [])]
         report = {
             "assumptions": sorted(self.assumptions), "budget": self.budget.used,
             "claims": [{"claim": claim, "status": self.status(claim)} for claim in CLAIMS],
             "material_resolution": "supplied_offline_material_v1", "profile": self.profile,
             "request_identity": identify("request", request), "runpack_identity": self.identity,
-            "trusted_bases": sorted({"sha256", *(["ed25519"] if self.replays else []), *self.signers()}),
+            "trusted_bases": sorted({"sha256", *(["ed25519"] if self.replays else []), *signatures}),
             "verifier_procedure": "gate-verifier-2",
         }
         return {**report, "report_identity": identify("report", report)}
@@ -142,32 +167,99 @@ def _from_stream(line):
         None if asked["manifest"] is None else decode(asked["manifest"]),
         {name: decode(data) for name, data in asked["objects"].items()}, map(decode, asked.get("signatures", [])),
     )
-    return verify(
+    examined = verify(
         pack, asked["profile"], asked.get("runpack_identity"), asked.get("budget"), None if keys is None else list(map(decode, keys)),
+        list(map(decode, asked.get("producer_keys", []))),
     )
+    return answer(examined, asked.get("expected"))
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Verifies a runpack")
+def answer(examined, expected):
+    """What is answered of a pack: its report, verdict and result line, and the decision where one is asked for."""
+    common = {
+        "line": admission.result_line(examined), "report": examined["report"], "verdict_identity": examined["verdict_identity"],
+    }
+    return common if expected is None else {**common, "admission": admission.decide(examined, expected)}
+
+
+def text_of(found, has_expectation):
+    """An answer for readers."""
+    decision = found.get("admission")
+    yield found["line"] if decision is None else decision["line"]
+    if decision is not None:
+        yield from (f"  {code}" for code in decision["reasons"])
+    if not has_expectation:
+        yield "No expectation was given: a runpack of any law, run and producer verifies."
+    for one in found["report"]["claims"]:
+        status = one["status"]
+        yield f"  {one['claim']}  {status['status']}  {status.get('reason', '')}".rstrip()
+    yield f"verdict {found['verdict_identity']}"
+    yield f"report {found['report']['report_identity']}"
+
+
+def pairs(parser, given):
+    named = {}
+    for pair in given or []:
+        name, has_value, value = pair.partition("=")
+        if not has_value or not name or name in named:
+            parser.error(f"--parameter {pair}: expected NAME=VALUE, each name once")
+        named[name] = value
+    return named
+
+
+def expectation(parser, asked):
+    """What is expected of a pack, or None where no law is named."""
+    if asked.law is None:
+        return None
+    return {
+        "law": asked.law, "parameters": pairs(parser, asked.parameter), "any_parameters": asked.any_parameter or [],
+        "stage": asked.stage, "not_before": asked.not_before, "origin_unchecked": asked.origin_unchecked,
+        "allow_asserted": asked.allow_asserted,
+    }
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description="Verifies a runpack, and with --law decides whether to admit it")
     parser.add_argument("pack", nargs="?")
     parser.add_argument("--profile", default="full_replay_v1", choices=["integrity_only_v1", "full_replay_v1"])
     parser.add_argument("--identity")
     parser.add_argument("--trusted-key", action="append", type=base64.b64decode)
+    parser.add_argument("--law", help="the identity of the law that the run must have followed")
+    parser.add_argument("--parameter", action="append", metavar="NAME=VALUE")
+    parser.add_argument("--any-parameter", action="append", metavar="NAME")
+    parser.add_argument("--stage")
+    parser.add_argument("--producer-key", action="append", type=base64.b64decode, default=[])
+    parser.add_argument("--not-before", type=int, metavar="MILLISECONDS")
+    parser.add_argument("--origin-unchecked", action="store_true")
+    parser.add_argument("--allow-asserted", action="store_true")
+    parser.add_argument("--json", action="store_true")
     parser.add_argument("--stream", action="store_true")
     asked = parser.parse_args()
+    if asked.pack is None and not asked.stream:
+        parser.error("PACK is missing")
+    return asked, expectation(parser, asked)
+
+
+def main():
+    asked, expected = read_arguments()
     if asked.stream:
         for line in sys.stdin:
             print(canonical(_from_stream(line)), flush=True)
         return 0
-    if asked.pack is None:
-        parser.error("PACK is missing")
     try:
         pack = open_pack(asked.pack)
     except (OSError, ValueError) as error:
         return f"Cannot read {asked.pack}: {error}"
-    report = verify(pack, asked.profile, asked.identity, None, asked.trusted_key)
-    print(json.dumps(report, indent=2))
-    return any(claim["status"]["status"] == "violated" for claim in report["claims"])
+    profile = asked.profile if expected is None else "full_replay_v1"
+    examined = verify(pack, profile, asked.identity, None, asked.trusted_key, asked.producer_key)
+    found = answer(examined, expected)
+    if asked.json:
+        print(json.dumps(found, indent=2))
+    else:
+        print("\n".join(text_of(found, expected is not None or asked.identity is not None)))
+    if expected is not None:
+        return found["admission"]["exit_code"]
+    return any(claim["status"]["status"] == "violated" for claim in found["report"]["claims"])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import type {
   VerificationReport,
   VerificationRequest,
 } from "../../src/runpack/verify/types.ts";
-import { verifyRunpack } from "../../src/runpack/verify/verify.ts";
+import { type Examination, examineRunpack } from "../../src/runpack/verify/verify.ts";
 import type { PlayedRun } from "./runpack_run.ts";
 
 /** A pack as its parts. */
@@ -91,14 +91,22 @@ export function identityOf(pack: MemoryPack): Identity {
 }
 
 /** A whole verification of a pack that has to be itself. */
-export function verifyWhole(pack: MemoryPack, changes: Partial<VerificationRequest> = {}): Promise<VerificationReport> {
+export async function verifyWhole(
+  pack: MemoryPack,
+  changes: Partial<VerificationRequest> = {},
+): Promise<VerificationReport> {
+  return (await examineWhole(pack, changes)).report;
+}
+
+/** A whole verification, with what the run came to. */
+export function examineWhole(pack: MemoryPack, changes: Partial<VerificationRequest> = {}): Promise<Examination> {
   const request = {
     runpack_identity: identityOf(pack),
     profile: "full_replay_v1",
     budget: null,
     trusted_keys: null,
   } as const;
-  return verifyRunpack(memorySource(pack), { ...request, ...changes }, PRIMITIVES);
+  return examineRunpack(memorySource(pack), { ...request, ...changes }, PRIMITIVES);
 }
 
 /** The statuses of a report by claim, each as `satisfied`, or with its reason. */

@@ -180,7 +180,7 @@ async function keepRunpack(run: Run, configPath: string): Promise<void> {
   const exported = [...gate("serve"), "runpack", "export", ...ofRun, "--config", configPath, "--out", folder];
   const { exitCode, errors } = await runDeno(exported);
   if (exitCode !== 0) throw new Error(`Cannot write the runpack to ${folder}: ${errors}`);
-  const verify = [...gate("verify"), "runpack", "verify", folder, "--profile", "full_replay_v1"];
+  const verify = [...gate("verify"), "runpack", "verify", folder];
   say(`  folder   ${folder}`);
   say(`  check it ${[THIS_DENO, ...verify].join(" ")}`);
 }

@@ -13,9 +13,10 @@ const DATA_DIR = "folder for runpacks (default: the folder of run_state_store.pa
 
 /** Adds `gate runpack` with all of its commands. */
 export function addRunpack(program: Command, finish: Finish): void {
-  const runpack = group(program, "runpack", "Export, sign, verify and show runpacks", [
+  const runpack = group(program, "runpack", "Export, sign, verify, admit and show runpacks", [
     "gate runpack export --namespace 2 --run RUN --archive release.runpack",
-    "gate runpack verify release.runpack --profile full_replay_v1",
+    "gate runpack verify release.runpack",
+    "gate runpack admit a.runpack --law law.yaml --producer-key gate.pub",
     "gate runpack show release.runpack",
   ]);
   addExport(runpack, finish);

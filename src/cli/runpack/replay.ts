@@ -5,9 +5,7 @@
  */
 
 import { countOf } from "../../config/problems.ts";
-import type { CompiledLaw } from "../../run/compile.ts";
 import {
-  compileNextLaw,
   type Counterfactual,
   type CounterfactualDecision,
   type LeafDifference,
@@ -16,12 +14,10 @@ import {
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
+import { readLawFile } from "./law_file.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
 import { READER_PRIMITIVES, withView } from "./view.ts";
-import { describeDiagnostic } from "../scenario/check.ts";
-import { type Diagnostic, diagnosticsOf, refusalsAt } from "../scenario/law.ts";
-import { readSpec } from "../scenario/source.ts";
 
 /** The flags of `gate replay`. */
 export interface ReplayOptions extends RepositoryFlags {
@@ -32,9 +28,9 @@ export interface ReplayOptions extends RepositoryFlags {
 
 /** Runs `gate replay`. Returns 0 for any decisions, and 6 if the runpack itself does not verify. */
 export async function runReplay(named: string, flags: ReplayOptions): Promise<number> {
-  const law = await readLaw(flags.law ?? "");
+  const law = await readLawFile(flags.law ?? "");
   return await withView(named, flags, async (view, pack) => {
-    const report = await verifyPack(pack, fullReplay(flags));
+    const { report } = await verifyPack(pack, fullReplay(flags));
     if (exitCodeOf(report) === EXIT.verificationFailed) {
       const message = `Cannot replay "${named}": the runpack does not verify`;
       throw new CliError("integrity_failure", message, "gate runpack verify shows why", EXIT.verificationFailed);
@@ -45,25 +41,6 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
     else writeOut(describe(counterfactual, laws));
     return EXIT.ok;
   });
-}
-
-async function readLaw(path: string): Promise<CompiledLaw> {
-  const read = await readSpec(path);
-  if (!read.ok) throw notLaw(path, diagnosticsOf(read));
-  const compiled = compileNextLaw(READER_PRIMITIVES, read.source.value);
-  if (compiled.ok) return compiled.law;
-  throw notLaw(path, refusalsAt(read.source, compiled.refusals));
-}
-
-function notLaw(path: string, diagnostics: readonly Diagnostic[]): CliError {
-  const message = `Cannot use law "${path}": ${countOf(diagnostics.length, "error")}`;
-  return new CliError(
-    "usage",
-    message,
-    null,
-    EXIT.usage,
-    diagnostics.map((one) => describeDiagnostic(path, one, false)),
-  );
 }
 
 function describe(

@@ -13,7 +13,7 @@ import type { RecordedEvidence, StageEvaluatedBody } from "../../run/types.ts";
 import { absenceText, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { showClaims } from "./claims.ts";
+import { showVerification } from "./claims.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
 import { withPartialView } from "./view.ts";
@@ -36,14 +36,17 @@ const VALUE_CHARACTERS = 60;
 /** Runs `gate runpack show`. Returns 6 if a claim is violated, else 0. */
 export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
   return withPartialView(named, flags, async (view, pack) => {
-    const report = await verifyPack(pack, fullReplay(flags));
+    const examination = await verifyPack(pack, fullReplay(flags));
+    const { report, verdict_identity } = examination;
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;
     if (flags.html !== undefined) {
       const { writePage } = await import("./show_html.ts");
-      await writePage(flags.html, view, report, flags.all === true);
+      await writePage(flags.html, view, examination, flags.all === true);
     }
-    if (flags.json === true) writeResult("runpack show", { ...viewAsJson(view), report }, isSound);
-    else writeOut(`${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showClaims(report)}`);
+    if (flags.json === true) writeResult("runpack show", { ...viewAsJson(view), report, verdict_identity }, isSound);
+    else {writeOut(
+        `${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showVerification(examination, null)}`,
+      );}
     return isSound ? EXIT.ok : EXIT.verificationFailed;
   });
 }

@@ -6,7 +6,7 @@
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import type { PackView, PartView } from "../../runpack/material_view.ts";
-import type { VerificationReport } from "../../runpack/verify/types.ts";
+import type { Examination } from "../../runpack/verify/verify.ts";
 import { PAGE_RECORDS, renderDocument } from "../../runpack/view/page.ts";
 import { CliError } from "../terminal/cli_error.ts";
 
@@ -20,11 +20,11 @@ import { CliError } from "../terminal/cli_error.ts";
 export async function writePage(
   path: string,
   view: PackView | PartView,
-  report: VerificationReport,
+  examination: Examination,
   all: boolean,
 ): Promise<void> {
   const records = all ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS;
-  const page = renderDocument(HOST_PRIMITIVES.sha256, { report, view, records });
+  const page = renderDocument(HOST_PRIMITIVES.sha256, { examination, view, records });
   try {
     await Deno.writeTextFile(path, page, { createNew: true });
   } catch (error) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { memorySource, packOf, PRIMITIVES, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
+import { examineWhole, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { viewPack } from "../../runpack/material_view.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -13,7 +13,7 @@ Deno.test({
     const pack = await packOf(playGoldenRun());
     const view = await viewPack(memorySource(pack), PRIMITIVES);
     assert.ok(!("reason" in view));
-    await assert.rejects(writePage("/tmp/release.html", view, await verifyWhole(pack), false), {
+    await assert.rejects(writePage("/tmp/release.html", view, await examineWhole(pack), false), {
       message: 'Cannot write "/tmp/release.html": permission denied',
     });
   },
@@ -24,15 +24,15 @@ Deno.test("writePage() writes one page, replaces no file, and reports a missing 
   const pack = await packOf(playGoldenRun());
   const view = await viewPack(memorySource(pack), PRIMITIVES);
   assert.ok(!("reason" in view));
-  const report = await verifyWhole(pack);
+  const examination = await examineWhole(pack);
   const path = join(folder, "release.html");
-  await writePage(path, view, report, false);
+  await writePage(path, view, examination, false);
   const written = await Deno.readTextFile(path);
   assert.ok(written.startsWith("<!doctype html>") && written.includes(view.runpack_identity));
 
   const isRefused = (code: string) => (error: unknown): boolean => error instanceof CliError && error.code === code;
-  await assert.rejects(writePage(path, view, report, true), isRefused("file_exists"));
+  await assert.rejects(writePage(path, view, examination, true), isRefused("file_exists"));
   assert.equal(await Deno.readTextFile(path), written);
-  await assert.rejects(writePage(join(folder, "none", "a.html"), view, report, true), isRefused("usage"));
+  await assert.rejects(writePage(join(folder, "none", "a.html"), view, examination, true), isRefused("usage"));
   await Deno.remove(folder, { recursive: true });
 });

@@ -25,6 +25,7 @@ function withVerdicts(added: Command): Command {
 /** Adds the commands. */
 export function addVerification(program: Command, runpack: Command, finish: Finish): void {
   addVerify(runpack, finish);
+  addAdmit(runpack, finish);
   addShow(runpack, finish);
   addDiff(runpack, finish);
   addReplay(program, finish);
@@ -33,18 +34,44 @@ export function addVerification(program: Command, runpack: Command, finish: Fini
 function addVerify(runpack: Command, finish: Finish): void {
   const added = withRepository(
     withJson(command(runpack, "verify", "Verify each claim of a runpack from its contents alone", [
-      "gate runpack verify release.runpack --profile full_replay_v1",
+      "gate runpack verify release.runpack",
       "gate runpack verify release --trusted-key ci.pub --budget records=100000",
     ])),
   );
   withValues(withVerdicts(added), { "--profile": PROFILES })
     .argument("<runpack>", RUNPACK)
-    .option("--profile <NAME>", "integrity_only_v1 or full_replay_v1 (default: integrity_only_v1)")
+    .option("--profile <NAME>", "integrity_only_v1 or full_replay_v1 (default: full_replay_v1)")
     .option("--trusted-key <FILE>", "trusted Ed25519 public key (repeatable)", collect)
     .option("--require-signature", "fail unless a trusted key has signed the runpack itself")
     .option("--budget <NAME=NUMBER>", "a limit on the work of verification (repeatable)", collect)
     .action(async (named: string, flags: Flags) =>
       finish(await (await import("./verify.ts")).runRunpackVerify(named, flags))
+    );
+}
+
+/** Adds the flags that say what is expected of a runpack. */
+function withExpectation(added: Command): Command {
+  return withRepository(withJson(added))
+    .argument("<runpack>", RUNPACK)
+    .requiredOption("--law <FILE|IDENTITY>", "the law: a scenario file, or a law identity")
+    .option("--parameter <NAME=VALUE>", "the value that a parameter of the run must have (repeatable)", collect)
+    .option("--any-parameter <NAME>", "a parameter that may have any value (repeatable)", collect)
+    .option("--stage <ID>", "the stage that must be complete (default: the whole run)")
+    .option("--producer-key <FILE>", "Ed25519 public key of a producer who may sign the runpack (repeatable)", collect)
+    .option("--trusted-key <FILE>", "Ed25519 public key that may sign evidence (repeatable)", collect)
+    .option("--not-before <INSTANT>", "the earliest RFC 3339 instant of completion")
+    .option("--origin-unchecked", "admit a runpack of any producer")
+    .option("--allow-asserted", "admit a run in which asserted evidence counted");
+}
+
+function addAdmit(runpack: Command, finish: Finish): void {
+  withExpectation(command(runpack, "admit", "Decide whether a runpack shows a complete run under a law", [
+    "gate runpack admit a.runpack --law law.yaml --producer-key gate.pub",
+    "gate runpack admit a.runpack --law law.yaml --parameter commit=3f0c9a",
+    "gate runpack admit a.runpack --law law.yaml --stage build --trusted-key ci.pub",
+  ]))
+    .action(async (named: string, flags: Flags) =>
+      finish(await (await import("./admit.ts")).runRunpackAdmit(named, flags))
     );
 }
 

@@ -6,7 +6,8 @@
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../../runpack/host/verification.ts";
-import { verifyRunpack } from "../../runpack/verify/verify.ts";
+import { resultLine } from "../../runpack/verify/result_line.ts";
+import { type Examination, examineRunpack } from "../../runpack/verify/verify.ts";
 import {
   BUDGET_MEMBERS,
   type BudgetLimits,
@@ -19,7 +20,7 @@ import {
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { showClaims } from "./claims.ts";
+import { showVerification } from "./claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
 import { withPackErrors } from "./session.ts";
 import { schemaValidator } from "./schemas.ts";
@@ -55,18 +56,22 @@ export async function runRunpackVerify(named: string, flags: RunpackVerifyOption
     throw new CliError("usage", "Cannot require a signature without a trusted key", "add --trusted-key FILE");
   }
   const request = await requestOf(flags);
-  const report = await withPackErrors(async () => {
+  const { examination, identity } = await withPackErrors(async () => {
     const pack = await openPack(named, flags);
     try {
-      return await verifyPack(pack, request);
+      return { examination: await verifyPack(pack, request), identity: pack.identity };
     } finally {
       pack.close();
     }
   });
+  const { report, verdict_identity } = examination;
   const unsigned = flags.requireSignature === true && !isSigned(report);
   const exitCode = unsigned ? EXIT.verificationFailed : exitCodeOf(report);
-  if (flags.json === true) writeResult("runpack verify", { report }, exitCode === EXIT.ok);
-  else writeOut(`${showClaims(report)}${unsigned ? "No trusted key has signed this runpack\n" : ""}`);
+  const line = resultLine(examination);
+  if (flags.json === true) writeResult("runpack verify", { line, report, verdict_identity }, exitCode === EXIT.ok);
+  else {writeOut(
+      `${showVerification(examination, identity)}${unsigned ? "No trusted key has signed this runpack\n" : ""}`,
+    );}
   return exitCode;
 }
 
@@ -79,7 +84,10 @@ function isSigned({ trusted_bases }: VerificationReport): boolean {
 export interface VerificationRequest {
   readonly profile: VerificationProfile;
   readonly budget: BudgetLimits | null;
+  /** Keys that may have signed evidence, and the runpack. */
   readonly keys: readonly TrustedKey[];
+  /** Keys of those who may have made the runpack. */
+  readonly producers: readonly TrustedKey[];
   readonly recordedVerdicts: boolean;
 }
 
@@ -93,6 +101,7 @@ async function requestOf(flags: RunpackVerifyOptions): Promise<VerificationReque
     profile: profileOf(flags.profile),
     budget: budgetOf(flags.budget ?? []),
     keys: await readTrustedKeys(flags.trustedKey ?? []),
+    producers: [],
     recordedVerdicts: flags.recordedVerdicts === true,
   };
 }
@@ -102,17 +111,19 @@ async function requestOf(flags: RunpackVerifyOptions): Promise<VerificationReque
  *
  * @throws {CliError} `not_evaluated` if validation with a JSON Schema of the pack exceeds its time limit
  */
-export async function verifyPack(pack: OpenPack, request: VerificationRequest): Promise<VerificationReport> {
-  rejectPrivateKeys(request.keys, pack.signatures);
+export async function verifyPack(pack: OpenPack, request: VerificationRequest): Promise<Examination> {
+  rejectPrivateKeys([...request.keys, ...request.producers], pack.signatures);
   const schemas = request.recordedVerdicts ? null : schemaValidator();
   try {
-    return await verifyRunpack(pack.source, {
+    const primitives = verificationPrimitives(HOST_PRIMITIVES, schemas?.validate);
+    const asked = {
       runpack_identity: pack.identity,
       profile: request.profile,
       budget: request.budget,
       trusted_keys: request.keys.length === 0 ? null : request.keys.map(({ key }) => key),
       signatures: pack.signatures,
-    }, verificationPrimitives(HOST_PRIMITIVES, schemas?.validate));
+    };
+    return await examineRunpack(pack.source, asked, primitives, request.producers.map(({ key }) => key));
   } finally {
     schemas?.close();
   }
@@ -120,7 +131,7 @@ export async function verifyPack(pack: OpenPack, request: VerificationRequest): 
 
 /** A request for a full replay without keys or budget. */
 export function fullReplay({ recordedVerdicts = false }: RunpackVerifyOptions): VerificationRequest {
-  return { profile: "full_replay_v1", budget: null, keys: [], recordedVerdicts };
+  return { profile: "full_replay_v1", budget: null, keys: [], producers: [], recordedVerdicts };
 }
 
 /** The exit code of a report. */
@@ -133,7 +144,7 @@ export function exitCodeOf({ claims }: VerificationReport): number {
 }
 
 function profileOf(named: string | undefined): VerificationProfile {
-  if (named === undefined) return PROFILES[0];
+  if (named === undefined) return "full_replay_v1";
   const profile = PROFILES.find((known) => known === named);
   if (profile !== undefined) return profile;
   throw new CliError("usage", `Unknown profile "${named}"`, `expected one of ${PROFILES.join(", ")}`);

@@ -5,9 +5,25 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
-import { all, element, scriptElement } from "../view/markup.ts";
+import { all, element, type Markup, scriptElement } from "../view/markup.ts";
 import { documentOf, policyHash } from "../view/page.ts";
 import { STYLE } from "../view/style.ts";
+
+function labelled(id: string, text: string): Markup {
+  return element("p", {}, element("label", { for: id }, text));
+}
+
+function lineInput(id: string, text: string): Markup {
+  return all(labelled(id, text), element("input", { id, class: "identity", spellcheck: "false", autocomplete: "off" }));
+}
+
+function listInput(id: string, text: string): Markup {
+  return all(labelled(id, text), element("textarea", { id, rows: 2, spellcheck: "false" }));
+}
+
+function choice(id: string, text: string): Markup {
+  return element("p", {}, element("label", {}, element("input", { id, type: "checkbox" }), ` ${text}`));
+}
 
 /**
  * The document of the verifier in the browser. Its policy allows this script alone, and neither loads nor sends
@@ -41,14 +57,21 @@ export function verifierDocument(sha256: Sha256, script: string): string {
         "details",
         {},
         element("summary", {}, "What it has to be, and who signed it"),
-        element("p", {}, element("label", { for: "identity" }, "Runpack identity, if it has to be a certain one")),
-        element("input", { id: "identity", class: "identity", spellcheck: "false", autocomplete: "off" }),
-        element(
-          "p",
-          {},
-          element("label", { for: "keys" }, "Ed25519 public keys that you trust, in base64, one a line"),
-        ),
-        element("textarea", { id: "keys", rows: 2, spellcheck: "false" }),
+        lineInput("identity", "Runpack identity, if it has to be a certain one"),
+        listInput("keys", "Ed25519 public keys that you trust, in base64, one a line"),
+      ),
+      element(
+        "details",
+        {},
+        element("summary", {}, "Decide whether to admit it"),
+        lineInput("law", "Identity of the law that the run must have followed; with it the page decides"),
+        listInput("parameters", "Parameters that the run must have, NAME=VALUE, one a line"),
+        listInput("any-parameters", "Parameters that may have any value, one name a line"),
+        lineInput("stage", "Stage that must be complete; empty for the whole run"),
+        listInput("producers", "Ed25519 public keys of those who may have made it, in base64, one a line"),
+        lineInput("not-before", "Earliest instant of completion, such as 2026-03-01T09:00:00Z"),
+        choice("origin-unchecked", "Do not check who made it"),
+        choice("allow-asserted", "Allow evidence that was only asserted"),
       ),
     ),
     element("div", { id: "result" }),

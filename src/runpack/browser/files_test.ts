@@ -1,10 +1,20 @@
 import assert from "node:assert/strict";
+import { playAdmissionRun } from "../../../tests/simulation/pack_vectors/admission_run.ts";
+import { ADMISSION_ROWS } from "../../../tests/simulation/pack_vectors/admission_rows.ts";
 import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
-import { ArchiveError, entryHeader, MANIFEST_NAME, objectName, paddingAfter } from "../format/archive.ts";
+import {
+  ArchiveError,
+  entryHeader,
+  MANIFEST_NAME,
+  objectName,
+  paddingAfter,
+  signatureName,
+} from "../format/archive.ts";
 import { verifyRunpack } from "../verify/verify.ts";
 import { openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
-import { readKeys, verifyAndRender } from "./verification.ts";
+import { text } from "../view/markup.ts";
+import { type Asked, readKeys, verifyAndRender } from "./verification.ts";
 
 const PACK = await packOf(playGoldenRun());
 
@@ -26,7 +36,18 @@ function archive(files: readonly PackFile[]): Blob {
   return new Blob([...parts, new Uint8Array(1024)]);
 }
 
-const ASKED = { keys: "", identity: "" };
+const ASKED: Asked = {
+  keys: "",
+  identity: "",
+  law: "",
+  parameters: "",
+  anyParameters: "",
+  stage: "",
+  producers: "",
+  notBefore: "",
+  originUnchecked: false,
+  allowAsserted: false,
+};
 
 Deno.test("verifyAndRender() returns the common report, from a folder and from a single file", async () => {
   const request = {
@@ -38,7 +59,7 @@ Deno.test("verifyAndRender() returns the common report, from a folder and from a
   } as const;
   const wanted = await verifyRunpack(memorySource(PACK), request, PRIMITIVES);
   for (const opened of [await openFiles(FILES), await openSingleFile(archive(FILES))]) {
-    const { report, markup } = await verifyAndRender(opened, ASKED);
+    const { examination: { report }, markup } = await verifyAndRender(opened, ASKED);
     assert.equal(report.report_identity, wanted.report_identity);
     assert.ok(markup.includes("Nothing contradicts this runpack."));
   }
@@ -47,7 +68,7 @@ Deno.test("verifyAndRender() returns the common report, from a folder and from a
 Deno.test("openFiles() lists what has no place in a pack, and misses what is not there", async () => {
   const stray = { path: "notes.txt", content: new Blob(["x"]) };
   const codes = async (files: readonly PackFile[]): Promise<string> => {
-    const { report } = await verifyAndRender(await openFiles(files), ASKED);
+    const { examination: { report } } = await verifyAndRender(await openFiles(files), ASKED);
     const found = report.claims.flatMap(({ status }) => status.status === "violated" ? [status.reason] : []);
     return found.map((reason) => reason.split(":")[0]).join(" ");
   };
@@ -61,7 +82,7 @@ Deno.test("openSingleFile() rejects a file without a manifest, and opens one tha
   await assert.rejects(openSingleFile(new Blob(["none"])), ArchiveError);
   await assert.rejects(openSingleFile(archive(FILES).slice(0, 600)), ArchiveError);
   const whole = archive(FILES);
-  const { report, markup } = await verifyAndRender(await openSingleFile(whole.slice(0, -1)), ASKED);
+  const { examination: { report }, markup } = await verifyAndRender(await openSingleFile(whole.slice(0, -1)), ASKED);
   const claim = report.claims.find(({ status }) => status.status === "violated");
   assert.deepEqual([claim?.claim, claim?.status], ["artifact_tree_integrity", {
     status: "violated",
@@ -81,3 +102,39 @@ Deno.test("readKeys() reads one key on each line, and names an invalid line", ()
 Deno.test("withinFolder() leaves out the folder's own name", () => {
   assert.equal(withinFolder("pack/manifest.json"), "manifest.json");
 });
+
+const RUN = playAdmissionRun();
+const ADMISSION_BASE = { run: RUN, pack: await packOf(RUN) };
+
+for (const { name, make, exit_code, reasons } of ADMISSION_ROWS) {
+  Deno.test(`the page decides: ${name}: ${exit_code}`, async () => {
+    const { pack, envelopes = [], request, producer_keys = [], expected } = await make(ADMISSION_BASE);
+    // The page sets no limits.
+    if (request?.budget !== null) return;
+    const files: PackFile[] = [
+      { path: "manifest.json", content: new Blob([new Uint8Array(pack.manifest)]) },
+      ...[...pack.objects].map(([identity, bytes]) => ({
+        path: objectName(identity),
+        content: new Blob([new Uint8Array(bytes)]),
+      })),
+      ...envelopes.map((bytes, index) => ({
+        path: signatureName(`${index}`.repeat(64)),
+        content: new Blob([new Uint8Array(bytes)]),
+      })),
+    ];
+    const { admission, markup } = await verifyAndRender(await openFiles(files), {
+      keys: (request.trusted_keys ?? []).join("\n"),
+      identity: "",
+      law: expected.law,
+      parameters: Object.entries(expected.parameters).map(([name, value]) => `${name}=${value}`).join("\n"),
+      anyParameters: expected.any_parameters.join("\n"),
+      stage: expected.stage ?? "",
+      producers: producer_keys.join("\n"),
+      notBefore: expected.not_before === null ? "" : new Date(expected.not_before).toISOString(),
+      originUnchecked: expected.origin_unchecked,
+      allowAsserted: expected.allow_asserted,
+    });
+    assert.deepEqual([admission?.exit_code, admission?.reasons.map(({ code }) => code)], [exit_code, reasons]);
+    assert.ok(markup.includes(text(admission?.line ?? "").markup));
+  });
+}

@@ -8,7 +8,7 @@
 
 import { element } from "../view/markup.ts";
 import { type OpenedPack, openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
-import { verifyAndRender } from "./verification.ts";
+import { type Asked, verifyAndRender } from "./verification.ts";
 
 function byId<Element extends HTMLElement>(id: string, kind: new () => Element): Element {
   const found = document.getElementById(id);
@@ -29,16 +29,33 @@ function showState(state: "working" | "done" | "failed", markup: string): void {
   result.innerHTML = markup;
 }
 
+const textOf = (id: string): string => byId(id, HTMLInputElement).value;
+const listOf = (id: string): string => byId(id, HTMLTextAreaElement).value;
+const isChecked = (id: string): boolean => byId(id, HTMLInputElement).checked;
+
+function readAsked(): Asked {
+  return {
+    keys: listOf("keys"),
+    identity: textOf("identity"),
+    law: textOf("law"),
+    parameters: listOf("parameters"),
+    anyParameters: listOf("any-parameters"),
+    stage: textOf("stage"),
+    producers: listOf("producers"),
+    notBefore: textOf("not-before"),
+    originUnchecked: isChecked("origin-unchecked"),
+    allowAsserted: isChecked("allow-asserted"),
+  };
+}
+
 async function show(open: () => Promise<OpenedPack>): Promise<void> {
   showState("working", element("p", { class: "note" }, "Verifying…").markup);
   const started = performance.now();
   try {
-    const asked = {
-      keys: byId("keys", HTMLTextAreaElement).value,
-      identity: byId("identity", HTMLInputElement).value,
-    };
-    const { markup, report } = await verifyAndRender(await open(), asked);
-    result.dataset["report"] = report.report_identity;
+    const { markup, examination, admission } = await verifyAndRender(await open(), readAsked());
+    result.dataset["report"] = examination.report.report_identity;
+    result.dataset["verdict"] = examination.verdict_identity;
+    result.dataset["decision"] = admission === null ? "" : String(admission.exit_code);
     const millis = Math.round(performance.now() - started);
     showState("done", markup + element("footer", {}, `Verified in this page, in ${millis} ms.`).markup);
   } catch (error) {

@@ -6,25 +6,43 @@
 
 import { decodeBase64 } from "../../canonical/base64.ts";
 import { viewPack } from "../material_view.ts";
-import { verifyRunpack } from "../verify/verify.ts";
-import type { TrustedPublicKey, VerificationPrimitives, VerificationReport } from "../verify/types.ts";
+import { type Identity, isIdentity } from "../../canonical/identity.ts";
+import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { type Admission, decideAdmission, type Expectation } from "../verify/admission.ts";
+import { type Examination, examineRunpack } from "../verify/verify.ts";
+import type { TrustedPublicKey, VerificationPrimitives } from "../verify/types.ts";
 import { renderPack } from "../view/page.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import type { OpenedPack } from "./files.ts";
 import { hashStream, sha256 } from "./sha256.ts";
 
-/** The input of the user beside the pack. */
+/** The input of the user beside the pack. A list is a text of lines; a text is empty where nothing is given. */
 export interface Asked {
-  /** Public keys in base64, one on each line; empty where there are none. */
+  /** Public keys in base64 that may have signed evidence, and the pack. */
   readonly keys: string;
-  /** The expected runpack identity; empty for any. */
+  /** The expected runpack identity. */
   readonly identity: string;
+  /** The identity of the expected law. With it the page decides on the pack. */
+  readonly law: string;
+  /** `NAME=VALUE` of each parameter. */
+  readonly parameters: string;
+  /** Names of parameters that may have any value. */
+  readonly anyParameters: string;
+  readonly stage: string;
+  /** Public keys in base64 of those who may have made the pack. */
+  readonly producers: string;
+  /** The earliest instant of completion, in RFC 3339. */
+  readonly notBefore: string;
+  readonly originUnchecked: boolean;
+  readonly allowAsserted: boolean;
 }
 
 /** The rendered result. */
 export interface Shown {
   readonly markup: string;
-  readonly report: VerificationReport;
+  readonly examination: Examination;
+  /** Null where no law is expected. */
+  readonly admission: Admission | null;
 }
 
 /** The keys in the lines of a text, or the first invalid line. */
@@ -43,25 +61,69 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 
 const PRIMITIVES: VerificationPrimitives = { sha256, verifyEd25519, hashStream, pause };
 
+function keysOf(lines: string): readonly TrustedPublicKey[] {
+  const keys = readKeys(lines);
+  if ("wrong" in keys) throw new TypeError(`Expected a public key, 32 bytes in base64, got "${keys.wrong}"`);
+  return keys;
+}
+
+function identityOf(text: string, what: string): Identity | null {
+  const identity = text.trim();
+  if (identity === "") return null;
+  if (isIdentity(identity)) return identity;
+  throw new TypeError(`Expected a ${what} identity, 64 lower-case hex digits, got "${identity}"`);
+}
+
+const linesOf = (text: string): string[] => text.split("\n").map((one) => one.trim()).filter((one) => one !== "");
+
+/** The expectation of the user; null where no law is expected. */
+function expectationOf(asked: Asked): Expectation | null {
+  const law = identityOf(asked.law, "law");
+  if (law === null) return null;
+  const parameters = new Map<string, string>();
+  for (const line of linesOf(asked.parameters)) {
+    const at = line.indexOf("=");
+    const name = line.slice(0, at);
+    if (at < 1 || parameters.has(name)) throw new TypeError(`Expected NAME=VALUE, each name once, got "${line}"`);
+    parameters.set(name, line.slice(at + 1));
+  }
+  const instant = asked.notBefore.trim();
+  const isInstant = parseTimestamp(instant)?.kind === "date_time";
+  if (instant !== "" && !isInstant) {
+    throw new TypeError(`Expected an instant such as 2026-03-01T09:00:00Z, got "${instant}"`);
+  }
+  return {
+    law,
+    document: null,
+    parameters,
+    any_parameters: linesOf(asked.anyParameters),
+    stage: asked.stage === "" ? null : asked.stage,
+    not_before: instant === "" ? null : Date.parse(instant),
+    origin_unchecked: asked.originUnchecked,
+    allow_asserted: asked.allowAsserted,
+  };
+}
+
 /**
- * Verifies a pack by the full profile and renders it.
+ * Verifies a pack by the full profile, decides on it where a law is expected, and renders it.
  *
- * @throws {TypeError} If a key or the identity is invalid
+ * @throws {TypeError} If a key, an identity or another part of the expectation is invalid
  */
 export async function verifyAndRender({ source, signatures }: OpenedPack, asked: Asked): Promise<Shown> {
-  const keys = readKeys(asked.keys);
-  if ("wrong" in keys) throw new TypeError(`Expected a public key, 32 bytes in base64, got "${keys.wrong}"`);
-  const identity = asked.identity.trim();
-  if (identity !== "" && !/^[0-9a-f]{64}$/.test(identity)) {
-    throw new TypeError(`Expected a runpack identity, 64 lower-case hex digits, got "${identity}"`);
-  }
-  const report = await verifyRunpack(source, {
-    runpack_identity: identity === "" ? null : identity,
+  const keys = keysOf(asked.keys);
+  const producers = keysOf(asked.producers);
+  const expected = identityOf(asked.identity, "runpack");
+  const expectation = expectationOf(asked);
+  const request = {
+    runpack_identity: expected,
     profile: "full_replay_v1",
     budget: null,
     trusted_keys: keys.length === 0 ? null : keys,
     signatures,
-  }, PRIMITIVES);
-  const { markup } = renderPack({ report, view: await viewPack(source, PRIMITIVES) });
-  return { markup, report };
+  } as const;
+  const examination = await examineRunpack(source, request, PRIMITIVES, producers);
+  const admission = expectation === null ? null : decideAdmission(examination, expectation);
+  const view = await viewPack(source, PRIMITIVES);
+  const { markup } = renderPack({ examination, expected, view, ...admission === null ? {} : { admission } });
+  return { markup, examination, admission };
 }

@@ -36,6 +36,7 @@ import { replayWork } from "./work_meter.ts";
 import { decideAgain } from "./decide_again.ts";
 import { SEGMENT_RECORDS } from "../format/types.ts";
 import { areBounded, stepValues } from "./step_values.ts";
+import { addToCourse } from "./run_result.ts";
 import type { ReplayState } from "./state.ts";
 import { atRevision, violation } from "./findings.ts";
 import { boundSchema, isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./record.ts";
@@ -167,6 +168,7 @@ async function replayRecord(
   if (step !== null) await judge(replay, step, line, values);
   const after = step === null ? null : foldStep(replay, step, again);
   if (step !== null && after === null) return null;
+  if (step !== null) addToCourse(replay.course, step);
   if (step === null || !again || !isDecidedReceipt(step, receipt)) {
     judgeReceipt({ record, recordId, law: replay.law }, after, receipt, replay.findings);
   }

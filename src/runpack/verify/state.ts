@@ -12,6 +12,7 @@ import { type RecordTree, recordTree } from "../format/merkle.ts";
 import type { ReplayWork } from "./work_meter.ts";
 import type { Meter } from "./budget.ts";
 import { createArtifacts, type PackArtifacts } from "./artifacts.ts";
+import { createCourse, type RunCourse } from "./run_result.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import type { TrustedPublicKey, VerificationPrimitives } from "./types.ts";
 import type { Manifest } from "../format/types.ts";
@@ -44,6 +45,8 @@ export interface ReplayState {
   head: Head | null;
   /** The state after the last record; null without a law. */
   state: RunState | null;
+  /** What the replayed records came to. */
+  readonly course: RunCourse;
 }
 
 /** Creates a replay before its first part. */
@@ -73,5 +76,6 @@ export function startReplay(
     previous: null,
     head: null,
     state: null,
+    course: createCourse(),
   };
 }

@@ -6,6 +6,7 @@
 
 import { identify, type Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
 import { asJson } from "../../run/primitives.ts";
 import { traverseTree } from "./claims/artifact_tree_integrity.ts";
 import { checkSubject } from "./claims/runpack_subject_identity.ts";
@@ -19,14 +20,36 @@ import { createFindings, type Findings } from "./findings.ts";
 import { finishHistory, replayPart } from "./history.ts";
 import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
 import { closeReplay, markUndecidable } from "./status.ts";
+import { verdictIdentity } from "./verdict.ts";
+import { parametersOf, resultOfRun, type RunParameter, type RunResult } from "./run_result.ts";
 import {
   MATERIAL_RESOLUTION,
+  type TrustedPublicKey,
   type VerificationPrimitives,
   type VerificationReport,
   type VerificationRequest,
   VERIFIER_PROCEDURE,
 } from "./types.ts";
 import { type Manifest, type PackSource, SIGNATURES } from "../format/types.ts";
+
+/** A verification with what it found beside its report. */
+export interface Examination {
+  readonly report: VerificationReport;
+  /** Identity of kind `verdict`: equal for every verifier that comes to the same statuses. */
+  readonly verdict_identity: Identity;
+  /** The law that the manifest names; null without a valid manifest. */
+  readonly law_identity: Identity | null;
+  /** That law; null where it was not constructed, or where the profile replays nothing. */
+  readonly law: CompiledLaw | null;
+  /** The parameters of the run; null where its first record was not replayed. */
+  readonly parameters: readonly RunParameter[] | null;
+  /** What the run came to; null where its records were not all replayed. */
+  readonly run: RunResult | null;
+  /** The key ids of those producer keys that signed the pack. */
+  readonly producers: readonly Identity[];
+  /** Whether a JSON Schema was run, in place of assuming its recorded verdict. */
+  readonly validated: boolean;
+}
 
 /**
  * Verifies a runpack. It uses no network, clock or file beyond `source`: the same material, request and primitives
@@ -42,9 +65,24 @@ export async function verifyRunpack(
   request: VerificationRequest,
   primitives: VerificationPrimitives,
 ): Promise<VerificationReport> {
+  return (await examineRunpack(source, request, primitives)).report;
+}
+
+/**
+ * As {@link verifyRunpack}, with what the run came to.
+ *
+ * @param producerKeys Keys of those who may have made the pack; they are no part of the request
+ */
+export async function examineRunpack(
+  source: PackSource,
+  request: VerificationRequest,
+  primitives: VerificationPrimitives,
+  producerKeys: readonly TrustedPublicKey[] = [],
+): Promise<Examination> {
+  const { watched, hasRun } = watchSchemas(primitives);
   const verification: Verification = {
     request,
-    primitives,
+    primitives: watched,
     meter: createMeter(request.budget),
     findings: createFindings(),
     found: null,
@@ -52,9 +90,42 @@ export async function verifyRunpack(
   };
   const manifest = await readManifest(verification, source);
   if (manifest !== null) await readTree(verification, source, manifest);
-  if (request.profile === "full_replay_v1") closeReplay(verification.findings, verification.replay);
-  markUndecidable(verification.findings);
-  return sealReport(verification);
+  const { findings, replay } = verification;
+  if (request.profile === "full_replay_v1") closeReplay(findings, replay);
+  markUndecidable(findings);
+  const report = sealReport(verification);
+  const law_identity = manifest?.scenario_law_identity ?? null;
+  const created = replay?.created ?? null;
+  const parameters = created === null ? null : parametersOf(created);
+  const isFollowed = replay?.stage === "records";
+  return {
+    report,
+    verdict_identity: verdictIdentity(primitives.sha256, report, { law: law_identity, parameters }),
+    law_identity,
+    law: replay?.law ?? null,
+    parameters,
+    run: isFollowed && replay.state !== null ? resultOfRun(replay.course, replay.state) : null,
+    producers: signersOf(verification, producerKeys),
+    validated: hasRun(),
+  };
+}
+
+/** The primitives, and whether their validator gave a verdict. */
+function watchSchemas(
+  primitives: VerificationPrimitives,
+): { readonly watched: VerificationPrimitives; readonly hasRun: () => boolean } {
+  const { validateSchema } = primitives;
+  if (validateSchema === undefined) return { watched: primitives, hasRun: () => false };
+  let ran = false;
+  const watched: VerificationPrimitives = {
+    ...primitives,
+    validateSchema: async (...given) => {
+      const verdict = await validateSchema(...given);
+      ran ||= verdict !== null;
+      return verdict;
+    },
+  };
+  return { watched, hasRun: () => ran };
 }
 
 interface Verification {
@@ -131,15 +202,17 @@ async function readTree(verification: Verification, source: PackSource, manifest
   }
 }
 
-/** The trusted keys under which a signature beside the pack verifies, as trusted bases. */
-function runpackSigners({ request, primitives, found }: Verification): readonly string[] {
+/** The key ids of those keys under which a signature beside the pack verifies. */
+function signersOf(
+  { request, primitives, found }: Verification,
+  keys: readonly TrustedPublicKey[],
+): readonly Identity[] {
   const manifest = found?.manifest ?? null;
   if (found === null || manifest === null) return [];
   const envelopes = request.signatures?.slice(0, SIGNATURES) ?? [];
-  const keys = request.trusted_keys ?? [];
   return keys.flatMap((key) =>
     envelopes.some((envelope) => verifyEnvelope(primitives, envelope, found.bytes, manifest, key))
-      ? [`runpack_signature:${keyIdOf(primitives.sha256, key)}`]
+      ? [keyIdOf(primitives.sha256, key)]
       : []
   );
 }
@@ -162,6 +235,8 @@ function sealReport(verification: Verification): VerificationReport {
     const isRequested = replays || INTEGRITY_CLAIMS.includes(name);
     return { claim: name, status: isRequested ? findings.status(name, method) : { status: "not_requested" } };
   });
+  const signers = signersOf(verification, verification.request.trusted_keys ?? []);
+  const signatures = signers.map((keyId) => `runpack_signature:${keyId}`);
   const report = {
     assumptions: [...replay?.assumptions ?? []].sort(),
     budget: meter.consumed(),
@@ -170,7 +245,7 @@ function sealReport(verification: Verification): VerificationReport {
     profile,
     request_identity: requestIdentity(verification),
     runpack_identity: found?.identity ?? null,
-    trusted_bases: [...new Set(["sha256", ...replays ? ["ed25519"] : [], ...runpackSigners(verification)])].sort(),
+    trusted_bases: [...new Set(["sha256", ...replays ? ["ed25519"] : [], ...signatures])].sort(),
     verifier_procedure: VERIFIER_PROCEDURE,
   } as const;
   return { ...report, report_identity: identify(sha256, "report", asJson(report)) };

@@ -5,10 +5,20 @@
  */
 
 import { type ClaimName, CLAIMS } from "../verify/claims.ts";
+import type { AdmissionReason } from "../verify/admission.ts";
+import { derivationOf } from "../verify/result_line.ts";
 import type { ClaimStatus, VerificationReport } from "../verify/types.ts";
+import type { Examination } from "../verify/verify.ts";
 import { all, element, type Markup } from "./markup.ts";
 import { row, table } from "./timeline.ts";
-import { counted } from "./words.ts";
+import { counted, differenceText, undecidableText } from "./words.ts";
+
+/** The line above a page: what the run came to, or the decision on it. */
+export interface ShownResult {
+  readonly line: string;
+  readonly isGood: boolean;
+  readonly reasons: readonly AdmissionReason[];
+}
 
 const MEANINGS: ReadonlyMap<ClaimName, string> = new Map(CLAIMS.map(({ name, meaning }) => [name, meaning]));
 
@@ -17,7 +27,22 @@ export function countOf({ claims }: VerificationReport, status: ClaimStatus["sta
   return claims.filter((entry) => entry.status.status === status).length;
 }
 
-/** The verdict in one line. */
+/** What the run came to, in one line, then what no verification can show, and what was expected. */
+export function renderResult(
+  examination: Examination,
+  { line, isGood, reasons }: ShownResult,
+  expected: string,
+): Markup {
+  const tone = isGood ? "good" : derivationOf(examination.report) === "violated" ? "bad" : "warning";
+  return all(
+    element("p", { class: `banner ${tone}`, id: "line" }, element("b", {}, line)),
+    element("ul", {}, reasons.map(({ code, message }) => element("li", {}, element("code", {}, code), ` ${message}`))),
+    element("p", { class: "quiet" }, undecidableText()),
+    element("p", { class: "quiet" }, expected),
+  );
+}
+
+/** The counts of the claims in one line. */
 export function renderVerdict(report: VerificationReport): Markup {
   const violated = countOf(report, "violated");
   const satisfied = countOf(report, "satisfied");
@@ -33,7 +58,8 @@ export function renderVerdict(report: VerificationReport): Markup {
 }
 
 /** Every claim with its status. */
-export function renderClaims(report: VerificationReport): Markup {
+export function renderClaims(examination: Examination): Markup {
+  const { report, verdict_identity } = examination;
   const rows = report.claims.map(({ claim, status }) =>
     row(
       all(element("code", {}, claim), element("div", { class: "quiet" }, MEANINGS.get(claim) ?? "")),
@@ -42,6 +68,7 @@ export function renderClaims(report: VerificationReport): Markup {
     )
   );
   const { assumptions, trusted_bases, budget, profile, report_identity, verifier_procedure } = report;
+  const difference = differenceText(examination);
   const assumed = assumptions.length === 0 ? "" : ` It takes as they stand: ${assumptions.join(", ")}.`;
   return all(
     table(["Claim", "Status", "Why, or how"], rows),
@@ -50,8 +77,11 @@ export function renderClaims(report: VerificationReport): Markup {
       "p",
       { class: "quiet" },
       `Read ${counted(budget.objects, "object")}, ${counted(budget.bytes_read, "byte")}, `,
-      `${counted(budget.records, "record")}. Report `,
+      `${counted(budget.records, "record")}. Verdict `,
+      element("code", {}, verdict_identity),
+      ". Report ",
       element("code", {}, report_identity),
+      difference === null ? "." : ` (${difference}).`,
     ),
   );
 }

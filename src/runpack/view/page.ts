@@ -6,38 +6,55 @@
 
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
-import type { Sha256 } from "../../canonical/identity.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
-import type { VerificationReport } from "../verify/types.ts";
-import { renderClaims, renderVerdict } from "./claims.ts";
+import type { Admission } from "../verify/admission.ts";
+import { derivationOf, resultLine } from "../verify/result_line.ts";
+import type { Examination } from "../verify/verify.ts";
+import { renderClaims, renderResult, renderVerdict } from "./claims.ts";
 import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
 import { STYLE } from "./style.ts";
 import { renderTimeline } from "./timeline.ts";
-import { counted, cut, gapText } from "./words.ts";
+import { counted, cut, expectationText, gapText } from "./words.ts";
 
 /** Records that a page shows by default. */
 export const PAGE_RECORDS = 2000;
 
 /** The content of a page. */
 export interface PageContent {
-  readonly report: VerificationReport;
+  readonly examination: Examination;
+  /** The decision on the pack, where something is expected of it. */
+  readonly admission?: Admission;
+  /** The runpack identity that was expected; null or absent where none was. */
+  readonly expected?: Identity | null;
   readonly view: PackView | PartView;
   /** How many of the latest records are shown. */
   readonly records?: number;
 }
 
 /** The sections of a page. */
-export function renderPack({ report, view, records = PAGE_RECORDS }: PageContent): Markup {
+export function renderPack(content: PageContent): Markup {
+  const { examination, view, records = PAGE_RECORDS } = content;
   const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
   return all(
-    renderVerdict(report),
+    renderLine(content),
+    renderVerdict(examination.report),
     named === null ? "" : renderFacts(named),
     "reason" in view ? element("p", { class: "note" }, gapText(view)) : "",
     part === null ? "" : section("stages", "Stages", renderGraph(part)),
     part === null ? "" : section("timeline", "Timeline and decisions", renderTimeline(part, records)),
-    section("claims", "Claims", renderClaims(report)),
+    section("claims", "Claims", renderClaims(examination)),
   );
+}
+
+function renderLine({ examination, admission, expected = null }: PageContent): Markup {
+  if (admission !== undefined) {
+    const { line, reasons, exit_code } = admission;
+    return renderResult(examination, { line, isGood: exit_code === 0, reasons }, "An admission was asked for.");
+  }
+  const isGood = derivationOf(examination.report) === "derived";
+  return renderResult(examination, { line: resultLine(examination), isGood, reasons: [] }, expectationText(expected));
 }
 
 function section(id: string, title: string, ...content: readonly Content[]): Markup {
@@ -74,7 +91,7 @@ export function policyHash(sha256: Sha256, content: string): string {
  * @param sha256 Hashes the style sheet for the policy
  */
 export function renderDocument(sha256: Sha256, content: PageContent): string {
-  const { report, view } = content;
+  const { examination: { report }, view } = content;
   const named = "reason" in view ? view.named : view;
   const name = named?.manifest.scenario_id ?? `unknown name (${cut(report.runpack_identity ?? "no manifest", 12)})`;
   const body = element(

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { forge, type Parts } from "../../../tests/simulation/runpack_forge.ts";
 import {
+  examineWhole,
   type MemoryPack,
   memorySource,
   packOf,
   PRIMITIVES,
-  verifyWhole,
 } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { type PackView, viewPack } from "../material_view.ts";
@@ -23,7 +23,7 @@ async function viewOf(pack: MemoryPack): Promise<PackView> {
 
 async function pageOf(pack: MemoryPack, records?: number): Promise<string> {
   const shown = records === undefined ? {} : { records };
-  return renderDocument(sha256, { report: await verifyWhole(pack), view: await viewOf(pack), ...shown });
+  return renderDocument(sha256, { examination: await examineWhole(pack), view: await viewOf(pack), ...shown });
 }
 
 Deno.test("renderDocument() shows every stage, record, decision, item and claim of a run", async () => {
@@ -91,7 +91,7 @@ Deno.test("renderDocument() omits the earliest records beyond a number, and coun
 async function pageOfPart(pack: MemoryPack): Promise<string> {
   const view = await viewPack(memorySource(pack), PRIMITIVES);
   assert.ok("reason" in view);
-  return renderDocument(sha256, { report: await verifyWhole(pack), view });
+  return renderDocument(sha256, { examination: await examineWhole(pack), view });
 }
 
 Deno.test("renderDocument() of an incomplete pack shows the readable part, and the claims", async () => {

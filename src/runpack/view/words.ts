@@ -5,7 +5,10 @@
  */
 
 import type { RecordedEvidence } from "../../run/types.ts";
+import type { Identity } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
+import { CLAIMS } from "../verify/claims.ts";
+import type { Examination } from "../verify/verify.ts";
 
 /** The first and last millisecond of the years from 0000 to 9999. */
 const EARLIEST = -62_167_219_200_000;
@@ -52,4 +55,25 @@ export function absenceText({ manifest }: PackView, { retention, condition_id }:
 /** A count with its noun. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** What no verification of a runpack can show. */
+export function undecidableText(): string {
+  const open = CLAIMS.filter(({ method }) => method === null).map(({ name, meaning }) => `${meaning} (${name})`);
+  return `No verification of a runpack can show: ${open.join("; ")}; nor whether evidence was true.`;
+}
+
+/** What was expected of a runpack, apart from an admission. */
+export function expectationText(identity: Identity | null): string {
+  return identity === null
+    ? "No expectation was given: a runpack of any law, run and producer verifies. An admission expects them."
+    : `Expected was the runpack ${identity}, and any law and producer.`;
+}
+
+/** Why another verifier may have another report of the same verdict; null where nothing shows it. */
+export function differenceText({ report: { assumptions }, validated }: Examination): string | null {
+  if (assumptions.includes("json_schema_verdict_as_recorded")) {
+    return "it assumes recorded JSON Schema verdicts; a verifier that runs the schemas has another report identity";
+  }
+  return validated ? "JSON Schemas were run; a verifier that assumes their verdicts has another report identity" : null;
 }

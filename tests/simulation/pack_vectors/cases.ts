@@ -9,8 +9,11 @@ import type { Identity } from "../../../src/canonical/identity.ts";
 import type { JsonObject } from "../../../src/canonical/json.ts";
 import { objectName } from "../../../src/runpack/format/archive.ts";
 import type { PackSource } from "../../../src/runpack/format/types.ts";
-import type { BudgetLimits, VerificationProfile, VerificationReport } from "../../../src/runpack/verify/types.ts";
-import { verifyRunpack } from "../../../src/runpack/verify/verify.ts";
+import { asJson } from "../../../src/run/primitives.ts";
+import { decideAdmission } from "../../../src/runpack/verify/admission.ts";
+import { resultLine } from "../../../src/runpack/verify/result_line.ts";
+import type { BudgetLimits, VerificationProfile } from "../../../src/runpack/verify/types.ts";
+import { type Examination, examineRunpack, reportAsJson } from "../../../src/runpack/verify/verify.ts";
 import { openArchive } from "../../../src/runpack/host/archive_file.ts";
 import { type MemoryPack, memorySource, PRIMITIVES } from "../runpack_memory.ts";
 import type { Bases, PackText, Piece } from "./encoding.ts";
@@ -40,8 +43,28 @@ export interface Surrounding {
   readonly strays?: readonly string[];
 }
 
+/** What a vector expects of a pack: an expectation as JSON. */
+export interface ExpectationText {
+  readonly law: Identity;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly any_parameters: readonly string[];
+  readonly stage: string | null;
+  readonly not_before: number | null;
+  readonly origin_unchecked: boolean;
+  readonly allow_asserted: boolean;
+}
+
+/** What a verifier answers of a pack; every member is null where there is nothing to verify. */
+export interface CaseAnswer {
+  readonly line: string | null;
+  readonly report: JsonObject | null;
+  readonly verdict_identity: Identity | null;
+  /** The decision, where something is expected of the pack. */
+  readonly admission?: JsonObject;
+}
+
 /** A vector: a pack or a single file, a request, and what comes of it. */
-export interface PackCase extends Surrounding {
+export interface PackCase extends Surrounding, CaseAnswer {
   readonly name: string;
   /** Whether the pack holds a text that is not JSON, or JSON that is not of the form that its place asks for. */
   readonly refused_by?: "scanner" | "form";
@@ -53,8 +76,9 @@ export interface PackCase extends Surrounding {
   readonly archive?: readonly Piece[];
   readonly signatures?: readonly (readonly Piece[])[];
   readonly request: RequestText;
-  /** Null where there is nothing to verify: the file holds no manifest of a pack. */
-  readonly report: JsonObject | null;
+  /** Keys of those who may have made the pack, in base64. */
+  readonly producer_keys?: readonly string[];
+  readonly expected?: ExpectationText;
 }
 
 /** A pack whose manifest may be missing. */
@@ -80,27 +104,44 @@ function sourceOf(pack: LoosePack, { unreadable = [], strays = [] }: Surrounding
   };
 }
 
+const keyBytes = (key: string): Uint8Array => decodeBase64(key) ?? new Uint8Array();
+
 /** Verifies a pack, as a vector asks. */
 export function verifyCase(
   pack: LoosePack,
   around: Surrounding,
   signatures: readonly Uint8Array[],
   request: RequestText,
-): Promise<VerificationReport> {
-  return verifySource(sourceOf(pack, around), signatures, request);
+  producers: readonly string[] = [],
+): Promise<Examination> {
+  return verifySource(sourceOf(pack, around), signatures, request, producers);
 }
 
 function verifySource(
   source: PackSource,
   signatures: readonly Uint8Array[],
   { trusted_keys, ...request }: RequestText,
-): Promise<VerificationReport> {
-  const keys = trusted_keys?.map((key) => decodeBase64(key) ?? new Uint8Array()) ?? null;
-  return verifyRunpack(source, { ...request, trusted_keys: keys, signatures }, PRIMITIVES);
+  producers: readonly string[] = [],
+): Promise<Examination> {
+  const keys = trusted_keys?.map(keyBytes) ?? null;
+  const asked = { ...request, trusted_keys: keys, signatures };
+  return examineRunpack(source, asked, PRIMITIVES, producers.map(keyBytes));
+}
+
+/** What a verifier answers. */
+export function answerOf(examination: Examination | null, expected?: ExpectationText): CaseAnswer {
+  if (examination === null) return { line: null, report: null, verdict_identity: null };
+  const { report, verdict_identity } = examination;
+  const answer = { line: resultLine(examination), report: reportAsJson(report), verdict_identity };
+  if (expected === undefined) return answer;
+  const parameters = new Map(Object.entries(expected.parameters));
+  const { reasons, ...decision } = decideAdmission(examination, { ...expected, document: null, parameters });
+  const admission = asJson({ ...decision, reasons: reasons.map(({ code }) => code) }) as JsonObject;
+  return { ...answer, admission };
 }
 
 /** Verifies a single file, as a vector asks; null where there is nothing to verify. */
-export async function verifyArchive(bytes: Uint8Array, request: RequestText): Promise<VerificationReport | null> {
+export async function verifyArchive(bytes: Uint8Array, request: RequestText): Promise<Examination | null> {
   const path = await Deno.makeTempFile({ suffix: ".runpack" });
   try {
     await Deno.writeFile(path, bytes);
@@ -117,13 +158,16 @@ export async function verifyArchive(bytes: Uint8Array, request: RequestText): Pr
   }
 }
 
-/** Reads a vector and verifies what it holds. */
-export function runCase(vector: PackCase, bases: Bases): Promise<VerificationReport | null> {
-  const { pack, archive, like, signatures = [], request } = vector;
-  if (archive !== undefined) return verifyArchive(decodePieces(archive, bases.get(like ?? "")), request);
+/** Reads a vector and answers it. */
+export async function runCase(vector: PackCase, bases: Bases): Promise<CaseAnswer> {
+  const { pack, archive, like, signatures = [], request, producer_keys, expected } = vector;
+  if (archive !== undefined) {
+    return answerOf(await verifyArchive(decodePieces(archive, bases.get(like ?? "")), request));
+  }
   const base = bases.get(pack?.like ?? "");
   const envelopes = signatures.map((pieces) => decodePieces(pieces, base));
-  return verifyCase(decodePack(pack ?? {}, bases), vector, envelopes, request);
+  const found = await verifyCase(decodePack(pack ?? {}, bases), vector, envelopes, request, producer_keys);
+  return answerOf(found, expected);
 }
 
 /** A public key as requests name it. */

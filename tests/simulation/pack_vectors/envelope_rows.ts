@@ -42,7 +42,12 @@ function envelope(text: string, key: TestKey, over = preAuthenticationEncoding(P
   return encodeEnvelope(text, keyId(key), decodeBase64(key.sign(over)) ?? new Uint8Array());
 }
 
-const good = (pack: MemoryPack): string => envelope(statement(pack), KEY_1);
+/** The envelope of a pack, signed by a key. */
+export function signedBy(pack: MemoryPack, key: TestKey): string {
+  return envelope(statement(pack), key);
+}
+
+const good = (pack: MemoryPack): string => signedBy(pack, KEY_1);
 
 const row = (
   name: string,

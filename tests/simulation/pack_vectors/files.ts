@@ -8,8 +8,7 @@
 
 import { join } from "node:path";
 import type { JsonObject } from "../../../src/canonical/json.ts";
-import { BUDGET_MEMBERS, type VerificationReport } from "../../../src/runpack/verify/types.ts";
-import { reportAsJson } from "../../../src/runpack/verify/verify.ts";
+import { BUDGET_MEMBERS } from "../../../src/runpack/verify/types.ts";
 import violations from "../../vectors/runpack/violations.json" with { type: "json" };
 import { FORGERIES } from "../runpack_forgeries.ts";
 import { forge } from "../runpack_forge.ts";
@@ -17,7 +16,9 @@ import { type MemoryPack, packOf } from "../runpack_memory.ts";
 import { playGoldenRun } from "../runpack_run.ts";
 import { ABSENT_ROWS, HONEST_ROWS } from "./absent_rows.ts";
 import { ARCHIVE_REQUEST, ARCHIVE_ROWS } from "./archive_rows.ts";
-import { type PackCase, type RequestText, verifyArchive, verifyCase, WHOLE } from "./cases.ts";
+import { ADMISSION_ROWS } from "./admission_rows.ts";
+import { playAdmissionRun } from "./admission_run.ts";
+import { answerOf, type PackCase, type RequestText, verifyArchive, verifyCase, WHOLE } from "./cases.ts";
 import { type Bases, encodeFile, encodePack, type PackText } from "./encoding.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { playEvidenceRun } from "./evidence_run.ts";
@@ -57,6 +58,7 @@ async function makeWorld(): Promise<World> {
     ["evidence", playEvidenceRun("gate-kernel-2")],
     ["evidence_1", playEvidenceRun("gate-kernel-1")],
     ["long", playLongRun()],
+    ["admission", playAdmissionRun()],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));
@@ -70,8 +72,6 @@ async function makeWorld(): Promise<World> {
     },
   };
 }
-
-const asJson = (report: VerificationReport | null): JsonObject | null => report === null ? null : reportAsJson(report);
 
 type Entry = typeof violations.claims[number]["codes"][number];
 
@@ -118,18 +118,20 @@ async function makeCase(
   made: Made,
   envelopes: readonly Uint8Array[] = [],
 ): Promise<MadeCase> {
-  const { pack, request = WHOLE, unreadable, strays } = made;
+  const { pack, request = WHOLE, unreadable, strays, producer_keys, expected } = made;
   const base = bases.get(like ?? "");
-  const report = asJson(await verifyCase(pack, made, envelopes, request));
+  const answer = answerOf(await verifyCase(pack, made, envelopes, request, producer_keys), expected);
   const vector: PackCase = {
     name: row.name,
-    ...row.code === undefined ? {} : { shows: shownBy(row.code, report) },
+    ...row.code === undefined ? {} : { shows: shownBy(row.code, answer.report) },
     pack: encodePack(pack, bases, like),
     ...unreadable === undefined ? {} : { unreadable },
     ...strays === undefined ? {} : { strays },
     ...envelopes.length === 0 ? {} : { signatures: envelopes.map((bytes) => encodeFile(base, bytes)) },
     request,
-    report,
+    ...producer_keys === undefined ? {} : { producer_keys },
+    ...expected === undefined ? {} : { expected },
+    ...answer,
   };
   return { vector, violates: row.violates };
 }
@@ -186,8 +188,8 @@ function archivesFile({ base }: World): Promise<MadeCase[]> {
   const { pack } = base("release");
   return makeCases(ARCHIVE_ROWS, async ({ name, departs, make }) => {
     const bytes = make(pack);
-    const report = asJson(await verifyArchive(bytes, ARCHIVE_REQUEST));
-    const vector = { name, like: "release", archive: encodeFile(pack, bytes), request: ARCHIVE_REQUEST, report };
+    const answer = answerOf(await verifyArchive(bytes, ARCHIVE_REQUEST));
+    const vector = { name, like: "release", archive: encodeFile(pack, bytes), request: ARCHIVE_REQUEST, ...answer };
     const violates = departs === "none"
       ? null
       : typeof departs === "number"
@@ -210,9 +212,16 @@ function envelopesFile({ bases, base }: World): Promise<MadeCase[]> {
   });
 }
 
+function admissionsFile({ bases, base }: World): Promise<MadeCase[]> {
+  return makeCases(ADMISSION_ROWS, async ({ name, violates = {}, make }) => {
+    const { envelopes = [], ...made } = await make(base("admission"));
+    return await makeCase(bases, "admission", { name, violates }, made, envelopes);
+  });
+}
+
 async function limitsFile({ bases, base }: World): Promise<MadeCase[]> {
   const { pack } = base("evidence");
-  const { budget } = await verifyCase(pack, {}, [], WHOLE);
+  const { report: { budget } } = await verifyCase(pack, {}, [], WHOLE);
   return await makeCases([...limitsOf(budget, 4), ...SEVERAL_LIMITS], (limits) => {
     const names = Object.entries(limits).map(([member, limit]) => `${member} ${limit}`);
     const name = names.length === 0 ? "no limits" : names.join(", ");
@@ -227,6 +236,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["segments", "A run of two segments", segmentsFile],
   ["archives", "Single files", archivesFile],
   ["envelopes", "Signatures beside a pack", envelopesFile],
+  ["admissions", "What a reader expects of a pack, and whether it is admitted", admissionsFile],
   ["limits", `Verifications under limits of ${BUDGET_MEMBERS.length} members`, limitsFile],
 ];
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import type { JsonValue } from "../../../src/canonical/json.ts";
-import { reportAsJson } from "../../../src/runpack/verify/verify.ts";
 import { keyIdOf } from "../../../src/runpack/format/dsse.ts";
 import { decodeBase64 } from "../../../src/canonical/base64.ts";
 import violations from "../../vectors/runpack/violations.json" with { type: "json" };
 import { SHA256 } from "../kernel_fixture.ts";
-import { type PackCase, runCase } from "./cases.ts";
+import { type CaseAnswer, type PackCase, runCase } from "./cases.ts";
 import { type Bases, decodePack, type PackText } from "./encoding.ts";
+import { ADMISSION_ROWS } from "./admission_rows.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { entriesOf, entryOfReason, makeVectors, PACKS_FOLDER, textsOf, violatedIn } from "./files.ts";
 import { makeJudgements } from "./judgements.ts";
@@ -56,14 +56,15 @@ function readBases(): Bases {
 }
 
 for (const { name: file } of MADE.files) {
-  Deno.test(`${file}.json: read from its text, each vector has its whole report`, async () => {
+  Deno.test(`${file}.json: read from its text, each vector has its whole report, verdict and line`, async () => {
     const bases = readBases();
     const { cases } = JSON.parse(TEXTS.get(`${file}.json`) ?? "") as { cases: readonly PackCase[] };
     assert.equal(new Set(cases.map(({ name }) => name)).size, cases.length, "every name is there once");
     for (const vector of cases) {
-      const report = await runCase(vector, bases);
-      const found = report === null ? null : reportAsJson(report);
-      assert.equal(canonicalize(found), canonicalize(vector.report), `${file}, ${vector.name}`);
+      for (const [member, found] of Object.entries(await runCase(vector, bases))) {
+        const wanted = vector[member as keyof CaseAnswer] ?? null;
+        assert.equal(canonicalize(found), canonicalize(wanted), `${file}, ${vector.name}: ${member}`);
+      }
     }
   });
 }
@@ -75,6 +76,19 @@ Deno.test("envelopes.json: a report rests on the signatures of exactly the trust
     const ids = signers.map(({ public_key }) => keyIdOf(SHA256, decodeBase64(public_key) ?? new Uint8Array()));
     const bases = ["sha256", ...ids.map((id) => `runpack_signature:${id}`)].sort();
     assert.deepEqual(cases[index]?.vector.report?.["trusted_bases"] as JsonValue, bases, name);
+  }
+});
+
+Deno.test("admissions.json: each vector has the exit code, the reasons and the waivers of its table", () => {
+  const cases = MADE.files.find(({ name }) => name === "admissions")?.cases ?? [];
+  assert.equal(cases.length, ADMISSION_ROWS.length);
+  for (const [index, { name, exit_code, reasons, waived = [] }] of ADMISSION_ROWS.entries()) {
+    const { line, ...decision } = cases[index]?.vector.admission ?? {};
+    assert.deepEqual(decision, { exit_code, reasons, waived }, name);
+    const [first] = reasons;
+    const head = first === undefined ? "Admitted: " : `Not admitted (${first}): `;
+    assert.ok(String(line).startsWith(`${head}${cases[index]?.vector.line}`), `${name}: ${line}`);
+    for (const one of waived) assert.ok(String(line).includes(one), `${name}: ${line}`);
   }
 });
 

@@ -6,7 +6,7 @@
 
 import type { MemoryPack } from "../runpack_memory.ts";
 import type { PlayedRun } from "../runpack_run.ts";
-import type { LoosePack, RequestText, Surrounding } from "./cases.ts";
+import type { ExpectationText, LoosePack, RequestText, Surrounding } from "./cases.ts";
 
 /** What a row is made from: a run, and the pack of it. */
 export interface Base {
@@ -18,6 +18,9 @@ export interface Base {
 export interface Made extends Surrounding {
   readonly pack: LoosePack;
   readonly request?: RequestText;
+  /** Keys of those who may have made the pack, in base64. */
+  readonly producer_keys?: readonly string[];
+  readonly expected?: ExpectationText;
 }
 
 /** A code of a claim, and which of the claim's entries of that code it is, from 0. */

@@ -1,0 +1,142 @@
+/**
+ * `gate runpack admit`: decides whether a runpack shows what its reader expects.
+ *
+ * @module
+ */
+
+import { isIdentity } from "../../canonical/identity.ts";
+import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { type Admission, decideAdmission, type Expectation } from "../../runpack/verify/admission.ts";
+import type { Examination } from "../../runpack/verify/verify.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { paint, shown, wantsColour } from "../terminal/text.ts";
+import { showBasis } from "./claims.ts";
+import { readLawFile } from "./law_file.ts";
+import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
+import { withPackErrors } from "./session.ts";
+import { readTrustedKeys } from "./trust.ts";
+import { verifyPack } from "./verify.ts";
+
+/** The flags that say what is expected of a runpack. */
+export interface AdmissionFlags extends RepositoryFlags {
+  readonly law?: string;
+  readonly parameter?: readonly string[];
+  readonly anyParameter?: readonly string[];
+  readonly stage?: string;
+  readonly producerKey?: readonly string[];
+  readonly trustedKey?: readonly string[];
+  readonly notBefore?: string;
+  readonly originUnchecked?: boolean;
+  readonly allowAsserted?: boolean;
+  readonly json?: boolean;
+}
+
+/** A runpack with the decision on it. */
+interface DecidedPack {
+  readonly expectation: Expectation;
+  readonly examination: Examination;
+  readonly admission: Admission;
+}
+
+/** Runs `gate runpack admit`. Returns 0, 3, 4 or 6, as docs/format/runpack.md "Admission" describes them. */
+export async function runRunpackAdmit(named: string, flags: AdmissionFlags): Promise<ExitCode> {
+  const { admission, examination } = await decidePack(named, flags);
+  const { exit_code, line, reasons, waived } = admission;
+  const { report, verdict_identity } = examination;
+  if (flags.json === true) {
+    const result = { admitted: exit_code === EXIT.ok, exit_code, line, reasons, waived, verdict_identity, report };
+    writeResult("runpack admit", result, exit_code === EXIT.ok);
+    return exit_code;
+  }
+  const first = paint(shown(line), exit_code === EXIT.ok ? "good" : "bad", wantsColour());
+  const why = reasons.map(({ code, message }) => `  ${code}: ${shown(message)}\n`);
+  writeOut(`${first}\n${why.join("")}${showBasis(examination)}`);
+  return exit_code;
+}
+
+/**
+ * Verifies a runpack and decides on it.
+ *
+ * @param use Called while the runpack is open
+ * @throws {CliError} `usage` for flags that do not fit, and where the decision itself has exit code 2
+ */
+async function decidePack(
+  named: string,
+  flags: AdmissionFlags,
+  use: (decided: DecidedPack, pack: OpenPack) => Promise<void> = () => Promise.resolve(),
+): Promise<DecidedPack> {
+  const expectation = await expectationOf(flags);
+  const request = {
+    profile: "full_replay_v1",
+    budget: null,
+    keys: await readTrustedKeys(flags.trustedKey ?? []),
+    producers: await readTrustedKeys(flags.producerKey ?? []),
+    recordedVerdicts: false,
+  } as const;
+  return await withPackErrors(async () => {
+    const pack = await openPack(named, flags);
+    try {
+      const examination = await verifyPack(pack, request);
+      const admission = decideAdmission(examination, expectation);
+      if (admission.exit_code === EXIT.usage) throw unusable(named, admission);
+      const decided = { expectation, examination, admission };
+      await use(decided, pack);
+      return decided;
+    } finally {
+      pack.close();
+    }
+  });
+}
+
+/** The expectation itself does not fit the law. */
+function unusable(named: string, { exit_code, reasons }: Admission): CliError {
+  const hint = "--parameter NAME=VALUE, or --any-parameter NAME, for each parameter of the law";
+  const lines = reasons.map(({ code, message }) => `${shown(message)} [${code}]`);
+  return new CliError(
+    "usage",
+    `Cannot decide on "${named}": the expectation does not fit the law`,
+    hint,
+    exit_code,
+    lines,
+  );
+}
+
+async function expectationOf(flags: AdmissionFlags): Promise<Expectation> {
+  const { law = "", anyParameter: any_parameters = [], stage = null, notBefore } = flags;
+  const parameters = textsOf(flags.parameter ?? []);
+  const twice = any_parameters.find((name, index) => parameters.has(name) || any_parameters.indexOf(name) < index);
+  if (twice !== undefined) throw new CliError("usage", `Cannot use --any-parameter "${twice}": it is named twice`);
+  const document = isIdentity(law) ? null : await readLawFile(law);
+  return {
+    law: document?.scenario_law_identity ?? law,
+    document: document?.law ?? null,
+    parameters,
+    any_parameters,
+    stage,
+    not_before: notBefore === undefined ? null : instantOf(notBefore),
+    origin_unchecked: flags.originUnchecked === true,
+    allow_asserted: flags.allowAsserted === true,
+  };
+}
+
+/** Texts by name. The domain of the parameter decides which value a text has. */
+function textsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new CliError("usage", `Cannot read --parameter "${pair}": expected NAME=VALUE`);
+    const name = pair.slice(0, at);
+    if (texts.has(name)) throw new CliError("usage", `Cannot use --parameter "${pair}": "${name}" is repeated`);
+    texts.set(name, pair.slice(at + 1));
+  }
+  return texts;
+}
+
+/** The Unix milliseconds of an RFC 3339 date-time. */
+function instantOf(text: string): number {
+  const millis = parseTimestamp(text)?.kind === "date_time" ? Date.parse(text) : NaN;
+  if (Number.isSafeInteger(millis)) return millis;
+  throw new CliError("usage", `Cannot read --not-before "${text}": expected an instant such as 2026-03-01T09:00:00Z`);
+}

@@ -1,0 +1,100 @@
+/**
+ * What a run came to, collected while its records are replayed.
+ *
+ * @module
+ */
+
+import { TRUE } from "../../law/value/truth.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import { minimumLane } from "../../run/profile.ts";
+import type { RunCreatedBody, RunState, RunStatus, StageClassification, TraceItem } from "../../run/types.ts";
+import { isValue, type Step } from "./step.ts";
+
+/** A parameter of a run, as its first record has it. */
+export interface RunParameter {
+  readonly parameter_id: string;
+  readonly value: TypedValue;
+}
+
+/** A stage after the last record. */
+export interface StageResult {
+  readonly stage_id: string;
+  readonly classification: StageClassification;
+  /** Unix milliseconds of the record that completed the stage; null where none did. */
+  readonly completed_at: number | null;
+  /** The `Digest` values that held in a True condition of the attempt that completed the stage. */
+  readonly digests: readonly string[];
+}
+
+/** What the records of a run came to. */
+export interface RunResult {
+  readonly status: RunStatus;
+  /** Unix milliseconds of the record that completed the run; null where none did. */
+  readonly completed_at: number | null;
+  /** In the order of the law. */
+  readonly stages: readonly StageResult[];
+  /** Whether asserted evidence counted under the operator profile of any record. */
+  readonly is_permissive: boolean;
+}
+
+/** The collected facts of a replay in progress. */
+export interface RunCourse {
+  /** By stage. */
+  readonly completions: Map<string, Pick<StageResult, "completed_at" | "digests">>;
+  completedAt: number | null;
+  isPermissive: boolean;
+}
+
+/** Creates an empty course. */
+export function createCourse(): RunCourse {
+  return { completions: new Map(), completedAt: null, isPermissive: false };
+}
+
+/** Adds a record that was replayed. */
+export function addToCourse(course: RunCourse, step: Step): void {
+  const { record, environment } = step;
+  if (minimumLane(environment.profile, null) === "asserted") course.isPermissive = true;
+  if (record.record_kind !== "stage_evaluated" || !record.body.completed) return;
+  const completed_at = record.acceptance_time.accepted_audit_instant;
+  course.completions.set(record.body.stage_id, { completed_at, digests: digestsOf(step, record.body.trace) });
+  if (record.body.run_status === "complete") course.completedAt ??= completed_at;
+}
+
+/** The digests for which conditions of an attempt are True. A condition below `Not` speaks against its value. */
+function digestsOf({ record, law, values }: Step, trace: readonly TraceItem[]): readonly string[] {
+  if (record.record_kind !== "stage_evaluated") return [];
+  const held = new Set(
+    trace.filter(({ path, value }) => value === "true" && !path.includes(".Not")).map(({ condition_id }) =>
+      condition_id
+    ),
+  );
+  const digests = record.body.evidence.flatMap((item, index) => {
+    const value = values.evidence[index] ?? null;
+    const condition = law.conditionIndex.get(item.condition_id);
+    const counted = item.qualified && item.error === undefined && held.has(item.condition_id);
+    if (!counted || condition === undefined || !isValue(value) || value.value_type !== "Digest") return [];
+    const { reading_unix_millis } = record.body.time_source;
+    const holds = condition.judge(value, reading_unix_millis) === TRUE;
+    return holds && typeof value.value === "string" ? [value.value] : [];
+  });
+  return [...new Set(digests)].sort();
+}
+
+/** The result of a run whose last record left this state. */
+export function resultOfRun(course: RunCourse, { status, stages }: RunState): RunResult {
+  return {
+    status,
+    completed_at: course.completedAt,
+    stages: stages.map(({ stage_id, classification }) => ({
+      stage_id,
+      classification,
+      ...course.completions.get(stage_id) ?? { completed_at: null, digests: [] },
+    })),
+    is_permissive: course.isPermissive,
+  };
+}
+
+/** The parameters of a run; none where its first record has another genesis. */
+export function parametersOf(_created: RunCreatedBody): readonly RunParameter[] {
+  return [];
+}

@@ -1,0 +1,116 @@
+/**
+ * The run of the vectors of admission: two stages, complete, all of its evidence signed by one key.
+ *
+ * @module
+ */
+
+import type { TypedValue } from "../../../src/law/value/types.ts";
+import type { CompiledLaw } from "../../../src/run/compile.ts";
+import type { CallerEvidence } from "../../../src/run/evidence.ts";
+import type { OperatorProfile } from "../../../src/run/profile.ts";
+import type { RunState } from "../../../src/run/types.ts";
+import {
+  bool,
+  callerItem,
+  createCommand,
+  environmentWith,
+  evaluateCommand,
+  hex32,
+  KEY_1,
+  lawOf,
+  NOW,
+  openCommand,
+  presented,
+  trusting,
+} from "../kernel_fixture.ts";
+import { type Editable, flag, policy, stage } from "../law_specs.ts";
+import { type PlayedRun, playRun, type RunMove } from "../runpack_run.ts";
+import { signatureOf } from "./acquired.ts";
+
+/** The digest of the image that the run lets through. */
+export const IMAGE = "5e".repeat(32);
+
+/** The revisions of the records that complete the first stage, and the run. */
+export const BUILD_COMPLETE = 3;
+export const RUN_COMPLETE = 5;
+
+/** The law. Another law has the same ids, and asks for less. */
+export function admissionLaw(isLax = false): CompiledLaw {
+  const signed = { authorization: "signature" };
+  return lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "release",
+    namespace_id: 2,
+    conditions: [
+      { ...flag("approved"), evidence_use_policy: policy(signed) },
+      {
+        condition_id: "image",
+        observation_domain: { domain: "Digest", algorithm: "sha256" },
+        predicate: { predicate: "Exists" },
+        evidence_use_policy: policy(signed),
+      },
+      { ...flag("tested"), evidence_use_policy: policy(isLax ? {} : signed) },
+    ],
+    stages: [
+      {
+        ...stage("build", "tested"),
+        completion_requirement: { And: [{ Condition: "tested" }, { Condition: "image" }] },
+      },
+      stage("release", "approved", { kind: "requires", requirement: { Condition: "build" } }),
+    ] as Editable,
+    completion_requirement: { Condition: "release" },
+  });
+}
+
+/** An item of a caller, signed by the key that the profile trusts unless it is unsigned. */
+function item(
+  law: CompiledLaw,
+  state: RunState,
+  stage_id: string,
+  condition_id: string,
+  value: TypedValue,
+  isSigned = true,
+): CallerEvidence {
+  const observed = { observed_at: NOW };
+  const plain = callerItem(condition_id, value, observed);
+  if (!isSigned) return plain;
+  const signs = [KEY_1, 0] as const;
+  const signature = signatureOf({ law, state, stage_id }, presented(condition_id, value, observed), { signs } as never);
+  return signature === null ? plain : { ...plain, signature };
+}
+
+/** What a run is played with, beside its moves. */
+export interface AdmissionPlay {
+  readonly law?: CompiledLaw;
+  readonly profile?: Partial<OperatorProfile>;
+  /** Conditions whose items are not signed. */
+  readonly unsigned?: readonly string[];
+}
+
+/** Plays the run up to its end. */
+export function playAdmissionRun({ law = admissionLaw(), profile = {}, unsigned = [] }: AdmissionPlay = {}): PlayedRun {
+  const evaluate =
+    (stage_id: string, values: Readonly<Record<string, TypedValue>>): RunMove => (_law, state, operation) =>
+      evaluateCommand(operation, state.head, stage_id, {
+        caller_evidence: Object.entries(values).map(([condition, value]) =>
+          item(law, state, stage_id, condition, value, !unsigned.includes(condition))
+        ),
+      });
+  const open = (stage_id: string): RunMove => (_law, state, operation) => openCommand(operation, state.head, stage_id);
+  return playRun({
+    law,
+    environment: environmentWith({
+      trust: { min_lane: "verified", default_policy: trusting(KEY_1), providers: [] },
+      ...profile,
+    }),
+    start: createCommand({ allocation: { authority_id: "gate.random", run_id: hex32(0x21) } }),
+    moves: [
+      open("build"),
+      evaluate("build", { tested: bool(true), image: { value: IMAGE, value_type: "Digest" } }),
+      open("release"),
+      evaluate("release", { approved: bool(true) }),
+    ],
+    clock: (move) => 1000 * (move + 1),
+    artifacts: [],
+  });
+}
