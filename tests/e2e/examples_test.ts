@@ -95,7 +95,11 @@ for (const example of [RELEASE_GATE, ...EXAMPLES]) {
         assert.equal(ended.code, 0, ended.stdout + ended.stderr);
         return ended.stdout;
       };
-      assert.deepEqual(JSON.parse(await scenario("check", "--json")).result.diagnostics, []);
+      const { diagnostics } = JSON.parse(await scenario("check", "--json")).result as {
+        diagnostics: readonly { readonly code: string }[];
+      };
+      // A condition of an example that names no source is decided by the caller, which is a warning.
+      assert.deepEqual(diagnostics.filter(({ code }) => code !== "caller_asserted"), []);
       const { passed, failed, untested } = JSON.parse(await scenario("test", "--json")).result;
       assert.ok(passed >= 4 && failed === 0);
       const ways = example.name === "data_disclosure" ? ["share-raw"] : [];
@@ -109,12 +113,9 @@ for (const example of [RELEASE_GATE, ...EXAMPLES]) {
 Deno.test("a scenario that misspells a name is told the one that was probably meant, where there is one", () =>
   withExample(RELEASE_GATE, async ({ folder }) => {
     const law = await Deno.readTextFile(`${folder}/scenario.yaml`);
-    const misspelt = law.replace("provider_id: json", "provider_id: jsn").replace(
-      "provider_id: env",
-      "provider_id: other",
-    )
-      .replace("check_id: status", "check_id: statu").replace("check_id: after", "check_id: elsewhere")
-      .replace("condition_id: branch\n    channel", "condition_id: brnch\n    channel")
+    const misspelt = law.replace("provider: json", "provider: jsn").replace("provider: env", "provider: other")
+      .replace("check: status", "check: statu").replace("check: after", "check: elsewhere")
+      .replace("{ Condition: branch }", "{ Condition: brnch }")
       .replace("{ Condition: static-checks }", "{ Condition: static-check }");
     await Deno.writeTextFile(`${folder}/misspelt.yaml`, misspelt);
     const said = async (...flags: readonly string[]): Promise<string[]> => {
@@ -124,11 +125,11 @@ Deno.test("a scenario that misspells a name is told the one that was probably me
     };
     assert.deepEqual(await said("--config", "gate.toml"), [
       'Provider "jsn" is not configured; did you mean "json"?',
-      'Condition "brnch" is not in the spec; did you mean "branch"?',
       'Provider "other" is not configured; configured are "json", "env", "http", "rest", "time"',
       'Provider "http" has no check "statu"; did you mean "status"?',
       'Provider "time" has no check "elsewhere"; it has "now", "after", "before"',
       'Stage "static-check" is not in the spec; did you mean "static-checks"?',
+      'Condition "brnch" is not in the spec; did you mean "branch"?',
     ]);
     await Deno.remove(`${folder}/gate.toml`);
     const unconfigured = await said();

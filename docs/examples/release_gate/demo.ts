@@ -8,7 +8,6 @@
  */
 
 import { dirname } from "node:path";
-import { parse as parseYaml } from "yaml";
 import { HOST_PRIMITIVES } from "../../../src/evidence/host_primitives.ts";
 import { invocationIdentity } from "../../../src/run/invocation.ts";
 import { branchName, countTests, ENDPOINT, runDeno, serveVersion, THIS_DENO } from "./checks.ts";
@@ -219,11 +218,15 @@ async function writeConfig(folder: string): Promise<string> {
   return `${folder}/gate.toml`;
 }
 
-/** The law of the file, with the endpoint of this run. */
-async function readScenario(endpoint: string): Promise<Json> {
+/** The law of the file in long form, as tools take it, with the endpoint of this run. */
+async function readScenario(endpoint: string, folder: string): Promise<Json> {
   const text = await Deno.readTextFile(`${EXAMPLE}/scenario.yaml`);
   if (endpoint !== ENDPOINT) say(`${ENDPOINT} is taken, so the law of this run asks ${endpoint}`);
-  return parseYaml(text.replaceAll(ENDPOINT, endpoint)) as Json;
+  const file = `${folder}/scenario.yaml`;
+  await Deno.writeTextFile(file, text.replaceAll(ENDPOINT, endpoint));
+  const built = await runDeno(["run", "--no-prompt", "--quiet", "-P=verify", "main.ts", "scenario", "build", file]);
+  if (built.exitCode !== 0) throw new Error(`Cannot read ${file}: ${built.output}${built.errors}`);
+  return JSON.parse(built.output) as Json;
 }
 
 async function main(): Promise<number> {
@@ -234,7 +237,7 @@ async function main(): Promise<number> {
     const configPath = await writeConfig(folder);
     const branch = await branchName();
     const environment = branch === null ? {} : { RELEASE_BRANCH: branch };
-    const scenario = await readScenario(endpoint.url);
+    const scenario = await readScenario(endpoint.url, folder);
     const outcome = await gateRelease(() => connect(configPath, environment), scenario, configPath);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];

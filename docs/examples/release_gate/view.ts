@@ -44,7 +44,9 @@ export function showGraph(scenario: Json, status: Json): void {
   const standing = new Map<string, string>(
     status["stages"].map((stage: Json) => [stage["stage_id"], stage["classification"]]),
   );
-  for (const stage of scenario["stages"] as readonly Json[]) {
+  // A law has its stages in the order of their ids; those that can open at once are shown first.
+  const isLater = ({ prerequisite }: Json): number => prerequisite["kind"] === "root" ? 0 : 1;
+  for (const stage of (scenario["stages"] as readonly Json[]).toSorted((a, b) => isLater(a) - isLater(b))) {
     const { prerequisite } = stage;
     const needs = prerequisite["kind"] === "root"
       ? ""

@@ -161,13 +161,14 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
   });
   const assumptions = [...assumed].sort(compareCodePoints);
   const constructed = isNamed || configured.ok ? configured : alone;
-  const refusals = constructed.ok ? [] : refusalsAt(source, constructed.refusals, (one) => ({
+  const shown = (refusals: readonly Refusal[]): readonly Refusal[] => withoutGuesses(source, refusals);
+  const refusals = constructed.ok ? [] : refusalsAt(source, shown(constructed.refusals), (one) => ({
     severity: "error",
     more: describeKnown(spec, one, providers),
   }));
   const ofFile = new Set(constructed.ok ? [] : constructed.refusals.map(keyOfRefusal));
   const ofConfig = configured.ok ? [] : configured.refusals.filter((one) => !ofFile.has(keyOfRefusal(one)));
-  refusals.push(...refusalsAt(source, ofConfig, (one) => ({
+  refusals.push(...refusalsAt(source, shown(ofConfig), (one) => ({
     severity: "warning",
     more: describeKnown(spec, one, providers),
   })));
@@ -186,6 +187,18 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
     return warningAt(source, steps, code, message);
   });
   return { file, diagnostics: inLines([...refusals, ...warnings]), law, assumptions };
+}
+
+/** Omits refusals of derived channels: the channel of a provider that is not configured is a guess. */
+function withoutGuesses({ inFile }: Source, refusals: readonly Refusal[]): readonly Refusal[] {
+  const unknown = new Set(
+    refusals.flatMap(({ code, path }) =>
+      code === "provider_not_found" ? path.replace(/\.provider_id$/, ".channel") : []
+    ),
+  );
+  return refusals.filter(({ code, path }) =>
+    code !== "channel_not_allowed" || !unknown.has(path) || inFile(stepsOfPath(path))[0] !== "conditions"
+  );
 }
 
 /** Distinguishes refusals of one spec under two environments. */
