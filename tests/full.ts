@@ -109,6 +109,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "python3", debianPackage: "python3" }],
   },
   {
+    name: "stores on PostgreSQL",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/postgres_store_test.ts"],
+    minutes: 10,
+    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+  },
+  {
     name: "runpacks in a browser",
     kind: "tests",
     options: [],

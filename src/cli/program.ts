@@ -171,8 +171,13 @@ function addStore(program: Command, finish: Finish): void {
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store/backup.ts")).runStoreBackup(file, flags))
     );
-  withJson(command(store, "migrate", "Add all runs of an older store to the list of runs", ["gate store migrate"]))
+  withJson(command(store, "migrate", "Bring a store to the format of this version", [
+    "gate store migrate",
+    "gate store migrate --owner env:OWNER_URL --server-role gate_server",
+  ]))
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
+    .option("--server-role <NAME>", "postgres: role of the servers, which is granted what it needs")
     .action(async (flags: Flags) => finish(await (await import("./store/migrate.ts")).runStoreMigrate(flags)));
 }
 

@@ -19,6 +19,9 @@ export const STORAGE_DEFAULTS = {
   batch_max_wait_ms: 2,
   read_pool_size: 4,
   writer_queue_capacity: 1024,
+  url: null,
+  tls_ca_path: null,
+  connections: 4,
 } as const;
 
 /** The members of `server.auth` that the table omits. */

@@ -44,6 +44,8 @@ const S3: Tree = { runpack_storage: { type: "object_store", provider: "s3", buck
 const HTTP: Tree = { server: { transport: "http", bind: "127.0.0.1:8080" } };
 const LIMIT: Tree = { server: { limits: { rate_limit: {} } } };
 const ROLE: Tree = { server: { auth: { principals: [{ subject: "s", roles: [{ name: "r" }] }] } } };
+const DATABASE: Tree = { type: "postgres", url: "env:DATABASE_URL" };
+const POSTGRES: Tree = { run_state_store: { ...DATABASE }, schema_registry: { ...DATABASE } };
 const ACL: Tree = { schema_registry: { acl: { rules: [{ effect: "allow" }] } } };
 const RULE: Tree = { policy: { engine: "static", static: { rules: [{ effect: "deny", stage_ids: ["s"] }] } } };
 const TARGET: Tree = {
@@ -82,6 +84,8 @@ export const NUMBERS: readonly (readonly [path: string, base: Tree, least: numbe
       return [`${store}.${member}`, {}, Number(least)];
     })
   ),
+  ["run_state_store.connections", POSTGRES, 1, 64],
+  ["schema_registry.connections", POSTGRES, 1, 64],
   ["dev.permissive_ttl_days", {}, 1],
   ["namespace.default_tenants[0]", {}, 1],
   ["namespace.authority.ledger.connect_timeout_ms", LEDGER, 100, 10000],
@@ -131,7 +135,7 @@ export const CHOICES: readonly (readonly [path: string, values: Readonly<Record<
     external: put(TARGET, "policy.static.rules[0].targets[0].system", "s"),
   }],
   ...["run_state_store", "schema_registry"].flatMap((store): [string, Record<string, Tree>][] => [
-    [`${store}.type`, { memory: {}, sqlite: { [store]: { path: "gate.db" } } }],
+    [`${store}.type`, { memory: {}, sqlite: { [store]: { path: "gate.db" } }, postgres: POSTGRES }],
     [`${store}.journal_mode`, { wal: {}, delete: {} }],
     [`${store}.sync_mode`, { full: {}, normal: {} }],
   ]),

@@ -17,7 +17,9 @@ const PATH_MEMBERS: readonly SettingPath[] = [
   ["providers", "*", "config", "root"],
   ["providers", "*", "trust", "require_signature", "keys", "*"],
   ["run_state_store", "path"],
+  ["run_state_store", "tls_ca_path"],
   ["schema_registry", "path"],
+  ["schema_registry", "tls_ca_path"],
   ["server", "audit", "path"],
   ["server", "tls", "cert_path"],
   ["server", "tls", "client_ca_path"],
@@ -42,8 +44,16 @@ export function resolveSettings(settings: GateSettings, baseDir: string): GateSe
     ...settings,
     docs: { ...docs, extra_paths: docs.extra_paths.map(absolute) },
     providers: settings.providers.map((provider) => resolveProvider(provider, absolute)),
-    run_state_store: { ...run_state_store, path: absoluteOrNull(run_state_store.path) },
-    schema_registry: { ...schema_registry, path: absoluteOrNull(schema_registry.path) },
+    run_state_store: {
+      ...run_state_store,
+      path: absoluteOrNull(run_state_store.path),
+      tls_ca_path: absoluteOrNull(run_state_store.tls_ca_path),
+    },
+    schema_registry: {
+      ...schema_registry,
+      path: absoluteOrNull(schema_registry.path),
+      tls_ca_path: absoluteOrNull(schema_registry.tls_ca_path),
+    },
     server: {
       ...server,
       audit: { ...server.audit, path: absoluteOrNull(server.audit.path) },

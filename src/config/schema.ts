@@ -54,16 +54,16 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
     return { schema: providersSchema, rules: providerRules, checks: providerChecks, complete };
   },
   run_state_store: async () => {
-    const { runStateStoreRules, runStateStoreSchema } = await import("./sections/stores.ts");
-    return { schema: runStateStoreSchema, rules: runStateStoreRules };
+    const { runStateStoreFileRules, runStateStoreRules, runStateStoreSchema } = await import("./sections/stores.ts");
+    return { schema: runStateStoreSchema, rules: runStateStoreRules, fileRules: runStateStoreFileRules };
   },
   runpack_storage: async () => {
     const { runpackStorageRules, runpackStorageSchema } = await import("./sections/stores.ts");
     return { schema: runpackStorageSchema.nullable(), rules: runpackStorageRules };
   },
   schema_registry: async () => {
-    const { schemaRegistryRules, schemaRegistrySchema } = await import("./sections/stores.ts");
-    return { schema: schemaRegistrySchema, rules: schemaRegistryRules };
+    const { schemaRegistryFileRules, schemaRegistryRules, schemaRegistrySchema } = await import("./sections/stores.ts");
+    return { schema: schemaRegistrySchema, rules: schemaRegistryRules, fileRules: schemaRegistryFileRules };
   },
   server: async () => {
     const { principalChecks, serverRules, serverSchema } = await import("./sections/server.ts");

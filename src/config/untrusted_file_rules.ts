@@ -75,6 +75,9 @@ function reachRules(tree: unknown, report: Report): void {
   });
   const environment = ["dev", "allow_dev_env_credentials"];
   if (at(tree, environment) === true) refuse(environment, "allow_dev_env_credentials = true", report);
+  for (const store of ["run_state_store", "schema_registry"]) {
+    if (at(tree, [store, "url"]) !== undefined) refuse([store, "url"], "an address", report);
+  }
   const ledger = ["namespace", "authority", "ledger", "base_url"];
   if (at(tree, ledger) !== undefined) refuse(ledger, "an address", report);
 }

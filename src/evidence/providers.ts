@@ -5,6 +5,7 @@
  */
 
 import { ConfigError, type ConfigProblem } from "../config/problems.ts";
+import { variableOfUrl } from "../config/postgres_address.ts";
 import type {
   BuiltinProviderEntry,
   GateConfig,
@@ -127,7 +128,9 @@ async function loadFiles(entry: ProviderConfig, config: GateConfig, schemas: Sch
 
 /** The names of the environment variables that a configuration refers to. */
 export async function referencedEnvironment(config: GateConfig): Promise<readonly string[]> {
-  const found: string[] = [];
+  const found = [config.run_state_store.url, config.schema_registry.url].flatMap((url) =>
+    variableOfUrl(url ?? "") ?? []
+  );
   for (const entry of config.providers) {
     if (entry.type !== "builtin" || entry.name !== "rest") continue;
     const { referencedVariables } = await import("./builtin/rest_headers.ts");

@@ -14,7 +14,7 @@ async function names(folder: string): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(folder))).map((entry) => entry.name).sort();
 }
 
-for (const implementation of IMPLEMENTATIONS.filter(({ changes }) => changes.type === "sqlite")) {
+for (const implementation of [...IMPLEMENTATIONS].filter(({ changes }) => changes.type === "sqlite")) {
   Deno.test(`backupStore() (${implementation.name}) copies a store in use into one file`, () =>
     withStores(implementation, {}, async ({ runs }, folder) => {
       await runs.putLaw(LAW);

@@ -58,6 +58,7 @@ export async function openStores(
   if (run.type === "memory" && schemas.type === "memory") {
     return { runs: openMemoryRunStore(run), schemas: openMemorySchemaRegistry(schemas) };
   }
+  if (run.type === "postgres" || schemas.type === "postgres") return await openOnPostgres(options, sha256);
   // Loaded on first use: a process without a file does not load SQLite.
   const sqlite = await import("./sqlite/open.ts");
   if (run.type === "memory") {
@@ -67,6 +68,14 @@ export async function openStores(
     return { runs: await sqlite.openSqliteRunStore(run, sha256, notice), schemas: openMemorySchemaRegistry(schemas) };
   }
   return await sqlite.openSqliteStores(options, sha256, notice);
+}
+
+/** Stores on one PostgreSQL database, whose client is loaded here. */
+async function openOnPostgres({ run, schemas }: StoresOptions, sha256: Sha256): Promise<Stores> {
+  if (run.type !== schemas.type || run.url !== schemas.url) {
+    throw new StoreError("io", "Cannot open the stores: both have to be on one database");
+  }
+  return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
 }
 
 /** Closes both stores, the second one also where the first one fails. */

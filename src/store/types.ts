@@ -208,6 +208,8 @@ export type StoreErrorCode =
   /** Runs of an older store are not in the index yet: `gate store migrate` adds them. */
   | "index_missing"
   | "disk_full"
+  /** The database does not answer; retry after `retryAfterMillis`. Whether the call was committed is not known: its receipt says so. */
+  | "unavailable"
   /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
   | "file_lost"
   | "closed"
@@ -240,13 +242,13 @@ export class StoreError extends Error {
 
   /** Whether the same call may succeed later. */
   get retryable(): boolean {
-    return this.code === "queue_full" || this.code === "busy";
+    return this.code === "queue_full" || this.code === "busy" || this.code === "unavailable";
   }
 }
 
 /** Settings shared by both stores (docs/guide/operations.md, "Stores and durability"). */
 export interface StorageOptions {
-  readonly type: "memory" | "sqlite";
+  readonly type: "memory" | "sqlite" | "postgres";
   readonly path: string | null;
   readonly journal_mode: "wal" | "delete";
   readonly sync_mode: "full" | "normal";
@@ -256,4 +258,10 @@ export interface StorageOptions {
   readonly batch_max_wait_ms: number;
   readonly read_pool_size: number;
   readonly writer_queue_capacity: number;
+  /** Address of a PostgreSQL database, or `env:NAME` for a variable that holds it. */
+  readonly url: string | null;
+  /** PEM file of the authorities that sign the certificates of its servers; null for those of the system. */
+  readonly tls_ca_path: string | null;
+  /** Connections to it. */
+  readonly connections: number;
 }

@@ -64,6 +64,7 @@ export const PACKAGES: readonly { readonly name: string; readonly layers: readon
   { name: "@noble/hashes", layers: ["runpack/browser"] },
   { name: "commander", layers: ["cli"] },
   { name: "json-p3", layers: ["evidence"] },
+  { name: "postgres", layers: ["store"] },
   { name: "protobufjs", layers: ["evidence"] },
   { name: "smol-toml", layers: ["config", "cli"] },
   { name: "toml-eslint-parser", layers: ["cli"] },

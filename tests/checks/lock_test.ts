@@ -70,7 +70,7 @@ Deno.test("the tree: the lock of the tests has what that of the program has, byt
 });
 
 /** The most packages and bytes that a command of the program downloads at its first run, beside the runtime. */
-Deno.test("the tree: the program's lock names at most 62 packages", async () => {
+Deno.test("the tree: the program's lock names at most 63 packages", async () => {
   const lock = JSON.parse(await Deno.readTextFile(new URL("deno.lock", ROOT_URL))) as { npm: Record<string, unknown> };
-  assert.ok(Object.keys(lock.npm).length <= 62, `${Object.keys(lock.npm).length} packages`);
+  assert.ok(Object.keys(lock.npm).length <= 63, `${Object.keys(lock.npm).length} packages`);
 });

@@ -28,6 +28,9 @@ export const STORAGE: StorageOptions = {
   batch_max_wait_ms: 2,
   read_pool_size: 4,
   writer_queue_capacity: 1024,
+  url: null,
+  tls_ca_path: null,
+  connections: 4,
 };
 
 /** 32 hex digits that follow from a name. */

@@ -27,8 +27,8 @@ export const WAL_FULL: Implementation = {
   changes: { type: "sqlite", journal_mode: "wal", sync_mode: "full" },
 };
 
-/** Every implementation with the settings that change how it works. */
-export const IMPLEMENTATIONS: readonly Implementation[] = [
+/** Every implementation that needs nothing but Deno, with the settings that change how it works. */
+const EMBEDDED: readonly Implementation[] = [
   { name: "memory", changes: { type: "memory" } },
   WAL_FULL,
   {
@@ -36,6 +36,21 @@ export const IMPLEMENTATIONS: readonly Implementation[] = [
     changes: { type: "sqlite", journal_mode: "delete", sync_mode: "normal", read_pool_size: 1 },
   },
 ];
+
+/** Creates an empty database for one case; set while the cases run over PostgreSQL alone. */
+let createDatabase: (() => Promise<string>) | null = null;
+
+/** Lets the suites that are imported from now on run over PostgreSQL alone, each case on a database of its own. */
+export function runOverPostgres(create: () => Promise<string>): void {
+  createDatabase = create;
+}
+
+/** The implementations that the cases run over. */
+export const IMPLEMENTATIONS: Iterable<Implementation> = {
+  [Symbol.iterator]: () =>
+    (createDatabase === null ? EMBEDDED : [{ name: "postgres", changes: { type: "postgres" } } as const])
+      [Symbol.iterator](),
+};
 
 /** Options for both stores in one file of a folder. */
 export function storesOptions(folder: string, implementation: Implementation, changes: Changes = {}): StoresOptions {
@@ -52,7 +67,8 @@ export async function withStores(
   run: (stores: Stores, folder: string) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (folder) => {
-    const stores = await openStores(storesOptions(folder, implementation, changes), sha256);
+    const url = await createDatabase?.() ?? null;
+    const stores = await openStores(storesOptions(folder, implementation, { ...changes, url }), sha256);
     try {
       await run(stores, folder);
     } finally {

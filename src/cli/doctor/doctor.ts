@@ -5,9 +5,11 @@
  */
 
 import { loadConfig } from "../../config/load.ts";
+import { describeUrl } from "../../config/postgres_address.ts";
 import { ConfigError, formatProblem } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "../client/block.ts";
+import { withRunStore } from "../store/files.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { checkAudit } from "./audit.ts";
 import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
@@ -116,12 +118,14 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const stores = new Map<string, string[]>();
   for (const section of ["run_state_store", "schema_registry"] as const) {
-    const { path } = config[section];
+    const { path, type } = config[section];
+    if (type === "postgres") continue;
     if (path === null) {
       findings.push({ check: section, status: "note", message: 'type is "memory": all data is lost at exit' });
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
+  if (config.run_state_store.type === "postgres") findings.push(await checkDatabase(config));
   findings.push(...await checkConfigured(config), ...await checkKeys(config));
   findings.push(...await checkNetwork(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
@@ -130,6 +134,20 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]));
   return findings;
+}
+
+/** Connects to the database of the stores, as a start does. */
+async function checkDatabase(config: GateConfig): Promise<Finding> {
+  const check = "run_state_store, schema_registry";
+  try {
+    const message = await withRunStore(config, async (runs) => {
+      await runs.ready();
+      return `${describeUrl(config.run_state_store.url ?? "")} accepts writes`;
+    });
+    return { check, status: "ok", message };
+  } catch (error) {
+    return { check, status: "fail", message: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function renderFindings(findings: readonly Finding[]): string {

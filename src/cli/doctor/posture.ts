@@ -7,6 +7,7 @@
 import { offeredTools } from "../../access/offered_tools.ts";
 import { ROLE_NAMES } from "../../access/roles.ts";
 import { formatPath } from "../../config/problems.ts";
+import { describeUrl } from "../../config/postgres_address.ts";
 import type { RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES, UNAVAILABLE_TOOLS } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -33,8 +34,8 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
       `transport ${server.transport}`,
       `auth ${mode}`,
       `namespace 1 ${namespace.allow_default ? `open to tenants ${namespace.default_tenants.join(", ")}` : "refused"}`,
-      `runs in ${storeName(config.run_state_store.path)}`,
-      `schemas in ${storeName(registry.path)}`,
+      `runs in ${storeName(config.run_state_store)}`,
+      `schemas in ${storeName(registry)}`,
     ].join("; "),
   }];
   const add = (level: LogLevel, message: string): number => lines.push({ level, message });
@@ -161,6 +162,6 @@ function offersTools({ server, docs }: GateConfig): boolean {
   return TOOL_NAMES.some((name) => isOffered(name) && !missing.includes(name));
 }
 
-function storeName(path: string | null): string {
-  return path ?? "memory";
+function storeName({ path, url }: { readonly path: string | null; readonly url: string | null }): string {
+  return url === null ? path ?? "memory" : describeUrl(url);
 }

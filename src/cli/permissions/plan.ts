@@ -8,6 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
+import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
@@ -61,6 +62,9 @@ const OWN_VARIABLES = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
 const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR", "TZ"];
 /** Variables that the client of the object store reads. */
 const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "_X_AMZN_TRACE_ID"];
+
+/** Variables that the client of PostgreSQL asks for although every option is given. */
+const POSTGRES_VARIABLES = ["PG*"];
 
 /** The flags of `gate serve` that need permissions; files as absolute paths. */
 export interface ServedFlags {
@@ -152,6 +156,7 @@ function readPaths(config: GateConfig): readonly string[] {
   ];
   return [
     config.config_path ?? "",
+    config.run_state_store.tls_ca_path ?? "",
     ...tls,
     ...policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir).map(({ path }) => path)),
     ...docs.enabled ? docs.extra_paths : [],
@@ -210,6 +215,7 @@ async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): P
     names.push(...locators.flatMap((locator) => variableOf(locator) ?? []));
   }
   if (config.runpack_storage !== null) names.push(...STORE_VARIABLES);
+  if (config.run_state_store.type === "postgres") names.push(...POSTGRES_VARIABLES);
   for (const provider of config.providers) {
     if (provider.command.length > 0) names.push(...CHILD_VARIABLES);
     const granted = provider.type === "builtin" ? variablesOf(provider) : [];
@@ -242,10 +248,18 @@ function ownHosts(config: GateConfig): readonly string[] {
   const { server } = config;
   return [
     ...server.transport === "stdio" || server.bind === null ? [] : [server.bind],
+    ...databaseHosts(config),
     // The self-test for client certificates uses a port of its own.
     ...(server.tls?.client_ca_path ?? null) === null ? [] : ["127.0.0.1"],
     ...ownUrls(config).map(authorityOf),
   ];
+}
+
+/** The servers of the stores' database. The variable of an address that is not set now adds none. */
+function databaseHosts({ run_state_store: { url } }: GateConfig): readonly string[] {
+  const variable = variableOfUrl(url ?? "");
+  const address = parsePostgresAddress(variable === null ? url ?? "" : Deno.env.get(variable) ?? "");
+  return (address?.servers ?? []).map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
 }
 
 /** The URLs to which gate itself connects, in lower case. */

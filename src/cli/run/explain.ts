@@ -20,7 +20,7 @@ import { describeMissing, describeRun, type LastAttempt } from "./explain_view.t
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { layersOf } from "../../law/stage_layers.ts";
-import { storeFile, withStoreFile } from "../store/files.ts";
+import { withRunStore } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate explain`. */
@@ -105,18 +105,12 @@ function namespaceOf(given: string | undefined): number | null {
 }
 
 function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ExplainedRun> {
-  return withStoreFile(storeFile(config, "run_state_store"), async () => {
-    const { openSqliteRunStore } = await import("../../store/sqlite/open.ts");
-    const runs = await openSqliteRunStore(config.run_state_store, sha256);
-    try {
-      const namespace_id = namespaceId ?? await findNamespace(runs, runId);
-      const run = namespace_id === null ? null : await projectRuns(runs, sha256).load({ namespace_id, run_id: runId });
-      if (run !== null) return { ...run, attempts: await lastAttempts(runs, run) };
-      const where = namespaceId === null ? "the store" : `namespace ${namespaceId}`;
-      throw new CliError("run_not_found", `Cannot find run "${runId}" in ${where}`);
-    } finally {
-      await runs.close();
-    }
+  return withRunStore(config, async (runs) => {
+    const namespace_id = namespaceId ?? await findNamespace(runs, runId);
+    const run = namespace_id === null ? null : await projectRuns(runs, sha256).load({ namespace_id, run_id: runId });
+    if (run !== null) return { ...run, attempts: await lastAttempts(runs, run) };
+    const where = namespaceId === null ? "the store" : `namespace ${namespaceId}`;
+    throw new CliError("run_not_found", `Cannot find run "${runId}" in ${where}`);
   });
 }
 

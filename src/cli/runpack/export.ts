@@ -22,7 +22,7 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
-import { noFile, withStoreFile } from "../store/files.ts";
+import { withRunStore } from "../store/files.ts";
 
 /** The flags of `gate runpack export`. */
 export interface RunpackExportOptions {
@@ -103,17 +103,12 @@ function publish(
   signer: PackSigner | null,
   progress: Progress,
 ): Promise<Publication> {
-  const { path } = config.run_state_store;
-  if (path === null) throw noFile('run_state_store.type is "memory"');
-  return withStoreFile(path, async () => {
-    const { openSqliteRunStore } = await import("../../store/sqlite/open.ts");
-    const runs = await openSqliteRunStore(config.run_state_store, sha256);
+  return withRunStore(config, async (runs) => {
     const publisher = openPublisher({ sha256, runs, dataDir, storage: config.runpack_storage, signer });
     try {
       return await publisher.publish(runKey, { withheld_conditions, onProgress: progress.show });
     } finally {
       await publisher.close();
-      await runs.close();
     }
   });
 }

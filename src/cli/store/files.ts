@@ -6,7 +6,8 @@
 
 import type { GateConfig } from "../../config/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
-import { StoreError } from "../../store/types.ts";
+import { type RunStore, StoreError } from "../../store/types.ts";
+import { sha256 } from "../run/fold_state.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 
@@ -24,8 +25,8 @@ export function storeFiles(config: GateConfig): readonly string[] {
 
 /** The file of one store; throws for a store in memory. */
 export function storeFile(config: GateConfig, section: StoreSection): string {
-  const { path } = config[section];
-  if (path === null) throw noFile(`${section}.type is "memory"`);
+  const { path, type } = config[section];
+  if (path === null) throw noFile(`${section}.type is "${type}"`);
   return path;
 }
 
@@ -35,9 +36,38 @@ export function noFile(why: string): CliError {
 }
 
 /** Runs an operation on a store file, and converts store errors to {@link CliError}. */
-export async function withStoreFile<Result>(path: string, operation: () => Promise<Result>): Promise<Result> {
-  try {
+export function withStoreFile<Result>(path: string, operation: () => Promise<Result>): Promise<Result> {
+  return withStoreErrors(async () => {
     await requireFile(path);
+    return await operation();
+  });
+}
+
+/** Runs an operation on the run store of a configuration, which is closed behind it. Store errors become {@link CliError}. */
+export async function withRunStore<Result>(
+  config: GateConfig,
+  operation: (runs: RunStore) => Promise<Result>,
+): Promise<Result> {
+  const { run_state_store: run, schema_registry: schemas } = config;
+  const open = async (): Promise<Result> => {
+    const { closeStores, openStores } = await import("../../store/open.ts");
+    // The registry is opened with the runs only where both share a database.
+    const registry = run.type === "postgres" ? schemas : { ...schemas, type: "memory", path: null } as const;
+    const stores = await openStores({ run, schemas: registry }, sha256);
+    try {
+      return await operation(stores.runs);
+    } finally {
+      await closeStores(stores);
+    }
+  };
+  return run.type === "postgres"
+    ? await withStoreErrors(open)
+    : await withStoreFile(storeFile(config, "run_state_store"), open);
+}
+
+/** Runs an operation, and converts store errors to {@link CliError}. */
+export async function withStoreErrors<Result>(operation: () => Promise<Result>): Promise<Result> {
+  try {
     return await operation();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

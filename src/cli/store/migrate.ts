@@ -9,17 +9,21 @@ import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { storeFile, withStoreFile } from "./files.ts";
+import type { StorageOptions } from "../../store/types.ts";
+import { storeFile, withStoreErrors, withStoreFile } from "./files.ts";
 
 /** The flags of `gate store migrate`. */
 export interface StoreMigrateOptions {
   readonly config?: string;
   readonly json?: boolean;
+  readonly owner?: string;
+  readonly serverRole?: string;
 }
 
 /** Runs `gate store migrate`. */
 export async function runStoreMigrate(options: StoreMigrateOptions): Promise<number> {
   const config = await loadConfig({ config: options.config });
+  if (config.run_state_store.type === "postgres") return await migratePostgres(config.run_state_store, options);
   const path = storeFile(config, "run_state_store");
   const showsProgress = options.json !== true && Deno.stderr.isTerminal();
   const runs = await withStoreFile(path, async () => {
@@ -31,5 +35,17 @@ export async function runStoreMigrate(options: StoreMigrateOptions): Promise<num
   if (showsProgress) writeError("\r\x1b[K");
   if (options.json === true) writeResult("store migrate", { path, runs_added: runs });
   else writeOut(`${path}: ${countOf(runs, "run")} added to the index of runs\n`);
+  return EXIT.ok;
+}
+
+/** Creates the tables of a database as its owner, and grants the role of the servers what it needs. */
+async function migratePostgres(storage: StorageOptions, options: StoreMigrateOptions): Promise<number> {
+  const { migrateDatabase } = await import("../../store/postgres/open.ts");
+  const owner = { ...storage, url: options.owner ?? storage.url, connections: 1 };
+  const { database, created, version } = await withStoreErrors(() =>
+    migrateDatabase(owner, options.serverRole ?? null)
+  );
+  if (options.json === true) writeResult("store migrate", { database, created, version });
+  else writeOut(`${database}: tables of version ${version} ${created ? "created" : "are there"}\n`);
   return EXIT.ok;
 }

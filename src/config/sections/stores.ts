@@ -8,6 +8,7 @@
 import { z } from "zod";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
+import { POSTGRES_ADDRESS } from "../postgres_address.ts";
 import { httpUrl, INSECURE_URL, integer, path, strings, text } from "../primitives.ts";
 import { quoteShort } from "../problems.ts";
 import { all, is, isSet, matches, not, type Rule } from "../rules.ts";
@@ -16,7 +17,9 @@ import { at } from "../toml_tree.ts";
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
 
 const storage = {
-  type: z.enum(["memory", "sqlite"]).default(S.type).describe("memory loses its content at exit."),
+  type: z.enum(["memory", "sqlite", "postgres"]).default(S.type).describe(
+    "memory loses its content at exit; postgres serves several servers.",
+  ),
   path: path().nullable().default(null).describe("Database file; required by sqlite."),
   journal_mode: z.enum(["wal", "delete"]).default(S.journal_mode).describe("SQLite journal mode."),
   sync_mode: z.enum(["full", "normal"]).default(S.sync_mode)
@@ -31,6 +34,13 @@ const storage = {
   writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
     "Operations that may wait for the writer.",
   ),
+  url: z.string().regex(new RegExp(`^env:[^=\\0]+$|${POSTGRES_ADDRESS}`, "u"), {
+    error: "must be env:NAME, or postgres://USER:PASSWORD@HOST:PORT/DATABASE without parameters",
+  }).nullable().default(null).describe("Address of the PostgreSQL database, or env:NAME for a variable that holds it."),
+  tls_ca_path: path().nullable().default(null).describe(
+    "PEM file of the authorities of the database servers; null for those of the system.",
+  ),
+  connections: integer(1, 64).default(S.connections).describe("Connections to the PostgreSQL database."),
 };
 
 /** The shape of `run_state_store`. */
@@ -117,8 +127,48 @@ function storageRules(section: "run_state_store" | "schema_registry"): readonly 
       at: ["path"],
       message: `is required when ${section}.type is "sqlite"`,
     },
+    {
+      when: is(["type"], ["postgres"], S.type),
+      then: isSet(["url"]),
+      at: ["url"],
+      message: `is required when ${section}.type is "postgres"`,
+    },
+    ...OF_FILES.map((name): Rule => ({
+      when: is(["type"], ["postgres"], S.type),
+      then: not(isSet([name])),
+      at: [name],
+      message: `must not be set when ${section}.type is "postgres"`,
+    })),
+    ...OF_DATABASES.map((name): Rule => ({
+      when: not(is(["type"], ["postgres"], S.type)),
+      then: not(isSet([name])),
+      at: [name],
+      message: `must not be set unless ${section}.type is "postgres"`,
+    })),
   ];
 }
+
+/** Members that only a file has. */
+const OF_FILES = ["path", "journal_mode", "sync_mode", "busy_timeout_ms", "read_pool_size"];
+
+/** Members that only a database has. */
+const OF_DATABASES = ["url", "tls_ca_path", "connections"];
+
+/** The rule over both stores: PostgreSQL keeps both or none. */
+function pairRule(section: string, other: string): Rule {
+  return {
+    when: is([section, "type"], ["postgres"], S.type),
+    then: is([other, "type"], ["postgres"], S.type),
+    at: [other, "type"],
+    message: `must be "postgres" when ${section}.type is "postgres"`,
+  };
+}
+
+/** The rules of `run_state_store` over other sections. */
+export const runStateStoreFileRules: readonly Rule[] = [pairRule("run_state_store", "schema_registry")];
+
+/** The rules of `schema_registry` over other sections. */
+export const schemaRegistryFileRules: readonly Rule[] = [pairRule("schema_registry", "run_state_store")];
 
 /** The rules over several members of `run_state_store`. */
 export const runStateStoreRules: readonly Rule[] = storageRules("run_state_store");

@@ -67,7 +67,7 @@ function namesOf(row: Row): Omit<StoredLaw, "law"> {
 }
 
 /** The names of a law, verified by their seal. */
-function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
+export function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
   const names = namesOf(row);
   if (sealLaw(sha256, names) === text(row, "seal")) return names;
   throw new StoreError(

@@ -9,15 +9,9 @@ import type { RunKey } from "../../run/types.ts";
 import { sealLaw } from "../seal.ts";
 import { assertAppend, assertLaw } from "../shape.ts";
 import { appendBytes, textBytes } from "../size.ts";
+import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
-import {
-  type Append,
-  type AppendResult,
-  type RunHead,
-  type RunStore,
-  type StoredRecord,
-  StoreError,
-} from "../types.ts";
+import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { readArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
@@ -91,23 +85,6 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     load: () => file.writer.load(),
     close: () => use.close(() => file.release()),
   };
-}
-
-/** Runs calls until it is closed. */
-export interface Gate {
-  <Result>(call: () => Promise<Result>): Promise<Result>;
-  /** Closes, calling `release` the first time only. */
-  readonly close: (release: () => Promise<void>) => Promise<void>;
-}
-
-/** An open {@link Gate} for a file that may be shared. */
-export function openGate(path: string): Gate {
-  let closing: Promise<void> | null = null;
-  const use = async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (closing !== null) throw new StoreError("closed", `Cannot use store "${path}": it is closed`);
-    return await call();
-  };
-  return Object.assign(use, { close: (release: () => Promise<void>): Promise<void> => closing ??= release() });
 }
 
 /** Proves that the store can write and read. */

@@ -14,7 +14,8 @@ import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts"
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
 import { integer, type Row, text } from "./rows.ts";
-import { openGate, ready } from "./run_store.ts";
+import { openGate } from "../gate.ts";
+import { ready } from "./run_store.ts";
 import { createSqliteTypedProviders } from "./typed_providers.ts";
 
 const EXISTS = "SELECT 1 FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
@@ -119,7 +120,8 @@ export function toSchema(sha256: Sha256, row: Row): SchemaRecord {
   throw corruptSchema(schema);
 }
 
-function corruptSchema({ schema_id, version, namespace_id }: SchemaRecord): StoreError {
+/** The error for a schema that differs from the written one. */
+export function corruptSchema({ schema_id, version, namespace_id }: SchemaRecord): StoreError {
   return new StoreError(
     "corrupt",
     `Cannot read schema "${schema_id}" version "${version}" of namespace ${namespace_id}: it differs from the written one`,

@@ -160,7 +160,7 @@ function setState(connection: Connection, sha256: Sha256, item: TypedProviderIte
  *
  * @throws {StoreError} `corrupt`
  */
-function toItem(sha256: Sha256, row: Row): TypedProviderItem {
+export function toItem(sha256: Sha256, row: Row): TypedProviderItem {
   const item: TypedProviderItem = {
     namespace_id: integer(row, "namespace_id"),
     provider_id: text(row, "provider_id"),

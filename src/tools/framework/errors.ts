@@ -73,6 +73,8 @@ const CODES = {
   acquisition_failed: "unavailable",
   /** The queue of the store is full: try again. */
   store_busy: "unavailable",
+  /** The database of the store does not answer. Whether a mutation was recorded is known once it does. */
+  store_unavailable: "unavailable",
   store_full: "unavailable",
   /** Runs of an older store are not in the index: the operator runs `gate store migrate`. */
   runs_not_indexed: "unavailable",
@@ -105,6 +107,7 @@ export const TOOL_ERROR_KINDS: readonly ToolErrorKind[] = [...new Set(Object.val
 
 const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
   "store_busy",
+  "store_unavailable",
   "store_closed",
   "schema_worker_unavailable",
   "schema_deadline_exceeded",
@@ -152,6 +155,10 @@ export function textAnswer(text: string): ToolAnswer {
 const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCode, message: string]>> = {
   queue_full: ["store_busy", "Cannot write now: the queue of the store is full, try again"],
   busy: ["store_busy", "Cannot write now: another process holds the store, try again"],
+  unavailable: [
+    "store_unavailable",
+    "Cannot answer: the database of the store does not answer, repeat the call unchanged",
+  ],
   corrupt: ["store_corrupt", 'Cannot answer: the store differs from what was written, run "gate store check"'],
   version_unsupported: ["store_version_unsupported", "Cannot answer: the store has an unknown version"],
   disk_full: ["store_full", "Cannot write: the disk of the store is full"],

@@ -216,6 +216,7 @@ const STORE_ERRORS: readonly (readonly [StoreErrorCode, code: string, kind: stri
   ["corrupt", "store_corrupt", "internal", false],
   ["version_unsupported", "store_version_unsupported", "internal", false],
   ["index_missing", "runs_not_indexed", "unavailable", false],
+  ["unavailable", "store_unavailable", "unavailable", true],
   ["disk_full", "store_full", "unavailable", false],
   ["closed", "store_closed", "unavailable", true],
   ["file_lost", "store_failed", "internal", false],

@@ -1,0 +1,306 @@
+/**
+ * The compare-and-set append of many runs in one statement.
+ *
+ * The statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or moved. Its rows are in
+ * the order of the runs, so that two servers lock them in one order. An operation is compared by counting receipts: as `NOT EXISTS` the
+ * planner turns it into a join over all records, which grows with the table.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { OperationId, RunKey } from "../../run/types.ts";
+import { completesRun, entryOfCreation, parameterText, type RunEntry } from "../run_index.ts";
+import { sealEntry } from "../seal.ts";
+import {
+  corruptRecord,
+  integer,
+  RECEIPT_COLUMNS,
+  type RecordValues,
+  text,
+  toReceipt,
+  toValues,
+} from "../sqlite/rows.ts";
+import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
+import type { Database, Row, Value } from "./database.ts";
+
+/** Columns of the runs of a batch, with their types. The last one has one column more than the table: whether the run is complete. */
+const RUN_COLUMNS = [
+  ["namespace_id", "int8"],
+  ["run_id", "text"],
+  ["scenario_id", "text"],
+  ["law_identity", "text"],
+  ["creation", "text"],
+  ["expected_revision", "int8"],
+  ["expected_head", "text"],
+  ["revision", "int8"],
+  ["head", "text"],
+  ["created", "int8"],
+  ["correlation", "text"],
+  ["parameters", "text"],
+  ["parameter_hashes", "text"],
+  ["active_seal", "text"],
+  ["complete_seal", "text"],
+  ["completes", "int8"],
+] as const;
+
+const RECORD_COLUMNS = [
+  ["namespace_id", "int8"],
+  ["run_id", "text"],
+  ["revision", "int8"],
+  ["record_id", "text"],
+  ["family", "text"],
+  ["operation", "text"],
+  ["invocation_identity", "text"],
+  ["material_names", "text"],
+  ["seal", "text"],
+  ["result", "text"],
+  ["record", "text"],
+  ["material", "text"],
+] as const;
+
+const ARTIFACT_COLUMNS = [["namespace_id", "int8"], ["run_id", "text"], ["identity", "text"], ["kind", "text"], [
+  "body",
+  "text",
+]] as const;
+
+type Columns = readonly (readonly [name: string, type: string])[];
+
+/** The columns as a table of arrays, the first of which is parameter `first`. */
+function arrays(columns: Columns, name: string, first: number): string {
+  const values = columns.map(([, type], index) => `$${first + index}::${type}[]`);
+  return `unnest(${values.join(", ")}) AS ${name} (${columns.map(([column]) => column).join(", ")})`;
+}
+
+const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
+
+/** Appends a batch with at most one append for each run; returns the runs that accepted it. */
+const APPEND = `WITH
+  a AS (SELECT * FROM ${arrays(RUN_COLUMNS, "t", 1)}),
+  r AS (SELECT * FROM ${arrays(RECORD_COLUMNS, "t", 1 + RUN_COLUMNS.length)}),
+  created AS (
+    INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created, status,
+      correlation, parameters, parameter_hashes, active_seal, complete_seal)
+    SELECT namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created,
+      CASE WHEN completes = 1 THEN 'complete' ELSE 'active' END,
+      correlation, parameters, string_to_array(parameter_hashes, ' '), active_seal, complete_seal
+    FROM a WHERE creation IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING namespace_id, run_id),
+  moved AS (
+    UPDATE gate.runs AS u SET revision = a.revision, head = a.head,
+      status = CASE WHEN a.completes = 1 THEN 'complete' ELSE u.status END
+    FROM a WHERE a.creation IS NULL AND u.namespace_id = a.namespace_id AND u.run_id = a.run_id
+      AND u.revision = a.expected_revision AND u.head = a.expected_head
+      AND u.scenario_id = a.scenario_id AND u.law_identity = a.law_identity
+      AND (SELECT count(*) FROM r JOIN gate.records AS x ON x.namespace_id = r.namespace_id AND x.run_id = r.run_id
+        AND x.operation = r.operation AND x.family = r.family
+        WHERE r.namespace_id = a.namespace_id AND r.run_id = a.run_id) = 0
+    RETURNING u.namespace_id, u.run_id),
+  accepted AS (SELECT * FROM created UNION ALL SELECT * FROM moved),
+  stored AS (
+    INSERT INTO gate.records (${RECORD_NAMES})
+    SELECT ${RECORD_NAMES} FROM r JOIN accepted USING (namespace_id, run_id)),
+  shared AS (
+    INSERT INTO gate.artifacts (identity, kind, body)
+    SELECT DISTINCT ON (identity) identity, kind, body
+    FROM ${arrays(ARTIFACT_COLUMNS, "t", 1 + RUN_COLUMNS.length + RECORD_COLUMNS.length)}
+    JOIN accepted USING (namespace_id, run_id) ORDER BY identity
+    ON CONFLICT DO NOTHING)
+  SELECT namespace_id, run_id FROM accepted`;
+
+/** The runs whose record at a revision is the given one. */
+const FIND_RECORDS = `SELECT r.namespace_id, r.run_id FROM gate.records AS r
+  JOIN unnest($1::int8[], $2::text[], $3::int8[], $4::text[]) AS t (namespace_id, run_id, revision, record_id)
+  USING (namespace_id, run_id, revision, record_id)`;
+
+const FIND_RECEIPTS = `SELECT ${RECEIPT_COLUMNS} FROM gate.records AS r
+  JOIN unnest($3::text[], $4::text[]) WITH ORDINALITY AS t (operation, family, place)
+    ON r.operation = t.operation AND r.family = t.family
+  WHERE r.namespace_id = $1 AND r.run_id = $2 ORDER BY t.place LIMIT 1`;
+
+const FIND_CREATION = `SELECT u.run_id, ${RECEIPT_COLUMNS} FROM gate.runs AS u
+  LEFT JOIN gate.records AS r ON r.namespace_id = u.namespace_id AND r.run_id = u.run_id AND r.revision = 1
+  WHERE u.namespace_id = $1 AND u.creation = $2`;
+
+const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identity, u.revision, u.head, r.record_id,
+    (SELECT max(revision) FROM gate.records AS m WHERE m.namespace_id = u.namespace_id AND m.run_id = u.run_id) AS last
+  FROM unnest($1::int8[], $2::text[]) AS t (namespace_id, run_id)
+  JOIN gate.runs AS u USING (namespace_id, run_id)
+  LEFT JOIN gate.records AS r ON r.namespace_id = u.namespace_id AND r.run_id = u.run_id AND r.revision = u.revision`;
+
+/** An append whose values were computed before it waits for the writer. */
+export interface PreparedAppend {
+  readonly append: Append;
+  readonly run: readonly (string | number | null)[];
+  readonly records: readonly RecordValues[];
+}
+
+/** Computes everything that an append needs except comparing and writing. The append must have passed `assertAppend`. */
+export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
+  const { run_key, expected_head, records } = append;
+  const last = records.at(-1);
+  const creation = expected_head === null ? records[0]?.receipt.operation.identity ?? null : null;
+  const completes = records.some(({ record }) => completesRun(record));
+  return {
+    append,
+    run: [
+      ...[run_key.namespace_id, run_key.run_id, append.scenario_id, append.scenario_law_identity, creation],
+      ...[
+        expected_head?.revision ?? null,
+        expected_head?.record_id ?? null,
+        last?.revision ?? 0,
+        last?.record_id ?? "",
+      ],
+      ...entryValues(sha256, append),
+      completes ? 1 : 0,
+    ],
+    records: records.map((record) => toValues(sha256, run_key, record)),
+  };
+}
+
+/** The columns of a run's entry in the list of runs; null for a run that exists. */
+function entryValues(sha256: Sha256, append: Append): readonly (string | number | null)[] {
+  if (append.expected_head !== null) return [null, null, null, null, null, null];
+  const entry: RunEntry = entryOfCreation(append, append.records[0]?.record ?? "");
+  const { correlation, parameters } = entry;
+  return [
+    entry.created_instant,
+    correlation.kind === "unset" ? "" : canonicalize(correlation.correlation_id),
+    canonicalize(parameters as JsonValue),
+    parameters.map((one) => sha256(parameterText(one))).join(" "),
+    sealEntry(sha256, { ...entry, status: "active" }),
+    sealEntry(sha256, { ...entry, status: "complete" }),
+  ];
+}
+
+/** Identifies the run of an append or row. */
+export function nameOfRun(namespaceId: number, runId: string): string {
+  return `${namespaceId} ${runId}`;
+}
+
+/** Appends a batch with at most one append for each run; returns the names of the runs that accepted it. */
+export async function appendBatch(database: Database, batch: readonly PreparedAppend[]): Promise<ReadonlySet<string>> {
+  const sorted = batch.toSorted((a, b) => compare(a.append, b.append));
+  const artifacts = sorted.flatMap(({ append: { run_key, artifacts } }) =>
+    artifacts.map(({ identity, kind, body }) => [run_key.namespace_id, run_key.run_id, identity, kind, body])
+  );
+  const rows = await database.query(APPEND, [
+    ...columnsOf(sorted.map(({ run }) => run), RUN_COLUMNS.length),
+    ...columnsOf(sorted.flatMap(({ records }) => records), RECORD_COLUMNS.length),
+    ...columnsOf(artifacts, ARTIFACT_COLUMNS.length),
+  ]);
+  return namesOf(rows);
+}
+
+/** Creations are ordered by the request that they answer, the only key for which two of them can compete. */
+function compare(a: Append, b: Append): number {
+  return a.run_key.namespace_id - b.run_key.namespace_id || (keyOf(a) < keyOf(b) ? -1 : 1);
+}
+
+function keyOf({ expected_head, records, run_key }: Append): string {
+  return expected_head === null ? records[0]?.receipt.operation.identity ?? "" : run_key.run_id;
+}
+
+function columnsOf(rows: readonly (readonly (string | number | null)[])[], count: number): Value[] {
+  return Array.from({ length: count }, (_, column) => rows.map((row) => row[column] ?? null));
+}
+
+function namesOf(rows: readonly Row[]): ReadonlySet<string> {
+  return new Set(rows.map((row) => nameOfRun(integer(row, "namespace_id"), text(row, "run_id"))));
+}
+
+/** The names of the runs that have the last record of their append: an earlier statement of unknown outcome stored it. */
+export async function findStored(database: Database, batch: readonly PreparedAppend[]): Promise<ReadonlySet<string>> {
+  const rows = batch.map(({ append: { run_key, records } }) => {
+    const last = records.at(-1) as StoredRecord;
+    return [run_key.namespace_id, run_key.run_id, last.revision, last.record_id];
+  });
+  return namesOf(await database.query(FIND_RECORDS, columnsOf(rows, 4)));
+}
+
+/**
+ * The reason why an append was not accepted: operations are compared first, the head second. The head is read first: a receipt that is
+ * there by then is found, so no answer says `stale` of an operation that the named head includes.
+ */
+export async function refusalOf(database: Database, sha256: Sha256, append: Append): Promise<AppendResult | null> {
+  const { run_key, expected_head } = append;
+  const run = await findHead(database, run_key);
+  const [first] = append.records;
+  const receipt = expected_head === null && first !== undefined
+    ? await findCreation(database, sha256, run_key.namespace_id, first.receipt.operation.identity)
+    : await findReceipt(database, sha256, run_key, append.records.map((record) => record.receipt.operation));
+  if (receipt !== null) return { outcome: "operation_exists", receipt };
+  if (expected_head === null) return run === null ? null : { outcome: "run_exists", head: run.head };
+  const isBound = run?.scenario_id === append.scenario_id && run.scenario_law_identity === append.scenario_law_identity;
+  if (run === null || !isBound) return { outcome: "run_not_found" };
+  const { head } = run;
+  const isSame = head.revision === expected_head.revision && head.record_id === expected_head.record_id;
+  // The run was moved and is read from a server that does not have it yet: the caller repeats the append.
+  return isSame ? null : { outcome: "stale", head };
+}
+
+/** The receipt of the first of some operations that the run has. */
+export async function findReceipt(
+  database: Database,
+  sha256: Sha256,
+  runKey: RunKey,
+  operations: readonly OperationId[],
+): Promise<Receipt | null> {
+  const values = [operations.map(({ identity }) => identity), operations.map(({ family }) => family)];
+  const [row] = await database.query(FIND_RECEIPTS, [runKey.namespace_id, runKey.run_id, ...values]);
+  return row === undefined ? null : toReceipt(sha256, runKey, row);
+}
+
+/** The receipt of a creation. */
+export async function findCreation(
+  database: Database,
+  sha256: Sha256,
+  namespaceId: number,
+  id: string,
+): Promise<Receipt | null> {
+  const [row] = await database.query(FIND_CREATION, [namespaceId, id]);
+  if (row === undefined) return null;
+  const run_key = { namespace_id: namespaceId, run_id: text(row, "run_id") };
+  if (row["family"] === "create_run" && row["operation"] === id) return toReceipt(sha256, run_key, row);
+  throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is missing`);
+}
+
+/** The head of one run. */
+export async function findHead(database: Database, runKey: RunKey): Promise<RunHead | null> {
+  return (await findHeads(database, [runKey])).get(nameOfRun(runKey.namespace_id, runKey.run_id)) ?? null;
+}
+
+/**
+ * The heads of runs, by the names of the runs. The row of a run is compared with its records, whose last one must be the head.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export async function findHeads(
+  database: Database,
+  runKeys: readonly RunKey[],
+): Promise<ReadonlyMap<string, RunHead>> {
+  const keys = runKeys.map(({ namespace_id, run_id }) => [namespace_id, run_id]);
+  const rows = await database.query(FIND_HEADS, columnsOf(keys, 2));
+  return new Map(rows.map((row) => {
+    const head = toHead(row);
+    return [nameOfRun(head.run_key.namespace_id, head.run_key.run_id), head];
+  }));
+}
+
+function toHead(row: Row): RunHead {
+  const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
+  const head: { record_id: Identity; revision: number } = {
+    record_id: text(row, "head"),
+    revision: integer(row, "revision"),
+  };
+  if (row["record_id"] !== head.record_id) {
+    throw corruptRecord(run_key, head.revision, "its head names another record");
+  }
+  if (row["last"] !== head.revision) {
+    throw corruptRecord(run_key, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
+  }
+  const scenario_law_identity = text(row, "law_identity");
+  return { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+}

@@ -1,0 +1,166 @@
+/**
+ * Opens stores on PostgreSQL, on a database that keeps what it accepts.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import type { SchemaLimits } from "../shape.ts";
+import { integer, text } from "../sqlite/rows.ts";
+import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { createPostgresRunStore } from "./run_store.ts";
+import { createPostgresSchemaRegistry } from "./schema_registry.ts";
+import { CREATE_TABLES, grantsTo, TABLES_VERSION } from "./tables.ts";
+
+/** Settings of a database. */
+export type PostgresOptions = Pick<StorageOptions, "url" | "tls_ca_path" | "connections">;
+
+/** Settings of a run store. */
+type RunOptions = StorageOptions & { readonly max_versions: number | null };
+
+/** Opens the run store and the schema registry on one database. */
+export async function openPostgresStores(
+  run: RunOptions,
+  schemas: SchemaLimits,
+  sha256: Sha256,
+): Promise<{ readonly runs: RunStore; readonly schemas: SchemaRegistry }> {
+  const database = await openChecked(run);
+  let users = 2;
+  const release = async (): Promise<void> => {
+    users -= 1;
+    if (users === 0) await database.close();
+  };
+  return {
+    runs: createPostgresRunStore(database, { ...run, sha256 }, release),
+    schemas: createPostgresSchemaRegistry(database, schemas, sha256, release),
+  };
+}
+
+async function openChecked(options: PostgresOptions): Promise<Database> {
+  const database = await connect(options);
+  try {
+    await requireDatabase(database);
+    await requireVersion(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
+ * A database as the settings name it, not checked and not connected.
+ *
+ * @throws {StoreError} `io` where the address or a file cannot be used
+ */
+async function connect({ url, tls_ca_path, connections }: PostgresOptions): Promise<Database> {
+  const address = parsePostgresAddress(resolveUrl(url ?? ""));
+  if (address === null) {
+    throw new StoreError(
+      "io",
+      "Cannot use the database: its url has to be postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    );
+  }
+  const authorities = tls_ca_path === null ? null : await readAuthorities(tls_ca_path);
+  return await openDatabase({ address, authorities, connections });
+}
+
+/** The value of the variable that a url names, or the url itself. */
+function resolveUrl(url: string): string {
+  const name = variableOfUrl(url);
+  if (name === null) return url;
+  const value = Deno.env.get(name);
+  if (value !== undefined && value !== "") return value;
+  throw new StoreError("io", `Cannot use the database: environment variable "${name}" is not set`);
+}
+
+async function readAuthorities(path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (cause) {
+    throw new StoreError("io", `Cannot read "${path}", which tls_ca_path names`, { cause });
+  }
+}
+
+const SETTINGS = `SELECT current_setting('server_encoding') AS encoding, ('a' < 'B')::int AS ordered_by_language,
+  current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+  current_setting('synchronous_commit') AS synchronous_commit, current_setting('transaction_read_only') AS read_only,
+  current_setting('server_version_num')::int8 AS version`;
+
+/** The oldest version that the tests use. */
+const OLDEST_VERSION = 150000;
+
+/** Values of `synchronous_commit` under which a committed record survives the loss of a server. */
+const SYNCHRONOUS: readonly string[] = ["on", "remote_apply"];
+
+/**
+ * Checks that a database keeps what it accepts, and orders texts by code point.
+ *
+ * @throws {StoreError} `version_unsupported`, naming every setting that differs
+ */
+async function requireDatabase(database: Database): Promise<void> {
+  const [row] = await database.query(SETTINGS);
+  if (row === undefined) throw new StoreError("io", `Cannot use ${database.name}: it has no settings`);
+  const faults: string[] = [];
+  const require = (isMet: boolean, fault: string): void => {
+    if (!isMet) faults.push(fault);
+  };
+  const version = integer(row, "version");
+  const synchronous = text(row, "synchronous_commit");
+  require(version >= OLDEST_VERSION, `server version is ${version}, expected at least ${OLDEST_VERSION}`);
+  require(text(row, "encoding") === "UTF8", `encoding is ${text(row, "encoding")}, expected UTF8`);
+  require(row["ordered_by_language"] === 0, "collation orders by language, expected C (code points)");
+  require(text(row, "fsync") === "on", "fsync is off, expected on");
+  require(text(row, "full_page_writes") === "on", "full_page_writes is off, expected on");
+  require(
+    SYNCHRONOUS.includes(synchronous),
+    `synchronous_commit is ${synchronous}, expected ${SYNCHRONOUS.join(" or ")}`,
+  );
+  require(text(row, "read_only") === "off", "the server accepts no writes");
+  if (faults.length > 0) {
+    throw new StoreError("version_unsupported", `Cannot use ${database.name}: ${faults.join("; ")}`);
+  }
+}
+
+async function requireVersion(database: Database): Promise<void> {
+  const [row] = await database.query("SELECT max(version) AS version FROM gate.version");
+  const version = row === undefined || row["version"] === null ? 0 : integer(row, "version");
+  if (version === TABLES_VERSION) return;
+  throw new StoreError(
+    "version_unsupported",
+    `Cannot use ${database.name}: its tables have version ${version}, expected ${TABLES_VERSION}`,
+  );
+}
+
+/** The result of a migration. */
+export interface Migration {
+  readonly database: string;
+  /** Whether the tables were created now. */
+  readonly created: boolean;
+  readonly version: number;
+}
+
+/**
+ * Creates the tables unless they exist, and grants the rights of a server to a role. The role of the url has to own the schema.
+ *
+ * @param serverRole The role that servers use; null where it is the owner itself
+ * @throws {StoreError} `version_unsupported` where the database or its tables cannot be used
+ */
+export async function migrateDatabase(options: PostgresOptions, serverRole: string | null): Promise<Migration> {
+  const database = await connect(options);
+  try {
+    await requireDatabase(database);
+    const [row] = await database.query("SELECT count(*) AS schemas FROM pg_namespace WHERE nspname = 'gate'");
+    const created = row === undefined || integer(row, "schemas") === 0;
+    await database.transaction(async (query) => {
+      for (const statement of created ? CREATE_TABLES : []) await query(statement);
+      for (const statement of serverRole === null ? [] : grantsTo(serverRole)) await query(statement);
+    });
+    await requireVersion(database);
+    return { database: database.name, created, version: TABLES_VERSION };
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * The run store on PostgreSQL.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers";
+
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { openGate } from "../gate.ts";
+import { hashesTo, recordProblems } from "../record_check.ts";
+import { sealLaw } from "../seal.ts";
+import { assertAppend, assertLaw } from "../shape.ts";
+import { recordBytes } from "../size.ts";
+import { SNAPSHOTS_KEPT } from "../snapshots.ts";
+import { lawProblems, toLaw, toNames } from "../sqlite/laws.ts";
+import { corruptRecord, integer, RECORD_COLUMNS, sealHolds, text, toRecord } from "../sqlite/rows.ts";
+import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
+import {
+  type Artifact,
+  type RunHead,
+  type RunStore,
+  type Snapshot,
+  type StoredLaw,
+  type StoredRecord,
+  StoreError,
+} from "../types.ts";
+import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
+import type { Database } from "./database.ts";
+import { findRuns } from "./run_list.ts";
+import { createWriter, type WriterOptions } from "./writer.ts";
+
+const PUT_LAW = `INSERT INTO gate.laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING 1 AS stored`;
+const GET_LAW = "SELECT * FROM gate.laws WHERE namespace_id = $1 AND identity = $2";
+const NAMES = "namespace_id, scenario_id, identity, graph_identity, seal";
+const HAS_SCENARIO = `SELECT ${NAMES} FROM gate.laws WHERE namespace_id = $1 AND scenario_id = $2 LIMIT 1`;
+const LIST_LAWS = `SELECT ${NAMES} FROM gate.laws
+  WHERE namespace_id = $1 AND (scenario_id, identity) > ($2, $3) ORDER BY scenario_id, identity LIMIT $4`;
+// Steps from each namespace to the next by the index; the cost does not depend on the number of laws.
+const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
+    SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > $1
+    UNION ALL SELECT (SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
+  SELECT id FROM found WHERE id IS NOT NULL LIMIT $2`;
+const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM gate.records AS r
+  WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4`;
+const GET_ARTIFACT = "SELECT kind, body FROM gate.artifacts WHERE identity = $1";
+// A snapshot beyond the head or without a run is not stored: its state was never accepted.
+const PUT_SNAPSHOT = `INSERT INTO gate.snapshots (namespace_id, run_id, revision, state_identity, state)
+  SELECT namespace_id, run_id, $3::int8, $4::text, $5::text FROM gate.runs
+  WHERE namespace_id = $1 AND run_id = $2 AND revision >= $3
+  ON CONFLICT (namespace_id, run_id, revision)
+    DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state`;
+const DROP_SNAPSHOTS = `DELETE FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2 AND revision IN (
+    SELECT revision FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2 ORDER BY revision DESC OFFSET $3)`;
+const GET_SNAPSHOT = `SELECT revision, state_identity, state FROM gate.snapshots
+  WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision DESC LIMIT 1`;
+const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM gate.runs
+  WHERE (namespace_id, run_id) > ($1, $2) ORDER BY namespace_id, run_id LIMIT $3`;
+const WRITE = `INSERT INTO gate.readiness (id, writes) VALUES (1, 1)
+  ON CONFLICT (id) DO UPDATE SET writes = gate.readiness.writes + 1`;
+
+/** Records of one statement: about a millisecond of hashing and parsing. */
+const SLICE_RECORDS = 64;
+
+/** Options of a run store on PostgreSQL. */
+export interface RunStoreOptions extends WriterOptions {
+  readonly max_versions: number | null;
+  readonly sha256: Sha256;
+}
+
+/** A run store on an open database. Closing the store calls `release`. */
+export function createPostgresRunStore(
+  database: Database,
+  options: RunStoreOptions,
+  release: () => Promise<void>,
+): RunStore {
+  const { sha256 } = options;
+  const kept = options.max_versions ?? SNAPSHOTS_KEPT;
+  const use = openGate(database.name);
+  const writer = createWriter(database, sha256, options);
+  const heads = createHeadReader(database);
+  return {
+    putLaw: (law) => use(() => putLaw(database, sha256, law)),
+    getLaw: (namespaceId, identity) => use(() => getLaw(database, sha256, namespaceId, identity)),
+    hasScenario: (namespaceId, scenarioId) =>
+      use(async () => {
+        const [row] = await database.query(HAS_SCENARIO, [namespaceId, scenarioId]);
+        return row !== undefined && toNames(sha256, row).scenario_id === scenarioId;
+      }),
+    listLaws: (namespaceId, after, limit) =>
+      use(async () => {
+        const names = [after?.scenario_id ?? "", after?.scenario_law_identity ?? ""];
+        const rows = await database.query(LIST_LAWS, [namespaceId, ...names, limit]);
+        return rows.map((row) => {
+          const { namespace_id, scenario_id, scenario_law_identity } = toNames(sha256, row);
+          return { namespace_id, scenario_id, scenario_law_identity };
+        });
+      }),
+    listNamespaces: (after, limit) =>
+      use(async () => (await database.query(LIST_NAMESPACES, [after, limit])).map((row) => integer(row, "id"))),
+    append: (append) =>
+      use(() => {
+        assertAppend(append);
+        return writer.submit(append);
+      }),
+    getHead: (runKey) => use(() => heads(runKey)),
+    getReceipt: (runKey, operation) => use(() => findReceipt(database, sha256, runKey, [operation])),
+    getCreationReceipt: (namespaceId, id) => use(() => findCreation(database, sha256, namespaceId, id)),
+    listRecords: (runKey, after, limit, maximumBytes) =>
+      use(() => listRecords(database, sha256, { runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
+    getArtifact: (identity) => use(() => getArtifact(database, sha256, identity)),
+    putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
+    getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
+    findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),
+    listRuns: (after, limit) => use(() => listRuns(database, after, limit)),
+    ready: () => use(() => ready(database)),
+    load: () => writer.load(),
+    close: () =>
+      use.close(async () => {
+        await writer.drain();
+        await release();
+      }),
+  };
+}
+
+/** Proves that the database can be written. */
+export async function ready(database: Database): Promise<void> {
+  await database.query(WRITE);
+}
+
+/** Reads the heads that one turn of the event loop asks for in one statement. */
+function createHeadReader(database: Database): (runKey: RunKey) => Promise<RunHead | null> {
+  let asked: Promise<ReadonlyMap<string, RunHead>> | null = null;
+  const keys = new Map<string, RunKey>();
+  const read = (): Promise<ReadonlyMap<string, RunHead>> =>
+    new Promise((resolve, reject) => {
+      setImmediate(() => {
+        const batch = [...keys.values()];
+        keys.clear();
+        asked = null;
+        findHeads(database, batch).then(resolve, reject);
+      });
+    });
+  return async (runKey) => {
+    const name = nameOfRun(runKey.namespace_id, runKey.run_id);
+    keys.set(name, runKey);
+    asked ??= read();
+    const batch = asked;
+    try {
+      return (await batch).get(name) ?? null;
+    } catch (error) {
+      // A damaged run fails alone, not with the others of its turn.
+      if (error instanceof StoreError && error.code === "corrupt") return await findHead(database, runKey);
+      throw error;
+    }
+  };
+}
+
+async function putLaw(database: Database, sha256: Sha256, law: StoredLaw): Promise<"stored" | "exists"> {
+  assertLaw(law);
+  const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
+  const values = [namespace_id, scenario_id, scenario_law_identity, graph_identity, sealLaw(sha256, law), law.law];
+  return (await database.query(PUT_LAW, values)).length === 0 ? "exists" : "stored";
+}
+
+async function getLaw(
+  database: Database,
+  sha256: Sha256,
+  namespaceId: number,
+  identity: Identity,
+): Promise<StoredLaw | null> {
+  const [row] = await database.query(GET_LAW, [namespaceId, identity]);
+  if (row === undefined) return null;
+  const law = toLaw(row);
+  const [problem] = lawProblems(sha256, row, law);
+  if (problem === undefined) return law;
+  throw new StoreError("corrupt", `Cannot read law "${identity}" of namespace ${namespaceId}: ${problem}`);
+}
+
+interface PageRequest {
+  readonly runKey: RunKey;
+  readonly after: number;
+  readonly limit: number;
+  readonly maximumBytes: number;
+}
+
+/** Reads a page in slices and verifies each record; accepted records never change, so the slices need no transaction. */
+async function listRecords(database: Database, sha256: Sha256, request: PageRequest): Promise<StoredRecord[]> {
+  const { runKey, after, limit, maximumBytes } = request;
+  const run = await findHead(database, runKey);
+  const records: StoredRecord[] = [];
+  if (run === null) return records;
+  const most = Math.min(limit, run.head.revision - after);
+  let bytes = 0;
+  while (records.length < most) {
+    const start = after + records.length;
+    const values = [runKey.namespace_id, runKey.run_id, start, Math.min(SLICE_RECORDS, most - records.length)];
+    const rows = await database.query(LIST_RECORDS, values);
+    for (const row of rows) {
+      const record = toRecord(runKey, row);
+      bytes += recordBytes(record);
+      if (bytes > maximumBytes && records.length > 0) return records;
+      if (!sealHolds(sha256, runKey, row)) {
+        throw corruptRecord(runKey, record.revision, "its receipt differs from the written one");
+      }
+      verifyRecord(sha256, run, { record, revision: after + records.length + 1, previous: records.at(-1)?.record_id });
+      records.push(record);
+    }
+    if (rows.length === 0) throw corruptRecord(runKey, start + 1, "the record is missing");
+  }
+  return records;
+}
+
+function verifyRecord(
+  sha256: Sha256,
+  run: RunHead,
+  { record, revision, previous }: {
+    readonly record: StoredRecord;
+    readonly revision: number;
+    readonly previous: Identity | undefined;
+  },
+): void {
+  const { run_key, head } = run;
+  const problems = recordProblems(sha256, { run_key, revision, previous: revision === 1 ? null : previous }, record);
+  if (revision === head.revision && record.record_id !== head.record_id) problems.push("the head names another record");
+  const [problem] = problems;
+  if (problem !== undefined) throw corruptRecord(run_key, revision, problem);
+}
+
+async function getArtifact(database: Database, sha256: Sha256, identity: Identity): Promise<Artifact | null> {
+  const [row] = await database.query(GET_ARTIFACT, [identity]);
+  if (row === undefined) return null;
+  const artifact = { identity, kind: text(row, "kind") as Artifact["kind"], body: text(row, "body") };
+  if (hashesTo(sha256, artifact.kind, identity, artifact.body)) return artifact;
+  throw new StoreError("corrupt", `Cannot read artifact "${identity}": its text does not hash to it`);
+}
+
+async function putSnapshot(database: Database, runKey: RunKey, snapshot: Snapshot, kept: number): Promise<void> {
+  const { namespace_id, run_id } = runKey;
+  const { revision, state_identity, state } = snapshot;
+  await database.query(PUT_SNAPSHOT, [namespace_id, run_id, revision, state_identity, state]);
+  await database.query(DROP_SNAPSHOTS, [namespace_id, run_id, kept]);
+}
+
+async function getSnapshot(
+  database: Database,
+  sha256: Sha256,
+  runKey: RunKey,
+  atMost: number,
+): Promise<Snapshot | null> {
+  const [row] = await database.query(GET_SNAPSHOT, [runKey.namespace_id, runKey.run_id, atMost]);
+  if (row === undefined) return null;
+  const snapshot = toSnapshot(row);
+  const [problem] = snapshotProblems(sha256, snapshot);
+  if (problem === undefined) return snapshot;
+  throw corruptRecord(runKey, snapshot.revision, problem);
+}
+
+async function listRuns(database: Database, after: RunKey | null, limit: number): Promise<RunHead[]> {
+  const rows = await database.query(LIST_RUNS, [after?.namespace_id ?? 0, after?.run_id ?? "", limit]);
+  return rows.map((row) => ({
+    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
+    scenario_id: text(row, "scenario_id"),
+    scenario_law_identity: text(row, "law_identity"),
+    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+  }));
+}

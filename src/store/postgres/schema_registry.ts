@@ -1,0 +1,116 @@
+/**
+ * The schema registry on PostgreSQL.
+ *
+ * Writes lock the row of their namespace first, so that a limit on entries and the one active version of a provider hold for all servers.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import { openGate } from "../gate.ts";
+import { sealSchema } from "../seal.ts";
+import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
+import { takeSchemas } from "../size.ts";
+import { integer } from "../sqlite/rows.ts";
+import { corruptSchema, matchesNames, toSchema } from "../sqlite/schema_registry.ts";
+import type { SchemaRecord, SchemaRegistry } from "../types.ts";
+import type { Database, Transaction } from "./database.ts";
+import { inNamespace } from "./namespace_lock.ts";
+import { ready } from "./run_store.ts";
+import { createPostgresTypedProviders } from "./typed_providers.ts";
+
+const EXISTS = "SELECT 1 AS one FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
+/** Schemas without known tenants, and the largest number of one tenant, over all tenants or over the given ones. */
+const COUNT = `SELECT
+  (SELECT count(*) FROM gate.schemas WHERE namespace_id = $1 AND tenants IS NULL) +
+  (SELECT coalesce(max(entries), 0) FROM (
+    SELECT count(*) AS entries FROM gate.schemas, unnest(tenants) AS t (tenant)
+    WHERE namespace_id = $1 AND ($2::int8[] IS NULL OR tenant = ANY ($2::int8[])) GROUP BY tenant) AS counted)
+  AS entries`;
+const REGISTER = `INSERT INTO gate.schemas
+  (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record, tenants)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+const GET = "SELECT * FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
+const LIST = `SELECT * FROM gate.schemas
+  WHERE namespace_id = $1 AND (schema_id, version) > ($2, $3) ORDER BY schema_id, version LIMIT $4`;
+
+/** Schemas of one statement of a list. */
+const SLICE = 16;
+
+/** A schema registry on an open database. Closing the registry calls `release`. */
+export function createPostgresSchemaRegistry(
+  database: Database,
+  limits: SchemaLimits,
+  sha256: Sha256,
+  release: () => Promise<void>,
+): SchemaRegistry {
+  const use = openGate(database.name);
+  return {
+    register: (schema, tenants = null) =>
+      use(() => {
+        assertSchema(schema, limits);
+        const registration = { schema, seal: sealSchema(sha256, schema), tenants: tenantsOf(tenants) };
+        return inNamespace(database, schema.namespace_id, (query) => register(query, registration, limits.max_entries));
+      }),
+    get: (namespaceId, schemaId, version) =>
+      use(async () => {
+        const [row] = await database.query(GET, [namespaceId, schemaId, version]);
+        if (row === undefined) return null;
+        const schema = toSchema(sha256, row);
+        if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
+        return schema;
+      }),
+    list: (namespaceId, after, limit, maximumCharacters) =>
+      use(() => list(database, sha256, { namespaceId, after, limit, maximumCharacters })),
+    typedProviders: createPostgresTypedProviders(database, sha256, use),
+    ready: () => use(() => ready(database)),
+    close: () => use.close(release),
+  };
+}
+
+/** A schema to register. */
+interface Registration {
+  readonly schema: SchemaRecord;
+  readonly seal: string;
+  /** Null for every tenant. */
+  readonly tenants: readonly number[] | null;
+}
+
+/** Existence is checked before the limit, so that a repeated registration has the same result in a full registry. */
+async function register(
+  query: Transaction,
+  { schema, seal, tenants }: Registration,
+  maximum: number | null,
+): Promise<"registered" | "exists" | "limit"> {
+  const { namespace_id, schema_id, version } = schema;
+  if ((await query(EXISTS, [namespace_id, schema_id, version])).length > 0) return "exists";
+  if (maximum !== null) {
+    const [row] = await query(COUNT, [namespace_id, tenants]);
+    if (row === undefined || integer(row, "entries") >= maximum) return "limit";
+  }
+  const names = [namespace_id, schema_id, version];
+  await query(REGISTER, [...names, schema.schema_identity, schema.schema_bytes, seal, schema.record, tenants]);
+  return "registered";
+}
+
+interface ListRequest {
+  readonly namespaceId: number;
+  readonly after: { readonly schema_id: string; readonly version: string } | null;
+  readonly limit: number;
+  readonly maximumCharacters: number | undefined;
+}
+
+async function list(database: Database, sha256: Sha256, request: ListRequest): Promise<SchemaRecord[]> {
+  const { namespaceId, after, limit, maximumCharacters } = request;
+  const found: SchemaRecord[] = [];
+  for (let more = true; more && found.length < limit;) {
+    const last = found.at(-1) ?? after;
+    const count = Math.min(SLICE, limit - found.length);
+    const rows = await database.query(LIST, [namespaceId, last?.schema_id ?? "", last?.version ?? "", count]);
+    found.push(...rows.map((row) => toSchema(sha256, row)));
+    const taken = takeSchemas(found, (schema) => schema, maximumCharacters);
+    if (taken.length < found.length) return taken;
+    more = rows.length === count;
+  }
+  return found;
+}

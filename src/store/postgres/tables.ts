@@ -1,0 +1,128 @@
+/**
+ * The tables of a store on PostgreSQL, and the rights of the role that a server uses.
+ *
+ * Every key begins with the namespace and the id of the run; nothing refers to a row number, so a store can be copied. A run's entry in
+ * the list of runs stands in its row. An entry has two seals, since its status changes once, in the statement that moves the head.
+ *
+ * @module
+ */
+
+/** The version of the tables that this program reads and writes. */
+export const TABLES_VERSION = 1;
+
+/** The schema that holds every table. */
+export const SCHEMA = "gate";
+
+/** The statements that create the tables; the owner's role runs them in one transaction. */
+export const CREATE_TABLES: readonly string[] = [
+  "CREATE SCHEMA gate",
+  "CREATE TABLE gate.version (version int8 NOT NULL PRIMARY KEY)",
+  "CREATE TABLE gate.readiness (id int8 NOT NULL PRIMARY KEY, writes int8 NOT NULL)",
+  "CREATE TABLE gate.namespaces (namespace_id int8 NOT NULL PRIMARY KEY)",
+  `CREATE TABLE gate.laws (
+  namespace_id int8 NOT NULL,
+  identity text NOT NULL,
+  scenario_id text NOT NULL,
+  graph_identity text NOT NULL,
+  seal text NOT NULL,
+  law text NOT NULL,
+  PRIMARY KEY (namespace_id, identity)
+)`,
+  "CREATE INDEX laws_listed ON gate.laws (namespace_id, scenario_id, identity)",
+  `CREATE TABLE gate.runs (
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  scenario_id text NOT NULL,
+  law_identity text NOT NULL,
+  creation text NOT NULL,
+  revision int8 NOT NULL,
+  head text NOT NULL,
+  run_row bigserial NOT NULL,
+  created int8 NOT NULL,
+  status text NOT NULL,
+  correlation text NOT NULL,
+  parameters text NOT NULL,
+  parameter_hashes text[] NOT NULL,
+  active_seal text NOT NULL,
+  complete_seal text NOT NULL,
+  PRIMARY KEY (namespace_id, run_id),
+  UNIQUE (namespace_id, creation)
+)`,
+  "CREATE INDEX runs_listed ON gate.runs (namespace_id, created, run_id)",
+  "CREATE INDEX runs_of_scenario ON gate.runs (namespace_id, scenario_id, created, run_id)",
+  "CREATE INDEX runs_of_law ON gate.runs (namespace_id, law_identity, created, run_id)",
+  "CREATE INDEX runs_of_correlation ON gate.runs (namespace_id, correlation, created, run_id) WHERE correlation <> ''",
+  "CREATE INDEX runs_of_parameters ON gate.runs USING gin (parameter_hashes)",
+  `CREATE TABLE gate.records (
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  revision int8 NOT NULL,
+  record_id text NOT NULL,
+  family text NOT NULL,
+  operation text NOT NULL,
+  invocation_identity text NOT NULL,
+  material_names text NOT NULL,
+  seal text NOT NULL,
+  result text NOT NULL,
+  record text NOT NULL,
+  material text NOT NULL,
+  PRIMARY KEY (namespace_id, run_id, revision),
+  UNIQUE (namespace_id, run_id, operation, family)
+)`,
+  `CREATE TABLE gate.artifacts (
+  identity text NOT NULL PRIMARY KEY,
+  kind text NOT NULL,
+  body text NOT NULL
+)`,
+  `CREATE TABLE gate.snapshots (
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  revision int8 NOT NULL,
+  state_identity text NOT NULL,
+  state text NOT NULL,
+  PRIMARY KEY (namespace_id, run_id, revision)
+)`,
+  `CREATE TABLE gate.schemas (
+  namespace_id int8 NOT NULL,
+  schema_id text NOT NULL,
+  version text NOT NULL,
+  schema_identity text NOT NULL,
+  schema_bytes int8 NOT NULL,
+  tenants int8[],
+  seal text NOT NULL,
+  record text NOT NULL,
+  PRIMARY KEY (namespace_id, schema_id, version)
+)`,
+  `CREATE TABLE gate.typed_providers (
+  namespace_id int8 NOT NULL,
+  provider_id text NOT NULL,
+  version text NOT NULL,
+  identity text NOT NULL,
+  state text NOT NULL,
+  typed_protocol text NOT NULL,
+  checks int8 NOT NULL,
+  registered_at int8 NOT NULL,
+  seal text NOT NULL,
+  body text NOT NULL,
+  PRIMARY KEY (namespace_id, provider_id, version),
+  UNIQUE (namespace_id, provider_id, identity)
+)`,
+  "CREATE UNIQUE INDEX typed_providers_active ON gate.typed_providers (namespace_id, provider_id) WHERE state = 'active'",
+  `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
+];
+
+/** The rights of a server's role, which can neither remove nor change a record, a law or an artifact. */
+export function grantsTo(role: string): readonly string[] {
+  const quoted = `"${role.replaceAll('"', '""')}"`;
+  return [
+    `GRANT USAGE ON SCHEMA gate TO ${quoted}`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA gate TO ${quoted}`,
+    `GRANT INSERT ON gate.laws, gate.runs, gate.records, gate.artifacts, gate.snapshots, gate.schemas,
+      gate.typed_providers, gate.namespaces, gate.readiness TO ${quoted}`,
+    `GRANT UPDATE (revision, head, status) ON gate.runs TO ${quoted}`,
+    `GRANT UPDATE (state, seal) ON gate.typed_providers TO ${quoted}`,
+    `GRANT UPDATE, DELETE ON gate.snapshots TO ${quoted}`,
+    `GRANT UPDATE ON gate.readiness, gate.namespaces TO ${quoted}`,
+    `GRANT USAGE ON SEQUENCE gate.runs_run_row_seq TO ${quoted}`,
+  ];
+}
