@@ -46,4 +46,4 @@ export const TOOL_NAMES = [
 export type ToolName = typeof TOOL_NAMES[number];
 
 /** The accepted names whose tools do not exist yet. */
-export const UNAVAILABLE_TOOLS: readonly string[] = TOOL_NAMES.filter((name) => name.startsWith("typed_providers_"));
+export const UNAVAILABLE_TOOLS: readonly string[] = ["typed_providers_import"];

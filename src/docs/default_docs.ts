@@ -77,6 +77,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["reference/providers.md"],
   },
   {
+    doc_id: "typed_providers",
+    doc_role: "pattern",
+    doc_title: "Typed providers",
+    description: "Evidence from any OpenAPI or gRPC service: import, versions, credentials, lifecycle",
+    suffix: "typed-providers",
+    files: ["guide/typed_providers.md"],
+  },
+  {
     doc_id: "custom_provider",
     doc_role: "pattern",
     doc_title: "Writing a custom provider",

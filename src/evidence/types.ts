@@ -47,8 +47,20 @@ export interface LoadedContract {
   readonly contract: ProviderContract;
   readonly contract_identity: Identity;
   readonly contract_hash: ContentHash;
-  readonly source: "builtin" | "file";
+  readonly source: "builtin" | "file" | "registry";
   /** Canonical text. */
+  readonly text: string;
+  /** The version of a typed provider; absent for other kinds. */
+  readonly provider_version?: ProviderVersion;
+  /** The name of a version of the registry. */
+  readonly version?: string;
+}
+
+/** A version of a typed provider: its contract with its runtime profile. */
+export interface ProviderVersion {
+  /** Kind `provider-version`. */
+  readonly identity: Identity;
+  /** Canonical text of `{contract, profile}`. */
   readonly text: string;
 }
 

@@ -90,6 +90,11 @@ function findCheck(
     refusals.refuse("provider_not_found", below(path, "provider_id"), message);
     return null;
   }
+  if (found === "inactive") {
+    const message = `Typed provider ${quote(provider)} has no active version: activate one first`;
+    refusals.refuse("provider_not_found", below(path, "provider_id"), message);
+    return null;
+  }
   if (found === "check") {
     const near = didYouMean(check, environment.namesShown?.(provider) ?? []);
     const message = `Provider ${quote(provider)} has no check ${quote(check)}${near}`;

@@ -264,7 +264,7 @@ export interface LawEnvironment {
    */
   readonly checksPacketSchemas?: boolean;
   /** The facts of a check; "provider" if the provider is unknown, "check" if it has no such check. */
-  readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "check";
+  readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "inactive" | "check";
   /** Names that a refusal may suggest: of providers, or of the checks of one. Absent if the caller may see none. */
   readonly namesShown?: (providerId: string | null) => readonly string[];
 }

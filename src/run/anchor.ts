@@ -10,7 +10,7 @@ import type { AnchorRequirement } from "./profile.ts";
 import type { EvidenceAnchor } from "./types.ts";
 
 /** The object whose JSON text is the anchor's value; null if the value is not the text of an object. */
-function fieldsOf({ anchor_value }: EvidenceAnchor): JsonObject | null {
+export function anchorFields({ anchor_value }: EvidenceAnchor): JsonObject | null {
   const parsed = parseJson(anchor_value);
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : null;
 }
@@ -24,7 +24,7 @@ function hasFields(fields: JsonObject, { required_fields }: AnchorRequirement): 
 
 /** Whether an anchor's value is a JSON object that holds every required field as a string or a number. */
 export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequirement): boolean {
-  const fields = anchor.anchor_type === requirement.anchor_type ? fieldsOf(anchor) : null;
+  const fields = anchor.anchor_type === requirement.anchor_type ? anchorFields(anchor) : null;
   return fields !== null && hasFields(fields, requirement);
 }
 
@@ -43,6 +43,6 @@ export function anchorCounts(
     (providerId === undefined || provider_id === providerId) && anchor_type === anchor.anchor_type
   );
   // The text is parsed once for all requirements.
-  const fields = asked.length === 0 ? null : fieldsOf(anchor);
+  const fields = asked.length === 0 ? null : anchorFields(anchor);
   return fields !== null && asked.some((requirement) => hasFields(fields, requirement));
 }

@@ -13,6 +13,7 @@ import { type OperatorProfile, profileIdentity, type TrustedKey, trustedKeys } f
 import {
   type Admission,
   type Attribution,
+  type BoundContract,
   type Correlation,
   type Head,
   type Material,
@@ -57,7 +58,7 @@ export interface CreateCommand extends Request {
   readonly correlation: Correlation;
   readonly genesis: Genesis;
   readonly allocation: Allocation;
-  readonly contracts: readonly { readonly provider_id: string; readonly contract_identity: Identity }[];
+  readonly contracts: readonly BoundContract[];
   readonly schemas: readonly {
     readonly schema_id: string;
     readonly version: string;

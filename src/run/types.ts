@@ -235,6 +235,14 @@ export type SubmissionScope =
   | { readonly kind: "run_wide" }
   | { readonly kind: "stage_open"; readonly stage_id: string; readonly stage_open_record_id: Identity };
 
+/** The contract that a run is bound to for one provider. */
+export interface BoundContract {
+  readonly provider_id: string;
+  readonly contract_identity: Identity;
+  /** Kind `provider-version`; absent for a provider that is not typed. */
+  readonly provider_version_identity?: Identity;
+}
+
 /** Body of the first record of a run. */
 export interface RunCreatedBody {
   readonly scenario_id: string;
@@ -247,7 +255,7 @@ export interface RunCreatedBody {
     /** The values of all parameters of the law, sorted by id. */
     | { readonly kind: "parameters"; readonly parameters: readonly ParameterValue[] };
   readonly run_allocation: { readonly authority_id: string };
-  readonly contracts: readonly { readonly provider_id: string; readonly contract_identity: Identity }[];
+  readonly contracts: readonly BoundContract[];
   readonly schemas: readonly {
     readonly schema_id: string;
     readonly version: string;

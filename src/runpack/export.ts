@@ -202,7 +202,10 @@ function follow(law: CompiledLaw, state: RunState | null, record: RunRecord, sto
 function noteArtifacts(named: ArtifactNames, record: RunRecord): void {
   named.set(record.operator_profile, "operator-profile");
   if (record.record_kind !== "run_created") return;
-  for (const { contract_identity } of record.body.contracts) named.set(contract_identity, "contract");
+  for (const { contract_identity, provider_version_identity } of record.body.contracts) {
+    named.set(contract_identity, "contract");
+    if (provider_version_identity !== undefined) named.set(provider_version_identity, "provider-version");
+  }
   for (const { schema_identity } of record.body.schemas) named.set(schema_identity, "schema");
 }
 

@@ -15,7 +15,14 @@ import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { failure, textAnswer, toolError } from "./framework/errors.ts";
 import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
-import { findCheck, noProvider, shownProviders } from "./services/provider_discovery.ts";
+import {
+  findCheck,
+  findProvider,
+  inactiveProvider,
+  namesOf,
+  noProvider,
+  shownProviders,
+} from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
@@ -70,10 +77,14 @@ export function evidenceQuery(services: Services): Tool {
 }
 
 async function query(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
-  const { providers, schemaSandbox, environment, config } = services;
-  const provider = providers.get(query.provider_id);
-  if (provider === undefined) {
-    const known = shownProviders(services).map(({ provider_id }) => provider_id);
+  const { schemaSandbox, environment, config } = services;
+  const { namespace_id } = context;
+  const provider = await findProvider(services, namespace_id, query.provider_id);
+  if (provider === "inactive") {
+    return { ok: false, error: inactiveProvider("query provider", namespace_id, query.provider_id) };
+  }
+  if (provider === null) {
+    const known = namesOf(await shownProviders(services, namespace_id), null);
     return { ok: false, error: noProvider(query.provider_id, known) };
   }
   const check = findCheck(provider, query.check_id);

@@ -7,7 +7,7 @@
  */
 
 import type { z } from "zod";
-import type { JsonObject } from "../canonical/json.ts";
+import { type JsonObject, member } from "../canonical/json.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { domainErrorOf, toolError } from "./framework/errors.ts";
@@ -49,8 +49,13 @@ export interface ToolParts<Schema extends z.ZodType>
   readonly input: Schema;
   /** JSON Schema of the result, whole; it names shared types of `result_types.ts`. */
   readonly output: JsonObject;
-  /** False for a tool without a namespace; {@link namespaceOfInput} finds the namespace of every other tool. */
-  readonly namespaced?: false;
+  /** A member of every result; the list of tools then names it in place of all members, which the full schema has. */
+  readonly listedBy?: string;
+  /**
+   * False for a tool without a namespace, `optional` for one that may be called without; {@link namespaceOfInput} finds the
+   * namespace of every other tool.
+   */
+  readonly namespaced?: false | "optional";
   /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
   readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
   /** Further access rules of the tool; null where they admit the call. */
@@ -83,7 +88,9 @@ export function makeTool<Schema extends z.ZodType>(
       return inputSchema ??= publishSchema(parts.input);
     },
     get outputSchema(): JsonObject {
-      return shortOutput(parts.output, RESULT_TYPES);
+      return parts.listedBy === undefined
+        ? shortOutput(parts.output, RESULT_TYPES)
+        : { type: "object", oneOf: [{ required: [parts.listedBy] }, { required: ["error"] }] };
     },
     reference: () =>
       Promise.resolve({
@@ -107,7 +114,9 @@ function handlerOf<Schema extends z.ZodType>(services: AccessServices, parts: To
   return async (raw, call) => {
     const finish = (answer: ToolAnswer): ToolAnswer => offered(name, raw, call, withNext(name, raw, answer));
     const refuse = (error: ToolError): ToolAnswer => finish({ ok: false, error });
-    const namespaceId = parts.namespaced === false ? null : namespaceOfInput(raw) ?? "unread";
+    const isWithout = parts.namespaced === false ||
+      parts.namespaced === "optional" && member(raw, "namespace_id") === undefined;
+    const namespaceId = isWithout ? null : namespaceOfInput(raw) ?? "unread";
     const barred = refuseRole(services, parts, call, namespaceId);
     if (barred !== null) return refuse(barred);
     const decoded = decodeInput(parts.input, raw);

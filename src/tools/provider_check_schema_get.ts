@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { asJson } from "../run/primitives.ts";
-import { name } from "./framework/input.ts";
+import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref, TEXT } from "./framework/output.ts";
 import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
@@ -28,15 +28,16 @@ export function providerCheckSchemaGet(services: Services): Tool {
       "comparators that a predicate on it may use, and examples. Use it to write an acquisition binding, or to query with " +
       "evidence_query.",
     hints: READS,
-    namespaced: false,
-    input: z.strictObject({ provider_id: name, check_id: name }),
+    namespaced: "optional",
+    input: z.strictObject({ provider_id: name, check_id: name, namespace_id: namespaceId.exactOptional() }),
+    listedBy: "params_schema",
     output: closed({ provider_id: TEXT, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
-    act: ({ provider_id, check_id }) => {
-      const provider = findShown(services, provider_id);
-      if ("code" in provider) return Promise.resolve({ ok: false, error: provider });
+    act: async ({ provider_id, check_id, namespace_id = null }) => {
+      const provider = await findShown(services, namespace_id, provider_id);
+      if ("code" in provider) return { ok: false, error: provider };
       const check = findCheck(provider, check_id);
-      if ("code" in check) return Promise.resolve({ ok: false, error: check });
-      return Promise.resolve(boundedAnswer(services, {
+      if ("code" in check) return { ok: false, error: check };
+      return boundedAnswer(services, {
         provider_id,
         check_id,
         params_required: check.params_required,
@@ -48,7 +49,7 @@ export function providerCheckSchemaGet(services: Services): Tool {
         content_types: check.content_types,
         examples: asJson(check.examples),
         contract_hash: asJson(provider.loaded.contract_hash),
-      }));
+      });
     },
   });
 }

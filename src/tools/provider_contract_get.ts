@@ -6,8 +6,8 @@
 
 import { z } from "zod";
 import { asJson } from "../run/primitives.ts";
-import { name } from "./framework/input.ts";
-import { closed, ref, TEXT } from "./framework/output.ts";
+import { name, namespaceId } from "./framework/input.ts";
+import { closed, orNull, ref, TEXT } from "./framework/output.ts";
 import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS } from "./make_tool.ts";
@@ -24,29 +24,31 @@ export function providerContractGet(services: Services): Tool {
       "Returns the whole contract of an evidence provider. provider_check_schema_get returns one check alone.",
     details:
       "Returns the whole capability contract of an evidence provider: its checks with params and result schemas, " +
-      "comparators, anchors and content types. A run stays bound to the contract it began with. " +
+      "comparators, anchors and content types. A run stays bound to the contract it began with. A typed provider of a " +
+      "namespace is found with namespace_id; version names its active version. " +
       "provider_check_schema_get returns one check alone.",
     hints: READS,
-    namespaced: false,
-    input: z.strictObject({ provider_id: name }),
+    namespaced: "optional",
+    input: z.strictObject({ provider_id: name, namespace_id: namespaceId.exactOptional() }),
+    listedBy: "contract",
     output: closed({
       provider_id: TEXT,
       contract: ref("contract"),
       contract_hash: ref("hash"),
-      source: { enum: ["builtin", "file"] },
-      version: { type: "null" },
+      source: { enum: ["builtin", "file", "registry"] },
+      version: orNull(TEXT),
     }),
-    act: ({ provider_id }) => {
-      const provider = findShown(services, provider_id);
-      if ("code" in provider) return Promise.resolve({ ok: false, error: provider });
-      const { contract, contract_hash, source } = provider.loaded;
-      return Promise.resolve(boundedAnswer(services, {
+    act: async ({ provider_id, namespace_id = null }) => {
+      const provider = await findShown(services, namespace_id, provider_id);
+      if ("code" in provider) return { ok: false, error: provider };
+      const { contract, contract_hash, source, version = null } = provider.loaded;
+      return boundedAnswer(services, {
         provider_id,
         contract: asJson(contract),
         contract_hash: asJson(contract_hash),
         source,
-        version: null,
-      }));
+        version,
+      });
     },
   });
 }

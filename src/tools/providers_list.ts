@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { sortedBy } from "../canonical/order.ts";
+import { namespaceId } from "./framework/input.ts";
 import { closed, listOf, oneOfNames, TEXT } from "./framework/output.ts";
 import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
@@ -20,24 +21,26 @@ export function providersList(services: Services): Tool {
     ...NAMED,
     title: "List evidence providers",
     description:
-      "Lists the evidence providers and their checks, which acquisition_bindings may name. Next: provider_check_schema_get.",
+      "Lists the evidence providers and their checks, which acquisition_bindings may name; with namespace_id also typed " +
+      "ones. Next: provider_check_schema_get.",
     details: "Lists the evidence providers that gate is configured with, each with the checks that a scenario's " +
-      "acquisition_bindings may name. Next: provider_check_schema_get for one check.",
+      "acquisition_bindings may name. With namespace_id the list also has the typed providers that are active in that " +
+      "namespace. Next: provider_check_schema_get for one check.",
     hints: READS,
-    namespaced: false,
-    input: z.strictObject({}),
+    namespaced: "optional",
+    input: z.strictObject({ namespace_id: namespaceId.exactOptional() }),
     output: closed({
       providers: listOf(
         closed({ provider_id: TEXT, transport: oneOfNames("builtin", "mcp", "typed"), checks: listOf(TEXT) }),
       ),
     }),
-    act: () => {
-      const providers = shownProviders(services).map(({ provider_id, loaded: { contract } }) => ({
+    act: async ({ namespace_id = null }) => {
+      const providers = (await shownProviders(services, namespace_id)).map(({ provider_id, loaded: { contract } }) => ({
         provider_id,
         transport: contract.transport,
         checks: sortedBy(contract.checks.map(({ check_id }) => check_id), (checkId) => checkId),
       }));
-      return Promise.resolve(boundedAnswer(services, { providers }));
+      return boundedAnswer(services, { providers });
     },
   });
 }

@@ -4,11 +4,12 @@ import { caller, role, withWorld, type World } from "./auth_world.ts";
 
 /** Each tool of the build by its group; those after the bar name no namespace. */
 const GROUPS: Readonly<Record<string, string>> = {
-  Authoring: "scenario_define schemas_register",
+  Authoring: "scenario_define schemas_register typed_providers_register typed_providers_activate " +
+    "typed_providers_deprecate",
   Run: "scenario_start scenario_open_stage scenario_evaluate_stage scenario_precheck_stage scenario_submit " +
     "scenario_next scenario_trigger evidence_query precheck",
   Read: "scenario_status scenario_history scenarios_list scenario_resolve_creation scenario_resolve_mutation " +
-    "schemas_list schemas_get runs_list scenarios_get",
+    "schemas_list schemas_get runs_list scenarios_get typed_providers_list typed_providers_get",
   Audit: "runpack_export",
   Anywhere: "runpack_verify providers_list provider_contract_get provider_check_schema_get gate_docs_search",
 };

@@ -16,7 +16,9 @@ import { openPublisher } from "@/runpack/host/open_publisher.ts";
 import { auditCall } from "@/server/audit/call_audit.ts";
 import type { Audit, AuditEvent } from "@/server/audit/types.ts";
 import { createDispatcher, type Dispatcher } from "@/server/protocol/dispatcher.ts";
+import { asJson } from "@/run/primitives.ts";
 import { id, schemaRecord, spec, withTools } from "@/tools/tests/tools_fixture.ts";
+import { httpProfile, typedContract } from "../simulation/typed_documents.ts";
 import type { Call } from "@/tools/framework/types.ts";
 
 /** A role binding. */
@@ -186,6 +188,7 @@ interface Things {
 function callsOf(namespace_id: number, { law, record, identity, runpack, head }: Things): Map<string, JsonObject> {
   const run = { namespace_id, scenario_id: "release", run_id: RUN_ID };
   const mutation = { ...run, expected_head: head, operation_id: id(5) };
+  const typed = { namespace_id, provider_id: "builds", version: "1" };
   const context = { namespace_id, trigger_time: { kind: "unix_millis", value: 1 } };
   return new Map<string, JsonObject>(Object.entries({
     scenario_define: { spec: law },
@@ -229,6 +232,15 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
     schemas_register: { record },
     schemas_list: { namespace_id },
     schemas_get: { namespace_id, schema_id: "report", version: "1" },
+    typed_providers_register: {
+      ...typed,
+      contract: asJson(typedContract()) as JsonObject,
+      profile: asJson(httpProfile()) as JsonObject,
+    },
+    typed_providers_activate: { ...typed, expected_active: null },
+    typed_providers_deprecate: { ...typed, expected_state: "active" },
+    typed_providers_list: { namespace_id },
+    typed_providers_get: typed,
     gate_docs_search: { query: "gates" },
     providers_list: {},
     provider_contract_get: { provider_id: "time" },

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { gate, inFolder, logText } from "./gate_command.ts";
 
-const UNSERVED = `server.tools.denylist = ["typed_providers_list", "precheck"]
+const UNSERVED = `server.tools.denylist = ["typed_providers_import", "precheck"]
 server.auth = { allowed_tools = ["typed_providers_import", "scenario_define"] }
 `;
 
@@ -11,7 +11,7 @@ Deno.test("gate config check, gate doctor and a start report listed tools that t
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, UNSERVED);
     const notices = [
-      'server.tools.denylist[0]: this version does not serve the tool "typed_providers_list"',
+      'server.tools.denylist[0]: this version does not serve the tool "typed_providers_import"',
       'server.auth.allowed_tools[0]: this version does not serve the tool "typed_providers_import"',
     ];
     const checked = await gate(folder, "config", "check", "gate.toml");

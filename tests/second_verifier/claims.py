@@ -315,9 +315,18 @@ def _acquisition_fault(item, bindings, bound, contracts):
         return "contract_mismatch"
     if laws.check_of(contract, witness["check_id"]) is None:
         return "contract_mismatch"
+    version = next(one.get("provider_version_identity") for one in bound if one["provider_id"] == witness["provider_id"])
+    if version is not None and "anchor" in item and _version_of(item["anchor"]) != version:
+        return "provider_version_mismatch"
     if witness.get("trigger_time_given") is not True and witness["trigger_time"]["kind"] != "unix_millis":
         return "trigger_time_mismatch"
     return _result_fault(item, witness)
+
+
+def _version_of(anchor):
+    """The version that an anchor names, or None."""
+    fields = evidence.anchor_fields(anchor)
+    return None if fields is None else fields.get("provider_version_identity")
 
 
 def _result_fault(item, witness):

@@ -90,12 +90,18 @@ def anchor_counts(attempt, item):
 def _meets(anchor, wanted):
     if anchor is None or anchor["anchor_type"] != wanted["anchor_type"]:
         return False
+    value = anchor_fields(anchor)
+    is_field = lambda found: isinstance(found, str) or values.is_number(found)
+    return value is not None and all(name in value and is_field(value[name]) for name in wanted["required_fields"])
+
+
+def anchor_fields(anchor):
+    """The object whose JSON text is the anchor's value, or None."""
     try:
         value = parse(anchor["anchor_value"])
     except Fault:
-        return False
-    is_field = lambda found: isinstance(found, str) or values.is_number(found)
-    return isinstance(value, dict) and all(name in value and is_field(value[name]) for name in wanted["required_fields"])
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def admit(attempt, item, value):

@@ -14,7 +14,7 @@ def _named(kinds):
 
 
 _REFERENCE = re.compile(rb'\{"bytes":%b,"object":%b\}' % (_COUNT, _NAME))
-_VALUE, _ARTIFACT = _named(rb"evidence-value|payload"), _named(rb"contract|operator-profile|schema")
+_VALUE, _ARTIFACT = _named(rb"evidence-value|payload"), _named(rb"contract|operator-profile|provider-version|schema")
 _INTEGER = re.compile(_COUNT)
 
 

@@ -64,7 +64,9 @@ _bodies = {
             "declared": closed({"kind": text, "payload_identity": identity, "content_hash": content_hash}),
         }),
         "run_allocation": closed({"authority_id": text}),
-        "contracts": list_of(closed({"provider_id": text, "contract_identity": identity}), 4096),
+        "contracts": list_of(closed(
+            {"provider_id": text, "contract_identity": identity}, {"provider_version_identity": identity},
+        ), 4096),
         "schemas": list_of(closed({"schema_id": text, "version": text, "schema_identity": identity}), 1024),
         "time_source": _time_source,
     }),
@@ -174,6 +176,11 @@ def is_contract(value):
             "allowed_comparators": list_of(text, 4096), "anchor_types": list_of(text, 4096),
         }), 65536),
     })(value)
+
+
+def is_provider_version(value):
+    """Whether a value has the form of a version of a typed provider."""
+    return closed({"contract": is_contract, "profile": lambda one: isinstance(one, dict)})(value)
 
 
 class Unfoldable(Exception):

@@ -5,7 +5,7 @@ import law as laws
 import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
 from decide import Step, acceptance_time, provenance
-from identities import identify_bytes, merkle_root
+from identities import identify, identify_bytes, merkle_root
 from nodes import RECORD_VALUES_BYTES, TEXT_BYTES
 from segment_values import Values, lines_of, named_values
 from work import Work
@@ -59,6 +59,8 @@ class Replay:
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
         self.completions, self.completed_at, self.is_permissive = {}, None, False
+        # By the identity of a provider version: that of its contract, or None.
+        self.versions = {}
 
     def open(self, law_bytes, artifacts):
         """Receives the law and the artifacts before the first segment."""
@@ -142,6 +144,9 @@ class Replay:
                 self.profiles[name] = value if records.is_profile(value) else None
             elif valid and kind == "schema":
                 self.schemas.add(name)
+            elif valid and kind == "provider-version":
+                valid = records.is_provider_version(value)
+                self.versions[name] = identify("contract", value["contract"]) if valid else None
             elif valid:
                 valid = records.is_contract(value)
                 self.contracts[name] = value if valid else None
@@ -280,6 +285,14 @@ class Replay:
             self.broken(claim, "procedure_downgraded")
         return record
 
+    def other_version(self, bound):
+        """Whether a typed provider has no version, another one has one, or the version is of another contract."""
+        contract, named = self.contracts.get(bound["contract_identity"]), bound.get("provider_version_identity")
+        if contract is not None and (contract["transport"] == "typed") != (named is not None):
+            return True
+        of = self.versions.get(named)
+        return of is not None and of != bound["contract_identity"]
+
     def creation(self, body):
         violate = self.violate
         providers = [(one["provider_id"], self.contracts.get(one["contract_identity"])) for one in body["contracts"]]
@@ -287,6 +300,8 @@ class Replay:
             violate("run_allocation_integrity", "contract_repeated")
         elif any(contract is not None and contract["provider_id"] != name for name, contract in providers):
             violate("run_allocation_integrity", "contract_mismatch")
+        if any(self.other_version(one) for one in body["contracts"]):
+            violate("run_allocation_integrity", "provider_version_mismatch")
         if body["scenario_law_identity"] != self.manifest["scenario_law_identity"]:
             violate("scenario_law_construction", "law_identity_mismatch")
             self.law = None
@@ -323,6 +338,10 @@ class Replay:
         self.named.add(("operator-profile", record["operator_profile"]))
         if record["record_kind"] == "run_created":
             self.named.update(("contract", one["contract_identity"]) for one in record["body"]["contracts"])
+            self.named.update(
+                ("provider-version", one["provider_version_identity"])
+                for one in record["body"]["contracts"] if "provider_version_identity" in one
+            )
             self.named.update(("schema", one["schema_identity"]) for one in record["body"]["schemas"])
 
     def allocation_fault(self, record):

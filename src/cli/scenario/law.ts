@@ -141,7 +141,7 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
   const { config, isNamed, providers, schemas, profile } = proof;
   const { file, value: spec } = source;
   const findCheck: LawEnvironment["findCheck"] = isJsonObject(spec)
-    ? await knownChecks({ providers, schemaSandbox: schemas }, spec)
+    ? await knownChecks({ schemaSandbox: schemas }, spec, (id) => Promise.resolve(providers.get(id) ?? null))
     : () => "provider";
   const assumed = new Set<string>();
   const alone = constructLaw(spec, {

@@ -35,6 +35,8 @@ export interface AcquisitionRequest {
   readonly context: EvidenceContext;
   /** Identities of the contracts that the run is bound to, by provider. */
   readonly boundContracts: ReadonlyMap<string, Identity>;
+  /** The versions of typed providers that the run is bound to, by provider; null for one that no longer exists. */
+  readonly boundVersions?: ReadonlyMap<string, Provider | "deprecated" | null>;
   /** Bytes of one value. */
   readonly maximumValueBytes: number;
   readonly findSchema: FindSchema;
@@ -60,10 +62,10 @@ interface Parts {
 
 /** Creates an acquirer over the configured providers. */
 export function createAcquirer(providers: Providers, schemas: SchemaSandbox): Acquirer {
-  const limiters = new Map<string, Limiter>();
-  const limiterOf = ({ provider_id }: Provider): Limiter => {
-    const limiter = limiters.get(provider_id) ?? createLimiter(QUESTIONS_AT_ONCE);
-    limiters.set(provider_id, limiter);
+  const limiters = new WeakMap<Provider, Limiter>();
+  const limiterOf = (provider: Provider): Limiter => {
+    const limiter = limiters.get(provider) ?? createLimiter(QUESTIONS_AT_ONCE);
+    limiters.set(provider, limiter);
     return limiter;
   };
   return { acquire: (request) => acquireAll({ providers, schemas, limiterOf }, request) };
@@ -100,12 +102,17 @@ async function acquireOne(
     message,
     retryable: false,
   });
-  const provider = parts.providers.get(provider_id);
+  const version = request.boundVersions?.get(provider_id);
+  if (version === "deprecated") {
+    const message = `The version of provider "${provider_id}" that the run is bound to is deprecated`;
+    return fail("provider_version_deprecated", message);
+  }
+  const provider = version ?? parts.providers.get(provider_id);
   const condition = request.law.conditionIndex.get(condition_id);
   if (provider === undefined || condition === undefined) {
     return fail("provider_not_configured", `Provider "${provider_id}" is not configured`);
   }
-  if (request.boundContracts.get(provider_id) !== provider.loaded.contract_identity) {
+  if (version === null || request.boundContracts.get(provider_id) !== provider.loaded.contract_identity) {
     return fail(
       "contract_changed",
       `The contract of provider "${provider_id}" is not the one that the run began with`,

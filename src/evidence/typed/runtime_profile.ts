@@ -12,6 +12,7 @@ import {
   boolean,
   boundedText,
   closed,
+  type FaultSink,
   integer,
   listOf,
   matching,
@@ -86,6 +87,15 @@ export function isLocator(text: string): boolean {
   return LOCATOR.test(text);
 }
 
+/** A reader whose faults do not repeat the value: a caller may have put a credential where its name belongs. */
+function unshown<T>(read: Reader<T>): Reader<T> {
+  return (faults, value, path) => {
+    const add: FaultSink["add"] = (fault, at) =>
+      faults.add("value" in fault && typeof fault.value === "string" ? { ...fault, value: "..." } : fault, at);
+    return read({ add }, value, path);
+  };
+}
+
 const L = PROFILE_LIMITS;
 const P = PROFILE_PATTERNS;
 const readLocator = pattern('a locator "file://NAME" or "env://NAME"', P.locator);
@@ -95,10 +105,10 @@ const readSource = closed({ operation: boundedText(1, L.pointerBytes), pointer: 
 
 const BASE = {
   profile_version: oneOf("1"),
-  tls: closed({
+  tls: unshown(closed({
     ca: orNull(readLocator),
     client: orNull(closed({ certificate: readLocator, key: readLocator })),
-  }),
+  })),
   limits: closed({
     timeout_ms: integer(1, L.timeoutMillis),
     max_response_bytes: integer(1, L.responseBytes),
@@ -174,12 +184,12 @@ const readProfile = variant("typed_protocol", {
   openapi_http: closed({
     ...BASE,
     typed_protocol: oneOf("openapi_http"),
-    base_url: pattern(
+    base_url: unshown(pattern(
       "an http or https URL in ASCII without user information, query and fragment",
       P.baseUrl,
       L.urlCharacters,
-    ),
-    credentials: listOf(readHttpCredential, L.credentials),
+    )),
+    credentials: unshown(listOf(readHttpCredential, L.credentials)),
     operations: operationsOf(readHttpOperation),
   }),
   grpc: closed({
@@ -188,7 +198,7 @@ const readProfile = variant("typed_protocol", {
     endpoint: pattern('"host:port"', P.endpoint),
     plaintext: boolean,
     authority: orNull(pattern('"host" or "host:port"', P.authority)),
-    credentials: listOf(readGrpcCredential, L.credentials),
+    credentials: unshown(listOf(readGrpcCredential, L.credentials)),
     descriptor_set_base64: pattern("base64 text", P.base64, L.bytes),
     operations: operationsOf(readGrpcOperation),
   }),
@@ -337,17 +347,13 @@ function checkParameters(
 export function sealVersion(loaded: LoadedContract, profile: RuntimeProfile): TypedVersion {
   const { sha256 } = HOST_PRIMITIVES;
   const text = canonicalize(profile as unknown as JsonValue);
+  const version = `{"contract":${loaded.text},"profile":${text}}`;
+  const identity = identifyCanonical(sha256, "provider-version", version);
   return {
-    loaded,
+    loaded: { ...loaded, provider_version: { identity, text: version } },
     profile,
     profile_identity: identifyCanonical(sha256, "runtime-profile", text),
     profile_text: text,
-    provider_version_identity: versionIdentity(loaded.text, text),
+    provider_version_identity: identity,
   };
-}
-
-/** The identity of a provider version (kind `provider-version`) from the canonical texts of contract and profile. */
-function versionIdentity(contractText: string, profileText: string): string {
-  const { sha256 } = HOST_PRIMITIVES;
-  return identifyCanonical(sha256, "provider-version", `{"contract":${contractText},"profile":${profileText}}`);
 }

@@ -8,7 +8,18 @@
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { resultTypes } from "../../law/result_types.ts";
 import type { CheckFacts } from "../../law/types.ts";
-import { anything, boolean, listOf, matches, matching, oneOf, type Reader, text } from "../../canonical/shape.ts";
+import {
+  anything,
+  boolean,
+  closed,
+  listOf,
+  matches,
+  matching,
+  object,
+  oneOf,
+  type Reader,
+  text,
+} from "../../canonical/shape.ts";
 
 /** A check of a contract. */
 export interface ContractCheck {
@@ -73,6 +84,13 @@ export function readContract(value: JsonValue): ContractFacts | null {
     if (!byId.has(check.check_id)) byId.set(check.check_id, { ...check, result_types: resultTypes(result_schema) });
   }
   return { provider_id, transport, checks: byId };
+}
+
+const versionShape = closed({ contract: contractShape, profile: object });
+
+/** Reads a value as a version of a typed provider and returns its contract; null where it has another form. */
+export function contractOfVersion(value: JsonValue): JsonValue | null {
+  return matches(versionShape, value) ? member(value as JsonObject, "contract") ?? null : null;
 }
 
 /** The channel on which a provider acquires. */

@@ -153,7 +153,7 @@ function named<Kind extends string>(
 }
 
 const VALUE_KINDS = ["evidence-value", "payload"] as const;
-const ARTIFACT_KINDS = ["contract", "operator-profile", "schema"] as const;
+const ARTIFACT_KINDS = ["contract", "operator-profile", "provider-version", "schema"] as const;
 
 function segment(cursor: Cursor): Segment {
   pass(cursor, '{"first_revision":');

@@ -132,7 +132,10 @@ const runCreated = closed({
   correlation,
   genesis,
   run_allocation: closed({ authority_id: text }),
-  contracts: listOf(closed({ provider_id: text, contract_identity: identity }), SPEC_LIMITS.acquisitionBindings),
+  contracts: listOf(
+    closed({ provider_id: text, contract_identity: identity }, { provider_version_identity: identity }),
+    SPEC_LIMITS.acquisitionBindings,
+  ),
   schemas: listOf(closed({ schema_id: text, version: text, schema_identity: identity }), SPEC_LIMITS.schemas),
   time_source: timeSource,
 });

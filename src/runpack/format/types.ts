@@ -99,9 +99,9 @@ export type SegmentNode =
   | { readonly node: "segments"; readonly level: 0; readonly segments: readonly Segment[] }
   | { readonly node: "segments"; readonly level: number; readonly children: readonly ObjectReference[] };
 
-/** One line of the artifact list: an operator profile, contract or schema that records name. */
+/** One line of the artifact list: an operator profile, contract, provider version or schema that records name. */
 export interface ArtifactReference extends ObjectReference {
-  readonly kind: "operator-profile" | "contract" | "schema";
+  readonly kind: "operator-profile" | "contract" | "provider-version" | "schema";
   readonly identity: Identity;
 }
 

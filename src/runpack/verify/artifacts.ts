@@ -1,16 +1,16 @@
 /**
- * The artifacts of a pack for a replay: operator profiles, contracts and schemas by identity.
+ * The artifacts of a pack for a replay: operator profiles, contracts, provider versions and schemas by identity.
  *
  * @module
  */
 
-import { identifyBytes, type Identity } from "../../canonical/identity.ts";
+import { identify, identifyBytes, type Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Environment } from "../../run/command.ts";
 import { trustedKeys } from "../../run/profile.ts";
 import type { RunRecord } from "../../run/types.ts";
 import { readCanonical } from "../format/canonical_text.ts";
-import { type ContractFacts, readContract } from "../format/contract_facts.ts";
+import { type ContractFacts, contractOfVersion, readContract } from "../format/contract_facts.ts";
 import { readProfile } from "../format/profile_shape.ts";
 import type { ArtifactReference } from "../format/types.ts";
 import { violation } from "./findings.ts";
@@ -27,6 +27,8 @@ export interface PackArtifacts {
   ) => Environment | "missing" | "invalid";
   /** By identity; null where an artifact is not a valid contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
+  /** By identity of a provider version: the identity of its contract; null where an artifact is not a valid version. */
+  readonly versions: ReadonlyMap<Identity, Identity | null>;
   readonly schema: (identity: Identity) => JsonValue | undefined;
   /** Bytes of a valid artifact; 0 where the pack has no such artifact. */
   readonly size: (kind: ArtifactReference["kind"], identity: Identity) => number;
@@ -37,12 +39,16 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
   const listed: ArtifactReference[] = [];
   const profiles = new Map<Identity, Omit<Environment, "procedure"> | "invalid">();
   const contracts = new Map<Identity, ContractFacts | null>();
+  const versions = new Map<Identity, Identity | null>();
   const schemas = new Map<Identity, JsonValue>();
   const sizes = new Map<string, number>();
   const keep = ({ kind, identity }: ArtifactReference, value: JsonValue): void => {
     if (kind === "schema") schemas.set(identity, value);
     else if (kind === "contract") contracts.set(identity, readContract(value));
-    else {
+    else if (kind === "provider-version") {
+      const contract = contractOfVersion(value);
+      versions.set(identity, contract === null ? null : identify(primitives.sha256, "contract", contract));
+    } else {
       const profile = readProfile(value);
       const { sha256, verifyEd25519 } = primitives;
       profiles.set(
@@ -61,7 +67,9 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
       if (value === undefined) return violation("artifact_invalid", place);
       keep(reference, value);
       sizes.set(`${kind} ${identity}`, reference.bytes);
-      return kind === "contract" && contracts.get(identity) === null ? violation("artifact_invalid", place) : null;
+      const isInvalid = kind === "contract" && contracts.get(identity) === null ||
+        kind === "provider-version" && versions.get(identity) === null;
+      return isInvalid ? violation("artifact_invalid", place) : null;
     },
     listed: () => listed,
     environment({ operator_profile, procedure }): Environment | "missing" | "invalid" {
@@ -69,6 +77,7 @@ export function createArtifacts(primitives: VerificationPrimitives): PackArtifac
       return typeof found === "string" ? found : { procedure, ...found };
     },
     contracts,
+    versions,
     schema: (identity) => schemas.get(identity),
     size: (kind, identity) => sizes.get(`${kind} ${identity}`) ?? 0,
   };

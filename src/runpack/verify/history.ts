@@ -25,6 +25,7 @@ import {
   checkAllocation,
   checkBoundContracts,
   checkBoundSchemas,
+  checkBoundVersions,
 } from "./claims/run_allocation_integrity.ts";
 import { checkCreatedGraph, checkManifestGraph } from "./claims/scenario_graph_binding.ts";
 import { checkRunParameters, constructLaw } from "./claims/scenario_law_construction.ts";
@@ -232,6 +233,7 @@ async function openRun(
   const { body } = record;
   replay.created = body;
   note(replay, "run_allocation_integrity", checkBoundContracts(body, replay.artifacts.contracts));
+  note(replay, "run_allocation_integrity", checkBoundVersions(body, replay.artifacts));
   if (body.scenario_law_identity !== replay.manifest.scenario_law_identity) {
     note(replay, "scenario_law_construction", violation("law_identity_mismatch", atRevision(1)));
     replay.law = null;

@@ -139,6 +139,7 @@ export type ViolationCode =
   | "contract_missing"
   | "contract_repeated"
   | "contract_mismatch"
+  | "provider_version_mismatch"
   | "trigger_time_mismatch"
   | "provider_result_mismatch"
   | "signature_invalid"

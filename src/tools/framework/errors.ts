@@ -27,6 +27,12 @@ const CODES = {
   genesis_rejected: "invalid_request",
   /** Params do not meet the schema of their check. */
   params_invalid: "invalid_request",
+  /** A capability contract is invalid; `details.problems`. */
+  contract_invalid: "invalid_request",
+  /** A runtime profile is invalid; `details.problems`. */
+  profile_invalid: "invalid_request",
+  /** The document of an import cannot be read, or yields no contract; `details.problems`. */
+  import_failed: "invalid_request",
   /** The payload of a precheck does not meet its data shape. */
   payload_invalid: "invalid_request",
   /** Conditions cannot be judged by data of a shape; `details.refusals`. */
@@ -44,11 +50,27 @@ const CODES = {
   /** No such provider is configured, or discovery hides it. */
   provider_not_found: "not_found",
   check_not_found: "not_found",
+  /** No such version of a typed provider is registered in the namespace. */
+  typed_provider_not_found: "not_found",
   // conflict
   /** That exact law is registered; `details` carry both identities. */
   law_exists: "conflict",
   /** That schema id and version is registered. */
   schema_exists: "conflict",
+  /** The version exists with other bytes, or its bytes exist as another version; `details.version`. */
+  typed_provider_exists: "conflict",
+  /** The active version is not the expected one; `details.active`. */
+  active_conflict: "conflict",
+  /** The state of the version is not the expected one; `details.state`. */
+  state_conflict: "conflict",
+  /** A deprecated version is never active again. */
+  typed_provider_deprecated: "conflict",
+  /** The law names a typed provider that has no active version. */
+  typed_provider_inactive: "conflict",
+  /** The provider is an entry of the configuration, which no tool changes. */
+  typed_provider_configured: "conflict",
+  /** The name belongs to a built-in or configured provider. */
+  provider_id_reserved: "conflict",
   // unauthorized
   /** The namespace is closed to the caller. */
   namespace_refused: "unauthorized",
@@ -60,12 +82,18 @@ const CODES = {
   registry_refused: "unauthorized",
   /** `schema_registry.acl.require_signing` asks for signing metadata. */
   signing_required: "unauthorized",
+  /** The operator does not allow the host of a runtime profile; `details.problems`. */
+  host_not_allowed: "unauthorized",
+  /** The operator does not pair a credential of a runtime profile with its host; `details.problems`. */
+  credential_locator_refused: "unauthorized",
   // limit
   schema_too_large: "limit",
   /** The answer exceeds `provider_discovery.max_response_bytes`, or what an answer may take. */
   response_too_large: "limit",
   /** The namespace holds `schema_registry.max_entries` schemas of the caller's tenant. */
   schema_entries_exhausted: "limit",
+  /** The namespace holds as many versions of typed providers as one may. */
+  typed_providers_exhausted: "limit",
   /** The check of a JSON Schema, or of a value against it, took too long. */
   schema_deadline_exceeded: "limit",
   // unavailable
@@ -191,6 +219,19 @@ function sandboxFailure({ code, message }: SchemaSandboxError): ToolError {
   }
 }
 
+/** A domain error that a module below a tool raises. */
+export class DomainError extends Error {
+  /** The error that the tool answers. */
+  readonly error: ToolError;
+
+  /** Wraps a domain error. */
+  constructor(error: ToolError) {
+    super(error.message);
+    this.name = "DomainError";
+    this.error = error;
+  }
+}
+
 /** An authority gave no stamp: nothing was decided, and the same call may succeed later. */
 export class AuthorityUnavailable extends Error {
   /** Names the authority. */
@@ -204,6 +245,7 @@ export class AuthorityUnavailable extends Error {
  * The domain error for an expected failure of the store, of the schema sandbox or of an authority; null for a defect.
  */
 export function domainErrorOf(thrown: unknown): ToolError | null {
+  if (thrown instanceof DomainError) return thrown.error;
   if (thrown instanceof StoreError) return storeFailure(thrown);
   if (thrown instanceof SchemaSandboxError) return sandboxFailure(thrown);
   if (thrown instanceof AuthorityUnavailable) return toolError("authority_unavailable", thrown.message);

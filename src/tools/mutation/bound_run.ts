@@ -11,8 +11,11 @@ import { readJson } from "../../canonical/scan.ts";
 import type { FindSchema } from "../../evidence/acquisition/acquire.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { readRecord } from "../../run/record.ts";
-import type { RunCreatedBody, RunKey } from "../../run/types.ts";
+import type { BoundContract, RunCreatedBody, RunKey } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
+import type { Provider } from "../../evidence/types.ts";
+import { DomainError } from "../framework/errors.ts";
+import { inactiveProvider } from "../services/provider_discovery.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
 
@@ -50,6 +53,24 @@ export async function boundContracts(
   return new Map(contracts.map(({ provider_id, contract_identity }) => [provider_id, contract_identity]));
 }
 
+/** The versions of typed providers that a run was bound to, by provider, as far as they still exist. */
+export async function boundVersions(
+  services: Pick<Services, "runs" | "providers" | "typed">,
+  runKey: RunKey,
+): Promise<ReadonlyMap<string, Provider | "deprecated" | null>> {
+  const versions = new Map<string, Provider | "deprecated" | null>();
+  for (const { provider_id, provider_version_identity: identity } of (await runCreated(services, runKey)).contracts) {
+    if (identity === undefined) continue;
+    const configured = services.providers.get(provider_id);
+    const isConfigured = configured?.loaded.provider_version?.identity === identity;
+    const version = isConfigured
+      ? configured
+      : await services.typed.findBound(runKey.namespace_id, provider_id, identity);
+    versions.set(provider_id, version);
+  }
+  return versions;
+}
+
 /** The schemas that the run was bound to at its creation, at any later state of the registry. */
 export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): FindSchema {
   return async ({ schema_id, version }) => {
@@ -65,30 +86,31 @@ export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): 
   };
 }
 
-/** A contract that a run is bound to. */
-export interface BoundContract {
-  readonly provider_id: string;
-  readonly contract_identity: Identity;
-}
-
 /**
- * The contracts that a new run of a law is bound to, in provider id order, with their artifacts. A provider that is no
- * longer
- * configured has no contract here, so this run never acquires evidence from it.
+ * The contracts that a new run of a law is bound to, in provider id order, with their artifacts; a typed provider is bound to its
+ * active version. A provider that is no longer configured has no contract here, so this run never acquires evidence from it.
+ *
+ * @throws {DomainError} `typed_provider_inactive`
  */
-export function contractsOf(
-  { providers }: Pick<Services, "providers">,
-  law: CompiledLaw,
-): { readonly contracts: readonly BoundContract[]; readonly artifacts: readonly Artifact[] } {
-  const named = new Set(law.law.acquisition_bindings.map(({ provider_id }) => provider_id));
-  const loaded = [...providers.values()].filter(({ provider_id }) => named.has(provider_id))
-    .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
-  return {
-    contracts: loaded.map(({ provider_id, loaded: { contract_identity } }) => ({ provider_id, contract_identity })),
-    artifacts: loaded.map(({ loaded: { contract_identity, text } }) => ({
-      kind: "contract",
-      identity: contract_identity,
-      body: text,
-    })),
-  };
+export async function contractsOf(
+  services: Pick<Services, "providers" | "typed">,
+  { law }: CompiledLaw,
+): Promise<{ readonly contracts: readonly BoundContract[]; readonly artifacts: readonly Artifact[] }> {
+  const named = [...new Set(law.acquisition_bindings.map(({ provider_id }) => provider_id))].sort(compareCodePoints);
+  const contracts: BoundContract[] = [];
+  const artifacts: Artifact[] = [];
+  for (const provider_id of named) {
+    const provider = services.providers.get(provider_id) ??
+      await services.typed.findActive(law.namespace_id, provider_id);
+    if (provider === "inactive") throw new DomainError(inactiveProvider("start run", law.namespace_id, provider_id));
+    if (provider === null) continue;
+    const { contract_identity, text: body, provider_version: version } = provider.loaded;
+    artifacts.push({ kind: "contract", identity: contract_identity, body });
+    if (version === undefined) contracts.push({ provider_id, contract_identity });
+    else {
+      contracts.push({ provider_id, contract_identity, provider_version_identity: version.identity });
+      artifacts.push({ kind: "provider-version", identity: version.identity, body: version.text });
+    }
+  }
+  return { contracts, artifacts };
 }

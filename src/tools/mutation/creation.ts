@@ -114,7 +114,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   const bound = await bindGenesis(services, law, creation.genesis);
   if (!bound.ok) return refusal("genesis_rejected", { faults: bound.faults });
   const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);
-  const { contracts, artifacts: contractArtifacts } = contractsOf(services, law);
+  const { contracts, artifacts: contractArtifacts } = await contractsOf(services, law);
   const artifacts = [...schemaArtifacts, ...contractArtifacts];
   for (let attempt = 0; attempt < ALLOCATION_ATTEMPTS; attempt++) {
     const allocation = services.runIds.allocate();

@@ -13,7 +13,7 @@ import { admitEvaluation } from "../../run/decide_evaluate.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
 import type { RunState } from "../../run/types.ts";
-import { boundContracts, boundSchemas } from "./bound_run.ts";
+import { boundContracts, boundSchemas, boundVersions } from "./bound_run.ts";
 import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
@@ -82,6 +82,7 @@ async function acquire(
       ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
     },
     boundContracts: await boundContracts(services, state.run_key),
+    boundVersions: await boundVersions(services, state.run_key),
     maximumValueBytes: maximumValueBytes(law, services.environment.profile),
     findSchema: boundSchemas(services, state.run_key),
     signal: call.signal,

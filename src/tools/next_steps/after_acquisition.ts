@@ -11,7 +11,11 @@ import { type Retry, textOf } from "./shared_steps.ts";
 import type { NextStep } from "../framework/types.ts";
 
 /** Every code of an acquisition that failed. */
-export type AcquisitionCode = OperationalCode | "provider_not_configured" | SchemaFailureCode;
+export type AcquisitionCode =
+  | OperationalCode
+  | "provider_not_configured"
+  | "provider_version_deprecated"
+  | SchemaFailureCode;
 
 /** What helps: the same call, perhaps after a repair; a new run; or another law. */
 type Help = "call" | "start" | "define";
@@ -30,6 +34,10 @@ const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: stri
   provider_unreachable: ["call", "it refuses gate, or gate may not reach it: have that corrected, then call again"],
   provider_protocol_error: ["call", "its reply is invalid: have the provider repaired, then call again"],
   provider_not_configured: ["call", "it is no longer configured: have it configured, then call again"],
+  provider_version_deprecated: [
+    "start",
+    "its version is deprecated for ever: start a new run, bound to the active one",
+  ],
   contract_changed: ["start", "its contract is not the one that the run began with: start a new run"],
   credential_unavailable: ["call", "gate cannot read its credential: have it put in place, then call again"],
   credential_locator_refused: ["call", "the operator does not grant its credential: have it granted, then call again"],

@@ -9,6 +9,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { ToolErrorCode } from "../framework/errors.ts";
+import { namespaceOfInput } from "../services/authorise.ts";
 import { firstOf } from "./shared_steps.ts";
 import type { NextStep, ToolAnswer, ToolError } from "../framework/types.ts";
 
@@ -88,6 +89,20 @@ function listRuns(failed: Failed): NextStep[] {
 
 function listSchemas(why: string): (failed: Failed) => NextStep[] {
   return (failed) => [{ tool: "schemas_list", arguments_hint: inNamespace(failed), why }];
+}
+
+function listTypedProviders(why: string): (failed: Failed) => NextStep[] {
+  return ({ input }) => {
+    const namespace_id = namespaceOfInput(input);
+    return [{ tool: "typed_providers_list", arguments_hint: namespace_id === null ? {} : { namespace_id }, why }];
+  };
+}
+
+/** After a failed comparison: the same call with the present value, where the caller still wants it. */
+function afterConflict(argument: string, detail: string): (failed: Failed) => NextStep[] {
+  return (failed) => [again(failed, "If you still want it, expect what is there now and call again", {
+    [argument]: member(failed.details, detail) ?? null,
+  })];
 }
 
 function listProviders(): NextStep[] {
@@ -176,6 +191,9 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   invalid_spec: corrected("Correct the spec at each path in details.refusals and call again"),
   invalid_schema: corrected("Correct the JSON Schema as the message says and call again"),
   invalid_cursor: (failed) => [again(failed, "Start at the beginning, without a cursor")],
+  contract_invalid: corrected("Correct the contract at each path in details.problems and call again"),
+  profile_invalid: corrected("Correct the profile at each path in details.problems and call again"),
+  import_failed: corrected("Correct the document at each path in details.problems and call again"),
   evidence_rejected: corrected("Correct what is wrong at each path in details.rejections and call again"),
   genesis_rejected: corrected("Correct the genesis at each path in details.faults and call again"),
   params_invalid: readCheck,
@@ -191,16 +209,31 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),
   provider_not_found: listProviders,
   check_not_found: listProviders,
+  typed_provider_not_found: listTypedProviders("List the versions of typed providers"),
   law_exists: listScenarios,
   schema_exists: listSchemas("List the registered schemas; a changed schema needs a new version"),
+  typed_provider_exists: listTypedProviders(
+    "Use the version that has these bytes, or register the changed ones as a new version",
+  ),
+  active_conflict: afterConflict("expected_active", "active"),
+  state_conflict: afterConflict("expected_state", "state"),
+  typed_provider_deprecated: listTypedProviders("Activate a version that is not deprecated, or register a new one"),
+  typed_provider_inactive: listTypedProviders(
+    "Activate one of the versions with typed_providers_activate, then call again",
+  ),
+  typed_provider_configured: () => listProviders(),
+  provider_id_reserved: corrected("Name the provider differently, in the contract too, and call again"),
   namespace_refused: askForAccess,
   role_refused: askForAccess,
   tool_not_allowed: askForAccess,
   registry_refused: askForAccess,
   signing_required: corrected("Add signing {key_id, signature} to the record and call again"),
+  host_not_allowed: unchanged("Ask the operator to allow the host with --typed-host"),
+  credential_locator_refused: unchanged("Ask the operator to pair the credential with the host in --typed-host"),
   schema_too_large: corrected("Register a schema of at most maximum_bytes bytes"),
   response_too_large: afterTooLarge,
   schema_entries_exhausted: listSchemas("Use a schema that is registered, or ask the operator to raise the limit"),
+  typed_providers_exhausted: listTypedProviders("Use a version that is registered: versions are never removed"),
   schema_deadline_exceeded: corrected(
     "Call again, unchanged; if it takes too long again, make the JSON Schema simpler",
   ),

@@ -24,6 +24,7 @@ type Row = readonly [
 ];
 
 const IN_2 = { namespace_id: 2 };
+const TYPED = { ...IN_2, provider_id: "builds", version: "1" };
 const RUN = { ...IN_2, scenario_id: "release", run_id: id(1) };
 const AGAIN = /call again, unchanged$/;
 
@@ -42,6 +43,17 @@ const ROWS: readonly Row[] = [
     ["provider_check_schema_get", /params/, { provider_id: "scanner", check_id: "read" }],
     ["evidence_query", /Correct/, { query: { provider_id: "scanner", check_id: "read" } }],
   ]],
+  ["contract_invalid", "typed_providers_register", TYPED, {}, [[
+    "typed_providers_register",
+    /contract at each path/,
+    TYPED,
+  ]]],
+  ["profile_invalid", "typed_providers_register", TYPED, {}, [[
+    "typed_providers_register",
+    /profile at each path/,
+    TYPED,
+  ]]],
+  ["import_failed", "typed_providers_register", TYPED, {}, [["typed_providers_register", /document/, TYPED]]],
   ["payload_invalid", "precheck", { ...IN_2, data_shape: SHAPE, payload: 1 }, {}, [
     ["schemas_get", /requires/, { ...IN_2, ...SHAPE }],
     ["precheck", /payload/, { ...IN_2, data_shape: SHAPE }],
@@ -66,13 +78,35 @@ const ROWS: readonly Row[] = [
   ]],
   ["provider_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /providers/, {}]]],
   ["check_not_found", "evidence_query", { query: QUERY }, {}, [["providers_list", /checks/, {}]]],
+  ["typed_provider_not_found", "typed_providers_get", TYPED, {}, [["typed_providers_list", /versions/, IN_2]]],
   ["law_exists", "scenario_define", { spec: {} }, {}, [["scenarios_list", /laws/, {}]]],
   ["schema_exists", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /new version/, IN_2]]],
+  ["typed_provider_exists", "typed_providers_register", TYPED, {}, [["typed_providers_list", /new version/, IN_2]]],
+  ["active_conflict", "typed_providers_activate", { ...TYPED, expected_active: null }, { active: "2" }, [
+    ["typed_providers_activate", /what is there now/, { ...TYPED, expected_active: "2" }],
+  ]],
+  ["state_conflict", "typed_providers_deprecate", { ...TYPED, expected_state: "active" }, { state: "registered" }, [
+    ["typed_providers_deprecate", /what is there now/, { ...TYPED, expected_state: "registered" }],
+  ]],
+  ["typed_provider_deprecated", "typed_providers_activate", TYPED, {}, [[
+    "typed_providers_list",
+    /not deprecated/,
+    IN_2,
+  ]]],
+  ["typed_provider_inactive", "evidence_query", { query: QUERY, context: IN_2 }, {}, [
+    ["typed_providers_list", /typed_providers_activate/, IN_2],
+  ]],
+  ["typed_provider_configured", "typed_providers_activate", TYPED, {}, [["providers_list", /providers/, {}]]],
+  ["provider_id_reserved", "typed_providers_register", TYPED, {}, [["typed_providers_register", /differently/, TYPED]]],
   ["namespace_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["role_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["tool_not_allowed", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["registry_refused", "schemas_get", { ...IN_2, ...SHAPE }, {}, [["schemas_get", /operator for access/, {}]]],
   ["signing_required", "schemas_register", { record: {} }, {}, [["schemas_register", /Add signing/, {}]]],
+  ["host_not_allowed", "typed_providers_register", TYPED, {}, [["typed_providers_register", /--typed-host/, TYPED]]],
+  ["credential_locator_refused", "typed_providers_register", TYPED, {}, [
+    ["typed_providers_register", /pair the credential/, TYPED],
+  ]],
   ["schema_too_large", "schemas_register", { record: {} }, {}, [["schemas_register", /maximum_bytes/, {}]]],
   ["response_too_large", "providers_list", {}, {}, [["providers_list", /max_response_bytes/, {}]]],
   ["response_too_large", "provider_contract_get", { provider_id: "scanner" }, {}, [
@@ -83,6 +117,11 @@ const ROWS: readonly Row[] = [
     ["evidence_query", /Ask for less/, { query: { provider_id: "scanner", check_id: "read" } }],
   ]],
   ["schema_entries_exhausted", "schemas_register", { record: schemaRecord() }, {}, [["schemas_list", /raise/, IN_2]]],
+  ["typed_providers_exhausted", "typed_providers_register", TYPED, {}, [[
+    "typed_providers_list",
+    /never removed/,
+    IN_2,
+  ]]],
   ["schema_deadline_exceeded", "precheck", IN_2, {}, [["precheck", /simpler/, IN_2]]],
   ["acquisition_failed", "evidence_query", { query: QUERY }, { code: "tls_failed" }, [
     ["evidence_query", /tls_failed, which does not pass/, { query: { provider_id: "scanner", check_id: "read" } }],
@@ -158,6 +197,7 @@ const FAILURES: readonly (readonly [code: string, retryable: boolean, tool: stri
   ["credential_unavailable", false, "scenario_evaluate_stage", /in place/],
   ["credential_locator_refused", false, "scenario_evaluate_stage", /have it granted/],
   ["host_not_allowed", false, "scenario_evaluate_stage", /have it granted/],
+  ["provider_version_deprecated", false, "scenario_start", /bound to the active one/],
   ["cancelled", false, "scenario_evaluate_stage", /wait for it/],
   ["schema_deadline_exceeded", false, "scenario_evaluate_stage", /another value/],
   ["schema_refused", false, "scenario_define", /JSON Schema/],

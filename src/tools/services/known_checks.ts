@@ -1,7 +1,6 @@
 /**
- * The checks that the bindings of a spec may name: those of the configured providers. Their params are validated before
- * the
- * proofs of the law, since the proofs are synchronous.
+ * The checks that the bindings of a spec may name: those of the configured providers and of the active typed ones. Their params are
+ * validated before the proofs of the law, since the proofs are synchronous.
  *
  * @module
  */
@@ -14,6 +13,11 @@ import type { Provider } from "../../evidence/types.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment } from "../../law/types.ts";
 import type { Services } from "./services.ts";
+
+/** Finds a provider; `inactive` for a typed one without an active version, null for an unknown one. */
+export type FindProvider = (providerId: string) => Promise<Provider | "inactive" | null>;
+
+type FoundProviders = ReadonlyMap<string, Provider | "inactive" | null>;
 
 /** The members of a raw binding that are needed here. */
 interface RawBinding {
@@ -29,21 +33,22 @@ interface RawBinding {
  * @throws {SchemaSandboxError} Where a params schema gave no verdict
  */
 export async function knownChecks(
-  { providers, schemaSandbox }: Pick<Services, "providers" | "schemaSandbox">,
+  { schemaSandbox }: Pick<Services, "schemaSandbox">,
   spec: JsonObject,
+  find: FindProvider,
 ): Promise<LawEnvironment["findCheck"]> {
   const verdicts = new Map<string, string | null>();
-  const bindings = member(spec, "acquisition_bindings");
-  const raw = isJsonArray(bindings) ? bindings.slice(0, SPEC_LIMITS.acquisitionBindings) : [];
-  for (const { provider, check_id, params } of raw.flatMap((one) => readBinding(providers, one))) {
+  const providers = await namedProviders(spec, find);
+  for (const { provider, check_id, params } of rawBindings(spec).flatMap((one) => readBinding(providers, one))) {
     const check = provider.loaded.contract.checks.find((one) => one.check_id === check_id);
     const name = verdictName(provider.provider_id, check_id, params);
     if (check === undefined || verdicts.has(name)) continue;
     verdicts.set(name, await judgeParams(schemaSandbox, provider.loaded, check, params));
   }
   return (providerId, checkId) => {
-    const provider = providers.get(providerId);
-    if (provider === undefined) return "provider";
+    const provider = providers.get(providerId) ?? null;
+    if (provider === null) return "provider";
+    if (provider === "inactive") return "inactive";
     const facts = checkFacts(provider.loaded.contract, checkId, (check, params) => {
       const verdict = verdicts.get(verdictName(providerId, check.check_id, params));
       return verdict === undefined ? "Params were not judged" : verdict;
@@ -52,12 +57,28 @@ export async function knownChecks(
   };
 }
 
-function readBinding(providers: Services["providers"], binding: JsonValue): RawBinding[] {
+/** The providers that the bindings of a spec name, each looked up once. */
+async function namedProviders(spec: JsonObject, find: FindProvider): Promise<FoundProviders> {
+  const found = new Map<string, Awaited<ReturnType<FindProvider>>>();
+  for (const binding of rawBindings(spec)) {
+    const providerId = isJsonObject(binding) ? member(binding, "provider_id") : undefined;
+    if (typeof providerId !== "string" || found.has(providerId)) continue;
+    found.set(providerId, await find(providerId));
+  }
+  return found;
+}
+
+function rawBindings(spec: JsonObject): readonly JsonValue[] {
+  const bindings = member(spec, "acquisition_bindings");
+  return isJsonArray(bindings) ? bindings.slice(0, SPEC_LIMITS.acquisitionBindings) : [];
+}
+
+function readBinding(providers: FoundProviders, binding: JsonValue): RawBinding[] {
   if (!isJsonObject(binding)) return [];
   const providerId = member(binding, "provider_id");
   const check_id = member(binding, "check_id");
   const provider = typeof providerId === "string" ? providers.get(providerId) : undefined;
-  if (provider === undefined || typeof check_id !== "string") return [];
+  if (typeof provider !== "object" || provider === null || typeof check_id !== "string") return [];
   return [{ provider, check_id, params: member(binding, "params") }];
 }
 

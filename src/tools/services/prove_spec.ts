@@ -12,7 +12,7 @@ import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/
 import { toolError } from "../framework/errors.ts";
 import type { ToolError } from "../framework/types.ts";
 import { knownChecks } from "./known_checks.ts";
-import { namesShown } from "./provider_discovery.ts";
+import { findProvider, namesOf, shownProviders } from "./provider_discovery.ts";
 import type { Services } from "./services.ts";
 
 /**
@@ -23,8 +23,13 @@ import type { Services } from "./services.ts";
  */
 export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
   const namespaceId = member(spec, "namespace_id");
-  const findCheck = await knownChecks(services, spec);
-  const constructed = constructLaw(spec, await environmentOf(services, spec, namespaceId, findCheck));
+  const namespace = typeof namespaceId === "number" ? namespaceId : null;
+  const findCheck = await knownChecks(services, spec, (id) => findProvider(services, namespace, id));
+  const shown = await shownProviders(services, namespace);
+  const constructed = constructLaw(spec, {
+    ...await environmentOf(services, spec, namespaceId, findCheck),
+    namesShown: (providerId) => namesOf(shown, providerId),
+  });
   return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
 }
 
@@ -85,7 +90,6 @@ async function environmentOf(
     hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
     checksPacketSchemas: true,
     findCheck,
-    namesShown: (providerId) => namesShown(services, providerId),
   };
 }
 

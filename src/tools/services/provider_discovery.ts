@@ -15,27 +15,47 @@ import { failure, success, toolError } from "../framework/errors.ts";
 import type { Services } from "./services.ts";
 import type { ToolAnswer, ToolError } from "../framework/types.ts";
 
-/** The visible providers, in id order. */
-export function shownProviders({ config, providers }: Pick<Services, "config" | "providers">): readonly Provider[] {
-  return [...providers.values()].filter(({ provider_id }) => mayShowProvider(config.provider_discovery, provider_id))
+type ProviderServices = Pick<Services, "config" | "providers" | "typed">;
+
+/** The visible providers in id order: the configured ones, and the active typed ones of a namespace. */
+export async function shownProviders(
+  { config, providers, typed }: ProviderServices,
+  namespaceId: number | null,
+): Promise<readonly Provider[]> {
+  const active = namespaceId === null ? [] : await typed.listActive(namespaceId);
+  return [...providers.values(), ...active.filter(({ provider_id }) => !providers.has(provider_id))]
+    .filter(({ provider_id }) => mayShowProvider(config.provider_discovery, provider_id))
     .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
 }
 
-/** The names of the visible providers, or of the checks of one of them. */
-export function namesShown(
-  services: Pick<Services, "config" | "providers">,
-  providerId: string | null,
-): readonly string[] {
-  const shown = shownProviders(services);
+/** A configured provider, or the active version of a typed one in a namespace. */
+export async function findProvider(
+  { providers, typed }: Pick<Services, "providers" | "typed">,
+  namespaceId: number | null,
+  providerId: string,
+): Promise<Provider | "inactive" | null> {
+  const configured = providers.get(providerId);
+  if (configured !== undefined) return configured;
+  return namespaceId === null ? null : await typed.findActive(namespaceId, providerId);
+}
+
+/** The names of providers, or of the checks of one of them. */
+export function namesOf(shown: readonly Provider[], providerId: string | null): readonly string[] {
   if (providerId === null) return shown.map(({ provider_id }) => provider_id);
   return shown.find(({ provider_id }) => provider_id === providerId)?.loaded.contract.checks
     .map(({ check_id }) => check_id) ?? [];
 }
 
 /** A visible provider. A hidden one gives the same error as a missing one. */
-export function findShown(services: Pick<Services, "config" | "providers">, providerId: string): Provider | ToolError {
-  const found = shownProviders(services).find(({ provider_id }) => provider_id === providerId);
-  return found ?? noProvider(providerId, namesShown(services, null));
+export async function findShown(
+  services: ProviderServices,
+  namespaceId: number | null,
+  providerId: string,
+): Promise<Provider | ToolError> {
+  const isShown = mayShowProvider(services.config.provider_discovery, providerId);
+  const found = isShown ? await findProvider(services, namespaceId, providerId) : null;
+  if (found === "inactive") return inactiveProvider("show provider", namespaceId ?? 0, providerId);
+  return found ?? noProvider(providerId, namesOf(await shownProviders(services, namespaceId), null));
 }
 
 /** The error for a missing provider; it names the visible ones. */
@@ -46,6 +66,14 @@ export function noProvider(providerId: string, known: readonly string[]): ToolEr
   }`;
   const next = [{ tool: "providers_list", arguments_hint: {}, why: "List the providers and their checks" }];
   return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64), next });
+}
+
+/** The error for a typed provider without an active version. */
+export function inactiveProvider(what: string, namespace_id: number, provider_id: string): ToolError {
+  const message = `Cannot ${what}: typed provider ${
+    quote(provider_id)
+  } has no active version in namespace ${namespace_id}`;
+  return toolError("typed_provider_inactive", message, { namespace_id, provider_id });
 }
 
 /** A check of a provider's contract. */

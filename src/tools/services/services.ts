@@ -16,6 +16,7 @@ import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquire.ts";
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
+import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { type Environment, environmentUnder } from "../../run/command.ts";
 import type { PrecheckEnvironment } from "../../run/precheck.ts";
@@ -26,6 +27,7 @@ import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority }
 import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
+import { createTypedProviders, type OpenTypedProvider, type TypedProviders } from "./typed_providers.ts";
 
 /** All that a tool may use beside its input and the call. */
 export interface Services {
@@ -44,6 +46,10 @@ export interface Services {
   readonly namespaces: NamespaceAuthority | null;
   /** The configured providers. */
   readonly providers: Providers;
+  /** The typed providers of the store. */
+  readonly typed: TypedProviders;
+  /** What the operator grants to typed providers. */
+  readonly typedGrants: TypedGrants;
   /** Queries the providers of a stage's bindings. */
   readonly acquirer: Acquirer;
   /** Publishes runpacks; loaded on first use. */
@@ -76,6 +82,10 @@ export interface ServiceParts {
   readonly readKeyFile?: ReadKeyFile;
   /** None unless given. */
   readonly providers?: Providers;
+  /** Nothing unless given. */
+  readonly typedGrants?: TypedGrants;
+  /** Opens typed providers of the store; those of `evidence/typed` unless given. */
+  readonly openTyped?: OpenTypedProvider;
   /** From the configuration unless given. */
   readonly namespaces?: NamespaceAuthority | null;
   /** One without a repository unless given. */
@@ -107,6 +117,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
   refuseRepeatedKeys(parts.config, strict);
   const relaxed = permissive.requested ? await environmentOf(parts, true) : strict;
   const providers = parts.providers ?? new Map();
+  const typedGrants = parts.typedGrants ?? NO_GRANTS;
   return {
     config: parts.config,
     runs: parts.runs,
@@ -122,6 +133,13 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     schemaSandbox: parts.schemaSandbox,
     namespaces: parts.namespaces === undefined ? namespaceAuthorityOf(parts.config.namespace) : parts.namespaces,
     providers,
+    typed: createTypedProviders(
+      parts.schemas.typedProviders,
+      parts.openTyped ??
+        (async (version) =>
+          (await import("../../evidence/typed/provider.ts")).createTypedProvider(version, typedGrants)),
+    ),
+    typedGrants,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     publisher: parts.publisher ?? (async () => (await import("../../runpack/host/publish.ts")).NOWHERE),
     verifyPack: parts.verifyPack ??

@@ -28,6 +28,7 @@ import { limited, limitsOf, playLongRun, SEGMENT_ROWS, SEVERAL_LIMITS } from "./
 import { PACK_ROWS } from "./pack_rows.ts";
 import type { Base, CodeName, CodeRow, Made } from "./rows.ts";
 import { TEXT_ROWS } from "./text_rows.ts";
+import { playTypedRun, TYPED_ROWS } from "./typed_run.ts";
 
 /** Where the files lie. */
 export const PACKS_FOLDER = new URL("../../vectors/runpack/packs", import.meta.url).pathname;
@@ -59,6 +60,7 @@ async function makeWorld(): Promise<World> {
     ["evidence_1", playEvidenceRun("gate-kernel-1")],
     ["long", playLongRun()],
     ["admission", playAdmissionRun()],
+    ["typed", playTypedRun()],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));
@@ -184,6 +186,10 @@ function segmentsFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(SEGMENT_ROWS, async (row) => makeCase(bases, "long", row, await row.make(base("long"))));
 }
 
+function typedFile({ bases, base }: World): Promise<MadeCase[]> {
+  return makeCases(TYPED_ROWS, (row) => makeCase(bases, "typed", row, row.make(base("typed"))));
+}
+
 function archivesFile({ base }: World): Promise<MadeCase[]> {
   const { pack } = base("release");
   return makeCases(ARCHIVE_ROWS, async ({ name, departs, make }) => {
@@ -234,6 +240,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["texts", "Texts that a scanner refuses, and records that are not of the form of one", textsFile],
   ["evidence", "A run of every kind of evidence, with values withheld, honest and forged", evidenceFile],
   ["segments", "A run of two segments", segmentsFile],
+  ["typed", "A run that acquires from a typed provider, honest and forged", typedFile],
   ["archives", "Single files", archivesFile],
   ["envelopes", "Signatures beside a pack", envelopesFile],
   ["admissions", "What a reader expects of a pack, and whether it is admitted", admissionsFile],

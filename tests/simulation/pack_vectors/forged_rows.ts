@@ -63,6 +63,34 @@ function bindTwice(parts: Parts, isBefore: boolean): void {
   }
 }
 
+const MISMATCH = "provider_version_mismatch";
+
+/** What a forgery changes of a typed provider before identities are computed. */
+interface TypedParts {
+  readonly contract: Editable;
+  readonly version: Editable;
+  readonly bound: Editable;
+}
+
+/** Binds a typed provider, with its version; a change is made before the identities are computed. */
+function bindTyped(parts: Parts, change: (typed: TypedParts) => void = () => {}, keepsVersion = true): void {
+  const { contracts } = body(parts, AT.create);
+  const first = parts.artifacts.find(({ kind }) => kind === "contract");
+  if (first === undefined) return;
+  const contract: Editable = { ...structuredClone(first.body), provider_id: "releases", transport: "typed" };
+  const version: Editable = { contract, profile: { base_url: "https://releases.example" } };
+  const bound: Editable = { provider_id: "releases", contract_identity: "", provider_version_identity: "" };
+  version.contract = structuredClone(contract);
+  change({ contract, version, bound });
+  if (contract.transport !== "typed") version.contract = structuredClone(contract);
+  bound.contract_identity = identify(SHA256, "contract", contract);
+  const identity = identify(SHA256, "provider-version", version);
+  if (bound.provider_version_identity !== undefined) bound.provider_version_identity = identity;
+  contracts.push(bound);
+  parts.artifacts.push({ kind: "contract", identity: bound.contract_identity, body: contract });
+  if (keepsVersion) parts.artifacts.push({ kind: "provider-version", identity, body: version });
+}
+
 /** Of claims 5 to 13. */
 const HISTORY_ROWS: readonly CodeRow[] = [
   row("a first record of another graph", ["scenario_graph_binding", "graph_identity_mismatch", 1], {
@@ -92,6 +120,38 @@ const HISTORY_ROWS: readonly CodeRow[] = [
   row("a second contract of a provider, listed behind the first", [ALLOCATION, "contract_repeated"], {
     [ALLOCATION]: "contract_repeated: revision 1",
   }, (parts) => bindTwice(parts, false)),
+  row("a typed provider that is bound to no version", [ALLOCATION, MISMATCH], {
+    [ALLOCATION]: `${MISMATCH}: revision 1`,
+  }, (parts) => bindTyped(parts, ({ bound }) => delete bound.provider_version_identity, false)),
+  row("a provider that is not typed and is bound to a version", [ALLOCATION, MISMATCH], {
+    [ALLOCATION]: `${MISMATCH}: revision 1`,
+  }, (parts) => bindTyped(parts, ({ contract }) => contract.transport = "mcp")),
+  row("a version of another contract", [ALLOCATION, MISMATCH], {
+    [ALLOCATION]: `${MISMATCH}: revision 1`,
+  }, (parts) => bindTyped(parts, ({ version }) => version.contract.notes = ["swapped"])),
+  row("a version with another profile under the same identity", [ALLOCATION, "artifact_invalid"], {
+    [ALLOCATION]: "artifact_invalid: artifacts/3",
+  }, (parts) => {
+    bindTyped(parts);
+    const version = parts.artifacts.find(({ kind }) => kind === "provider-version");
+    if (version !== undefined) version.body.profile.base_url = "https://swapped.example";
+  }),
+  row("a version without a profile", [ALLOCATION, "artifact_invalid"], {
+    [ALLOCATION]: "artifact_invalid: artifacts/3",
+  }, (parts) => bindTyped(parts, ({ version }) => delete version.profile)),
+  row("a version that the pack does not hold", [ALLOCATION, "artifact_missing"], {
+    [ALLOCATION]: "artifact_missing: provider-version c153383fce29525b854cfbe846646955a22745dbe4d4ab69f9064a5cda2fe4c6",
+  }, (parts) => {
+    bindTyped(parts);
+    parts.artifacts.splice(parts.artifacts.findIndex(({ kind }) => kind === "provider-version"), 1);
+  }),
+  row("a version that no record names", [ALLOCATION, "artifact_unexpected"], {
+    [ALLOCATION]: "artifact_unexpected: artifacts/3",
+  }, (parts) =>
+    bindTyped(parts, ({ bound, contract }) => {
+      delete bound.provider_version_identity;
+      contract.transport = "mcp";
+    })),
   row("a schema that the law does not name", [ALLOCATION, "schema_unexpected"], {
     [ALLOCATION]: "schema_unexpected: revision 1",
   }, (parts) => {

@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
+import { anchorFields } from "../../../run/anchor.ts";
 import { isClockError } from "../../../run/attempt.ts";
 import type { AcquisitionWitness, RecordedEvidence } from "../../../run/types.ts";
 import { sameJson } from "../../format/canonical_text.ts";
@@ -75,8 +76,8 @@ function faultOf(step: Step, item: RecordedEvidence): ViolationCode | null {
   const witness = item.acquisition;
   if (item.channel === "caller_submission") return witness === undefined ? null : "witness_unexpected";
   if (witness === undefined) return "witness_missing";
-  return bindingFault(step, item, witness) ?? contractFault(step, item, witness) ?? timeFault(witness) ??
-    resultFault(item, witness);
+  return bindingFault(step, item, witness) ?? contractFault(step, item, witness) ?? versionFault(step, item, witness) ??
+    timeFault(witness) ?? resultFault(item, witness);
 }
 
 function bindingFault({ law }: Step, item: RecordedEvidence, witness: AcquisitionWitness): ViolationCode | null {
@@ -105,6 +106,19 @@ function contractFault(
   const has = contract.provider_id === witness.provider_id && channelOf(contract) === channel &&
     contract.checks.has(witness.check_id);
   return has ? null : "contract_mismatch";
+}
+
+/** The anchor of a typed provider names the version that was asked: the one that the run is bound to. */
+function versionFault(
+  { bound }: Step,
+  { anchor }: RecordedEvidence,
+  witness: AcquisitionWitness,
+): ViolationCode | null {
+  const named = bound.contracts.find(({ provider_id }) => provider_id === witness.provider_id);
+  if (named?.provider_version_identity === undefined || anchor === undefined) return null;
+  const fields = anchorFields(anchor);
+  const asked = fields === null ? undefined : member(fields, "provider_version_identity");
+  return asked === named.provider_version_identity ? null : "provider_version_mismatch";
 }
 
 /** A caller may name any trigger time; the time of the authority is in Unix milliseconds. */

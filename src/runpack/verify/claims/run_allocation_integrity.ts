@@ -13,6 +13,7 @@ import type { ContractFacts } from "../../format/contract_facts.ts";
 import { readRecord } from "../../format/record_shape.ts";
 import { compareArtifacts } from "../../format/nodes.ts";
 import type { ArtifactReference } from "../../format/types.ts";
+import type { PackArtifacts } from "../artifacts.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
@@ -42,6 +43,20 @@ export function checkBoundContracts(
     return contract !== null && contract.provider_id !== provider_id;
   });
   return other ? violation("contract_mismatch", atRevision(1)) : null;
+}
+
+/** Checks that the first record binds each typed provider, and no other, to a version that has its contract. */
+export function checkBoundVersions(
+  { contracts }: RunCreatedBody,
+  { contracts: held, versions }: Pick<PackArtifacts, "contracts" | "versions">,
+): Violation | null {
+  const other = contracts.some(({ contract_identity, provider_version_identity: named }) => {
+    const contract = held.get(contract_identity) ?? null;
+    if (contract !== null && (contract.transport === "typed") !== (named !== undefined)) return true;
+    const versioned = versions.get(named ?? "") ?? null;
+    return versioned !== null && versioned !== contract_identity;
+  });
+  return other ? violation("provider_version_mismatch", atRevision(1)) : null;
 }
 
 /**
@@ -101,7 +116,10 @@ export function nameArtifacts(): NamedArtifacts {
     add(record): void {
       name("operator-profile", record.operator_profile);
       if (record.record_kind !== "run_created") return;
-      for (const { contract_identity } of record.body.contracts) name("contract", contract_identity);
+      for (const { contract_identity, provider_version_identity } of record.body.contracts) {
+        name("contract", contract_identity);
+        if (provider_version_identity !== undefined) name("provider-version", provider_version_identity);
+      }
       for (const { schema_identity } of record.body.schemas) name("schema", schema_identity);
     },
     check(listed): Violation | null {

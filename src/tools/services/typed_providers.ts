@@ -1,0 +1,144 @@
+/**
+ * The typed providers of the schema registry's store, as providers that tools query. A provider's code is loaded, and its worker
+ * started, with its first query.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
+import { sealContract } from "../../evidence/contract/seal.ts";
+import { type RuntimeProfile, sealVersion, type TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import type { Provider, ProviderContract } from "../../evidence/types.ts";
+import type { StoredTypedProvider, TypedProviderStore } from "../../store/typed_provider_types.ts";
+import { StoreError } from "../../store/types.ts";
+
+/** Providers that stay open without a query. */
+const OPEN_MAXIMUM = 64;
+
+/** Opens the provider of a version; it starts nothing yet. */
+export type OpenTypedProvider = (version: TypedVersion) => Promise<Provider>;
+
+/** The typed providers of the store. */
+export interface TypedProviders {
+  /** The active version; `inactive` where the provider has versions and none of them is active. */
+  readonly findActive: (namespaceId: number, providerId: string) => Promise<Provider | "inactive" | null>;
+  /** The active versions of a namespace in provider id order. */
+  readonly listActive: (namespaceId: number) => Promise<readonly Provider[]>;
+  /** The version that a run is bound to, whether it is active or not. */
+  readonly findBound: (
+    namespaceId: number,
+    providerId: string,
+    identity: Identity,
+  ) => Promise<Provider | "deprecated" | null>;
+  /** Ends the providers. */
+  readonly close: () => Promise<void>;
+}
+
+/** A provider, and the queries that run on it. */
+interface Opened {
+  readonly provider: Provider;
+  queries: number;
+}
+
+/** The typed providers of a store. */
+export function createTypedProviders(store: TypedProviderStore, open: OpenTypedProvider): TypedProviders {
+  const opened = new Map<string, Opened>();
+  const providerOf = (stored: StoredTypedProvider): Provider => {
+    // Namespaces share no provider: their workers and caches stay apart.
+    const key = `${stored.namespace_id} ${stored.provider_version_identity}`;
+    const entry = opened.get(key) ?? openLazily(stored, open);
+    opened.delete(key);
+    opened.set(key, entry);
+    closeIdle(opened, key);
+    return entry.provider;
+  };
+  return {
+    findActive: async (namespaceId, provider_id) => {
+      const stored = await store.getActive(namespaceId, provider_id);
+      if (stored !== null) return providerOf(stored);
+      const [first] = await store.list(namespaceId, { provider_id, version: "" }, 1);
+      return first?.provider_id === provider_id ? "inactive" : null;
+    },
+    listActive: async (namespaceId) => {
+      const found: Provider[] = [];
+      for (const { provider_id } of await store.listActive(namespaceId)) {
+        const stored = await store.getActive(namespaceId, provider_id);
+        if (stored !== null) found.push(providerOf(stored));
+      }
+      return found;
+    },
+    findBound: async (namespaceId, providerId, identity) => {
+      const stored = await store.getByIdentity(namespaceId, providerId, identity);
+      if (stored === null) return null;
+      return stored.state === "deprecated" ? "deprecated" : providerOf(stored);
+    },
+    close: async () => {
+      const entries = [...opened.values()];
+      opened.clear();
+      await Promise.all(entries.map(({ provider }) => provider.close()));
+    },
+  };
+}
+
+/** Closes the least recently used providers that no query runs on, down to {@link OPEN_MAXIMUM}. */
+function closeIdle(opened: Map<string, Opened>, except: string): void {
+  for (const [key, { provider, queries }] of opened) {
+    if (opened.size <= OPEN_MAXIMUM) return;
+    if (queries > 0 || key === except) continue;
+    opened.delete(key);
+    void provider.close();
+  }
+}
+
+function openLazily(stored: StoredTypedProvider, open: OpenTypedProvider): Opened {
+  const version = readVersion(stored);
+  let opening: Promise<Provider> | null = null;
+  const entry: Opened = {
+    queries: 0,
+    provider: {
+      provider_id: stored.provider_id,
+      kind: "typed",
+      loaded: version.loaded,
+      allow_raw: false,
+      query: async (...query) => {
+        entry.queries++;
+        try {
+          const provider = await (opening ??= open(version)).catch(() => null);
+          if (provider !== null) return await provider.query(...query);
+          opening = null;
+          const message = `Cannot open typed provider "${stored.provider_id}"`;
+          return { ok: false, code: "provider_unreachable", message, retryable: false };
+        } finally {
+          entry.queries--;
+        }
+      },
+      close: async () => {
+        const last = opening;
+        opening = null;
+        await (await last?.catch(() => null))?.close();
+      },
+    },
+  };
+  return entry;
+}
+
+/**
+ * Contract and profile of a stored version. They were checked when it was registered, and its identity when it was read.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+export function readVersion({ body: text, provider_id, version }: StoredTypedProvider): TypedVersion {
+  const body: JsonValue = readJson(text);
+  const contract = isJsonObject(body) ? member(body, "contract") : undefined;
+  const profile = isJsonObject(body) ? member(body, "profile") : undefined;
+  if (contract === undefined || profile === undefined) {
+    throw new StoreError(
+      "corrupt",
+      `Cannot read typed provider "${provider_id}" version "${version}": it has no contract`,
+    );
+  }
+  const loaded = { ...sealContract(contract as unknown as ProviderContract, "registry"), version };
+  return sealVersion(loaded, profile as unknown as RuntimeProfile);
+}

@@ -1,0 +1,119 @@
+/**
+ * What the tools of typed providers share: their inputs, their answers, and the checks of a version.
+ *
+ * @module
+ */
+
+import type { z } from "zod";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { checkContract, CONTRACT_BYTES_MAXIMUM } from "../../evidence/contract/check.ts";
+import type { ContractProblem } from "../../evidence/contract/problems.ts";
+import { sealContract } from "../../evidence/contract/seal.ts";
+import { checkGrants } from "../../evidence/typed/grants.ts";
+import { checkRuntimeProfile, sealVersion, type TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import { quote } from "../../law/suggest.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
+import { toolError, type ToolErrorCode } from "../framework/errors.ts";
+import { name, namespaceId } from "../framework/input.ts";
+import { closed, IDENTITY, INTEGER, type Members, oneOfNames, TEXT } from "../framework/output.ts";
+import type { ToolError } from "../framework/types.ts";
+import type { Services } from "./services.ts";
+
+/** The names of the built-in providers, also of those that a configuration does not have. */
+const BUILTIN_NAMES: readonly string[] = ["time", "env", "json", "http", "rest"];
+
+/** The members that name a version. */
+export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
+
+/** An expectation about the active version; null = none is active. */
+export const expectedActive: z.ZodNullable<z.ZodString> = name.nullable();
+
+/** The members of a version in a listing. */
+export const VERSION_MEMBERS: Members = {
+  provider_id: TEXT,
+  version: TEXT,
+  state: oneOfNames("registered", "active", "deprecated"),
+  typed_protocol: oneOfNames("openapi_http", "grpc"),
+  provider_version_identity: IDENTITY,
+  checks: INTEGER,
+  registered_at: closed({ kind: { const: "unix_millis" }, value: INTEGER }),
+};
+
+/** A version as answers show it. */
+export function shownVersion(item: TypedProviderItem): JsonObject {
+  const { provider_id, version, state, typed_protocol, provider_version_identity, checks, registered_at } = item;
+  return {
+    provider_id,
+    version,
+    state,
+    typed_protocol,
+    provider_version_identity,
+    checks,
+    registered_at: { kind: "unix_millis", value: registered_at },
+  };
+}
+
+/** The error for a name that belongs to a built-in or configured provider; null for any other name. */
+export function refuseName({ providers }: Pick<Services, "providers">, provider_id: string): ToolError | null {
+  const configured = providers.get(provider_id);
+  if (configured?.kind === "typed") {
+    const message = `Cannot use typed provider ${
+      quote(provider_id)
+    }: the configuration defines it, and no tool changes it`;
+    return toolError("typed_provider_configured", message, { provider_id });
+  }
+  if (configured === undefined && !BUILTIN_NAMES.includes(provider_id)) return null;
+  const message = `Cannot use typed provider ${quote(provider_id)}: a built-in or configured provider has this name`;
+  return toolError("provider_id_reserved", message, { provider_id });
+}
+
+/** The error for a version that is not registered. */
+export function noVersion({ namespace_id, provider_id, version }: TypedProviderKey): ToolError {
+  const message = `Cannot find typed provider ${quote(provider_id)} version ${
+    quote(version)
+  } in namespace ${namespace_id}`;
+  return toolError("typed_provider_not_found", message, { namespace_id, provider_id, version });
+}
+
+/**
+ * Checks contract and profile in full, and that the operator's grants cover the profile.
+ *
+ * @throws {SchemaSandboxError} Where a schema of the contract gave no verdict
+ */
+export async function checkVersion(
+  { schemaSandbox, typedGrants }: Pick<Services, "schemaSandbox" | "typedGrants">,
+  provider_id: string,
+  given: { readonly contract: JsonValue; readonly profile: JsonValue },
+): Promise<TypedVersion | ToolError> {
+  const bytes = utf8Length(canonicalize(given.contract));
+  if (bytes > CONTRACT_BYTES_MAXIMUM) {
+    const message = `Expected at most ${CONTRACT_BYTES_MAXIMUM} bytes, got ${bytes}`;
+    return refuse("contract_invalid", "contract", [{ code: "contract_too_large", path: "$", message }]);
+  }
+  const contract = await checkContract(given.contract, { provider_id, transport: "typed" }, schemaSandbox);
+  if (!contract.ok) return refuse("contract_invalid", "contract", contract.problems);
+  const profile = checkRuntimeProfile(given.profile, contract.contract);
+  if (!profile.ok) return refuse("profile_invalid", "profile", profile.problems);
+  const [first, ...more] = checkGrants(profile.profile, typedGrants);
+  if (first !== undefined) return refuse(first.code, "profile", [first, ...more]);
+  return sealVersion(sealContract(contract.contract, "registry"), profile.profile);
+}
+
+/** The error with all problems; the message has the first. Paths begin at the argument. */
+function refuse(
+  code: ToolErrorCode,
+  argument: "contract" | "profile",
+  problems: readonly (Omit<ContractProblem, "code"> & { readonly code: string })[],
+): ToolError {
+  const within = problems.map(({ code, path, message }) => ({
+    code,
+    path: `$.${argument}${path.replace(/^\$/, "")}`,
+    message,
+  }));
+  const more = within.length > 1 ? ` (and ${within.length - 1} more)` : "";
+  const message = `Cannot register typed provider: ${within[0]?.path}: ${within[0]?.message}${more}`;
+  return toolError(code, message, { problems: asJson(within) });
+}

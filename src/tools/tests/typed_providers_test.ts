@@ -1,0 +1,345 @@
+import assert from "node:assert/strict";
+import { answered, found } from "../../../tests/simulation/acquisition_fixture.ts";
+import { httpProfile, typedCheck, typedContract } from "../../../tests/simulation/typed_documents.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
+import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import type { Provider } from "../../evidence/types.ts";
+import { asJson } from "../../run/primitives.ts";
+import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
+import {
+  type Bench,
+  type BenchOptions,
+  envelope,
+  REMOTE,
+  spec,
+  stage,
+  startRun,
+  STORES,
+  withTools,
+} from "./tools_fixture.ts";
+
+const GRANTS: TypedGrants = {
+  ...NO_GRANTS,
+  hosts: [{ host: "builds.example", port: 443, credentials: ["file://token"] }],
+  credentialsDir: "/credentials",
+};
+
+const NAMESPACE = { namespace_id: 2 };
+const BUILDS = { ...NAMESPACE, provider_id: "builds" };
+
+function key(version: string): JsonObject {
+  return { ...BUILDS, version };
+}
+
+/** A version of the provider `builds`; the text makes its bytes differ. */
+function version(name: string, change: JsonObject = {}, text = name): JsonObject {
+  const contract = typedContract({
+    description: text,
+    checks: [typedCheck("failed", { result_schema: { type: "boolean" } })],
+  });
+  return { ...key(name), contract: asJson(contract), profile: asJson(httpProfile()), ...change };
+}
+
+/** Opens providers that answer true, and counts what they are asked by version. */
+function opener(asked: string[] = []): BenchOptions {
+  const openTyped = ({ loaded, provider_version_identity }: TypedVersion): Promise<Provider> =>
+    Promise.resolve({
+      provider_id: loaded.contract.provider_id,
+      kind: "typed",
+      loaded,
+      allow_raw: false,
+      query: () => {
+        asked.push(loaded.version ?? "");
+        const anchor_value = JSON.stringify({ provider_version_identity });
+        const evidence_anchor = { anchor_type: "openapi_request", anchor_value };
+        return Promise.resolve(answered(found(true, { evidence_anchor }), Date.now()));
+      },
+      close: () => Promise.resolve(),
+    });
+  return { typedGrants: GRANTS, openTyped };
+}
+
+async function activate(bench: Bench, name: string, expected: string | null): Promise<JsonObject> {
+  return await bench.call("typed_providers_activate", { ...key(name), expected_active: expected });
+}
+
+/** A law whose stage the provider `builds` settles. */
+const BOUND: Readonly<Record<string, JsonValue>> = {
+  conditions: [scannedCondition("built")],
+  acquisition_bindings: [{
+    ...scanBinding("built"),
+    provider_id: "builds",
+    check_id: "failed",
+    params: { id: "17" },
+  }],
+  stages: [stage("build", "built")],
+  completion_requirement: { Condition: "build" },
+};
+
+for (const store of STORES) {
+  Deno.test(`a version is registered once, activated, returned and deprecated (${store})`, () =>
+    withTools(async (bench) => {
+      const registered = await bench.call("typed_providers_register", version("1"));
+      const { provider_version_identity } = registered;
+      assert.deepEqual(registered, {
+        provider_id: "builds",
+        version: "1",
+        provider_version_identity,
+        state: "registered",
+      });
+      assert.deepEqual(await bench.call("typed_providers_register", version("1")), registered);
+      const refusals = [
+        ["other bytes", version("1", {}, "changed"), "1"],
+        ["the same bytes under another name", version("2", {}, "1"), "1"],
+      ] as const;
+      for (const [what, input, existing] of refusals) {
+        const { code, details } = await bench.fail("typed_providers_register", input);
+        assert.deepEqual([code, details?.["version"]], ["typed_provider_exists", existing], what);
+      }
+      await bench.call("typed_providers_register", version("2"));
+      assert.deepEqual(await activate(bench, "1", null), { provider_id: "builds", active: "1", previous: null });
+      const conflict = await bench.fail("typed_providers_activate", { ...key("2"), expected_active: null });
+      assert.deepEqual([conflict.code, conflict.details?.["active"]], ["active_conflict", "1"]);
+      assert.deepEqual(await activate(bench, "2", "1"), { provider_id: "builds", active: "2", previous: "1" });
+      const { items } = await bench.call("typed_providers_list", NAMESPACE) as { items: JsonObject[] };
+      assert.deepEqual(items.map((item) => [item["version"], item["state"], item["checks"]]), [
+        ["1", "registered", 1],
+        ["2", "active", 1],
+      ]);
+      const active = await bench.call("typed_providers_get", BUILDS);
+      assert.deepEqual([active["version"], active["profile"]], ["2", asJson(httpProfile())]);
+      assert.equal(
+        (await bench.call("typed_providers_get", key("1")))["provider_version_identity"],
+        provider_version_identity,
+      );
+      const ended = { ...key("1"), expected_state: "registered" };
+      assert.deepEqual(await bench.call("typed_providers_deprecate", ended), {
+        provider_id: "builds",
+        version: "1",
+        state: "deprecated",
+      });
+      assert.equal((await bench.fail("typed_providers_deprecate", ended)).code, "typed_provider_deprecated");
+      const state = await bench.fail("typed_providers_deprecate", { ...key("2"), expected_state: "registered" });
+      assert.deepEqual([state.code, state.details?.["state"]], ["state_conflict", "active"]);
+      assert.equal(
+        (await bench.fail("typed_providers_activate", { ...key("1"), expected_active: "2" })).code,
+        "typed_provider_deprecated",
+      );
+      for (const tool of ["typed_providers_activate", "typed_providers_deprecate"]) {
+        const expected = tool.endsWith("activate") ? { expected_active: null } : { expected_state: "active" };
+        assert.equal((await bench.fail(tool, { ...key("9"), ...expected })).code, "typed_provider_not_found");
+      }
+    }, { store, ...opener() }));
+}
+
+Deno.test("typed_providers_list pages through the versions, and a cursor is of its namespace", () =>
+  withTools(async (bench) => {
+    for (const name of ["1", "2", "3"]) await bench.call("typed_providers_register", version(name));
+    const first = await bench.call("typed_providers_list", { ...NAMESPACE, limit: 2 });
+    const cursor = first["next_token"] as string;
+    const second = await bench.call("typed_providers_list", { ...NAMESPACE, limit: 2, cursor });
+    const names = [first, second].map(({ items }) => (items as JsonObject[]).map((item) => item["version"]));
+    assert.deepEqual([names, second["next_token"]], [[["1", "2"], ["3"]], null]);
+    assert.equal((await bench.fail("typed_providers_list", { namespace_id: 3, cursor })).code, "invalid_cursor");
+    assert.deepEqual(await bench.call("typed_providers_list", { namespace_id: 3 }), { items: [], next_token: null });
+  }, opener()));
+
+/** A registration that is refused, its code, and the path of the first problem. */
+const REFUSED: readonly (readonly [what: string, change: JsonObject, code: string, path: string | null])[] = [
+  ["a built-in name", { provider_id: "env" }, "provider_id_reserved", null],
+  ["a contract of another provider", { provider_id: "other" }, "contract_invalid", "$.contract.provider_id"],
+  [
+    "a contract of another kind",
+    {
+      contract: asJson(typedContract({ transport: "mcp" })),
+    },
+    "contract_invalid",
+    "$.contract.transport",
+  ],
+  [
+    "a contract with a member more",
+    {
+      contract: { ...asJson(typedContract()) as JsonObject, more: 1 },
+    },
+    "contract_invalid",
+    "$.contract.more",
+  ],
+  [
+    "a profile with a member more",
+    {
+      profile: { ...asJson(httpProfile()) as JsonObject, more: 1 },
+    },
+    "profile_invalid",
+    "$.profile.more",
+  ],
+  [
+    "a profile without an operation for the check",
+    {
+      profile: asJson(httpProfile({ operations: {} })),
+    },
+    "profile_invalid",
+    "$.profile.operations",
+  ],
+  [
+    "a host that the operator does not allow",
+    {
+      profile: asJson(httpProfile({ base_url: "https://other.example/" })),
+    },
+    "host_not_allowed",
+    "$.profile.base_url",
+  ],
+  [
+    "a port that the operator does not allow",
+    {
+      profile: asJson(httpProfile({ base_url: "https://builds.example:8443/" })),
+    },
+    "host_not_allowed",
+    "$.profile.base_url",
+  ],
+  [
+    "a credential that is not paired with the host",
+    {
+      profile: asJson(httpProfile({ credentials: [{ kind: "bearer", locator: "file://other" }] })),
+    },
+    "credential_locator_refused",
+    "$.profile.credentials[0].locator",
+  ],
+  [
+    "an environment variable as credential",
+    {
+      profile: asJson(httpProfile({ credentials: [{ kind: "bearer", locator: "env://TOKEN" }] })),
+    },
+    "credential_locator_refused",
+    "$.profile.credentials[0].locator",
+  ],
+  [
+    "a credential by value",
+    {
+      profile: asJson(httpProfile({ credentials: [{ kind: "bearer", locator: "s3cret" }] })),
+    },
+    "profile_invalid",
+    "$.profile.credentials[0].locator",
+  ],
+];
+
+for (const [what, change, code, path] of REFUSED) {
+  Deno.test(`typed_providers_register refuses ${what}: ${code}`, () =>
+    withTools(async (bench) => {
+      const error = await bench.fail("typed_providers_register", version("1", change));
+      const problems = (error.details?.["problems"] ?? [null]) as readonly ({ readonly path: string } | null)[];
+      assert.deepEqual([error.code, problems[0]?.path ?? null], [code, path]);
+      assert.ok(!JSON.stringify(error).includes("s3cret"), "an error repeats no credential");
+      assert.deepEqual(await bench.call("typed_providers_list", NAMESPACE), { items: [], next_token: null });
+    }, opener()));
+}
+
+Deno.test("typed_providers_register accepts a credential that the operator pairs with the host", () =>
+  withTools(async (bench) => {
+    const profile = asJson(httpProfile({ credentials: [{ kind: "bearer", locator: "file://token" }] }));
+    assert.equal((await bench.call("typed_providers_register", version("1", { profile })))["state"], "registered");
+  }, opener()));
+
+Deno.test("the registry's access rules hold for typed providers", () =>
+  withTools(async (bench) => {
+    const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
+      ["typed_providers_register", version("1")],
+      ["typed_providers_activate", { ...key("1"), expected_active: null }],
+      ["typed_providers_deprecate", { ...key("1"), expected_state: "active" }],
+      ["typed_providers_list", NAMESPACE],
+      ["typed_providers_get", key("1")],
+    ];
+    for (const [tool, input] of calls) assert.equal((await bench.fail(tool, input, REMOTE)).code, "registry_refused");
+  }, opener()));
+
+Deno.test("a law and a run need an active version of their typed provider", () =>
+  withTools(async (bench) => {
+    const message = async (): Promise<string> => (await bench.fail("scenario_define", { spec: spec(BOUND) })).message;
+    assert.match(await message(), /Provider "builds" is not configured/);
+    await bench.call("typed_providers_register", version("1"));
+    assert.match(await message(), /Typed provider "builds" has no active version/);
+    assert.equal((await bench.fail("evidence_query", QUERY)).code, "typed_provider_inactive");
+    await activate(bench, "1", null);
+    const { start } = await startRun(bench, BOUND);
+    await bench.call("typed_providers_deprecate", { ...key("1"), expected_state: "active" });
+    const again = await bench.call("scenario_start", start);
+    assert.equal(envelope(again).outcome, "accepted", "a repeated creation has its receipt");
+    const other = { ...start, creation_request_id: "f".repeat(32) };
+    const error = await bench.fail("scenario_start", other);
+    assert.deepEqual([error.code, error.next[0]?.["tool"]], ["typed_provider_inactive", "typed_providers_list"]);
+  }, opener()));
+
+const QUERY = {
+  query: { provider_id: "builds", check_id: "failed", params: { id: "17" } },
+  context: { ...NAMESPACE, trigger_time: { kind: "unix_millis", value: 1 } },
+};
+
+for (const store of STORES) {
+  Deno.test(`a run keeps the version that it began with until that is deprecated (${store})`, () => {
+    const asked: string[] = [];
+    return withTools(async (bench) => {
+      for (const name of ["1", "2"]) await bench.call("typed_providers_register", version(name));
+      await activate(bench, "1", null);
+      const first = await startRun(bench, BOUND);
+      await activate(bench, "2", "1");
+      const second = await bench.call("scenario_start", { ...first.start, creation_request_id: "f".repeat(32) });
+      const { head, run_key } = envelope(second).result as { head: JsonObject; run_key: { run_id: string } };
+      const later = { run: { ...first.run, run_id: run_key.run_id }, head };
+      const identityOf = async (run_id: string): Promise<readonly [JsonValue, JsonValue]> => {
+        const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id }, 0, 1);
+        const [bound] = JSON.parse(record?.record ?? "").body.contracts;
+        const stored = await bench.services.runs.getArtifact(bound.provider_version_identity);
+        return [bound.provider_version_identity, stored?.kind ?? null];
+      };
+      const identities = ["1", "2"].map(async (name) =>
+        (await bench.call("typed_providers_get", key(name)))["provider_version_identity"]
+      );
+      assert.deepEqual(await identityOf(first.run.run_id), [await identities[0], "provider-version"]);
+      assert.deepEqual(await identityOf(later.run.run_id), [await identities[1], "provider-version"]);
+      await bench.call("typed_providers_deprecate", { ...key("2"), expected_state: "active" });
+      const scene = { ...first, bench, accept: () => assert.fail() };
+      const completed = envelope(await bench.call("scenario_next", next(scene)));
+      assert.equal(completed.outcome, "accepted", JSON.stringify(completed));
+      assert.deepEqual(asked, ["1"]);
+      const refused = envelope(await bench.call("scenario_next", next({ ...scene, ...later })));
+      assert.equal(refused.outcome, "acquisition_failed");
+      const failures = refused.result["failures"] as readonly JsonObject[];
+      assert.deepEqual(failures.map(({ code }) => code), ["provider_version_deprecated"]);
+      assert.deepEqual(asked, ["1"]);
+    }, { store, ...opener(asked) });
+  });
+}
+
+Deno.test("discovery shows active typed providers of the namespace that is named, and no others", () =>
+  withTools(async (bench) => {
+    await bench.call("typed_providers_register", version("1"));
+    const ids = async (input: JsonObject): Promise<readonly JsonValue[]> => {
+      const { providers } = await bench.call("providers_list", input) as { providers: readonly JsonObject[] };
+      return providers.map((one) => `${one["provider_id"]} ${one["transport"]}`);
+    };
+    assert.deepEqual(await ids(NAMESPACE), []);
+    assert.equal((await bench.fail("provider_contract_get", BUILDS)).code, "typed_provider_inactive");
+    await activate(bench, "1", null);
+    assert.deepEqual([await ids(NAMESPACE), await ids({ namespace_id: 3 }), await ids({})], [["builds typed"], [], []]);
+    const { source, version: name, contract } = await bench.call("provider_contract_get", BUILDS);
+    assert.deepEqual([source, name, (contract as JsonObject)["transport"]], ["registry", "1", "typed"]);
+    assert.equal((await bench.fail("provider_contract_get", { provider_id: "builds" })).code, "provider_not_found");
+    const check = await bench.call("provider_check_schema_get", { ...BUILDS, check_id: "failed" });
+    assert.deepEqual(check["result_schema"], { type: "boolean" });
+    const { result } = await bench.call("evidence_query", QUERY) as { result: JsonObject };
+    assert.equal(result["error"], null);
+    const other = { ...QUERY, context: { ...QUERY.context, namespace_id: 3 } };
+    assert.equal((await bench.fail("evidence_query", other)).code, "provider_not_found");
+  }, opener()));
+
+Deno.test("a provider that discovery hides is hidden as a typed one too", () => {
+  const config = { provider_discovery: { allowlist: [], denylist: ["builds"], max_response_bytes: 1_048_576 } };
+  return withTools(async (bench) => {
+    await bench.call("typed_providers_register", version("1"));
+    await activate(bench, "1", null);
+    assert.deepEqual(await bench.call("providers_list", NAMESPACE), { providers: [] });
+    assert.deepEqual(await bench.call("typed_providers_list", NAMESPACE), { items: [], next_token: null });
+    assert.equal((await bench.fail("typed_providers_get", key("1"))).code, "typed_provider_not_found");
+    assert.equal((await bench.fail("provider_contract_get", BUILDS)).code, "provider_not_found");
+  }, { ...opener(), config });
+});

@@ -1,0 +1,47 @@
+/**
+ * The tool `typed_providers_deprecate`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { quote } from "../law/suggest.ts";
+import { failure, success } from "./framework/errors.ts";
+import { closed, TEXT } from "./framework/output.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { noVersion, refuseName, versionMembers } from "./services/typed_versions.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
+
+const NAMED = { name: "typed_providers_deprecate", group: "Authoring", audit: "mutation" } as const;
+
+/** The tool `typed_providers_deprecate`. */
+export function typedProvidersDeprecate(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Deprecate a typed provider",
+    description: "Ends a version for ever: runs bound to it acquire nothing more. expected_state: its state now.",
+    details:
+      "Ends a version of a typed provider for ever. Runs that are bound to it acquire nothing more: their attempts fail with " +
+      "acquisition_failed, code provider_version_deprecated. Records and runpacks stay valid. expected_state is its state " +
+      "now; another one is state_conflict.",
+    hints: WRITES,
+    input: z.strictObject({ ...versionMembers, expected_state: z.enum(["registered", "active"]) }),
+    listedBy: "state",
+    output: closed({ provider_id: TEXT, version: TEXT, state: { const: "deprecated" } }),
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
+    act: async ({ expected_state, ...key }) => {
+      const { provider_id, version } = key;
+      const reserved = refuseName(services, provider_id);
+      if (reserved !== null) return { ok: false, error: reserved };
+      const result = await services.schemas.typedProviders.deprecate(key, expected_state);
+      if (result.outcome === "deprecated") return success({ provider_id, version, state: "deprecated" });
+      if (result.outcome === "not_found") return { ok: false, error: noVersion(key) };
+      const { state } = result;
+      const what = `Cannot deprecate typed provider ${quote(provider_id)} version ${quote(version)}`;
+      if (state === "deprecated") return failure("typed_provider_deprecated", `${what}: it is deprecated already`, key);
+      return failure("state_conflict", `${what}: its state is ${quote(state)}`, { ...key, state });
+    },
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * The tool `typed_providers_get`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { mayShowProvider } from "../evidence/disclosure_discovery.ts";
+import { quote } from "../law/suggest.ts";
+import { asJson } from "../run/primitives.ts";
+import { failure, textAnswer } from "./framework/errors.ts";
+import { name, namespaceId } from "./framework/input.ts";
+import { closed, OBJECT, ref } from "./framework/output.ts";
+import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { readVersion } from "./services/typed_providers.ts";
+import { noVersion, refuseName, shownVersion, VERSION_MEMBERS } from "./services/typed_versions.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool, ToolAnswer } from "./framework/types.ts";
+
+const NAMED = { name: "typed_providers_get", group: "Read", audit: "registry" } as const;
+
+const input = z.strictObject({ namespace_id: namespaceId, provider_id: name, version: name.exactOptional() });
+
+/** The tool `typed_providers_get`. */
+export function typedProvidersGet(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Get a typed provider",
+    description: "Returns contract and profile of a typed provider's version, the active one unless given.",
+    details:
+      "Returns a version of a typed provider with its contract and its runtime profile, the active version unless version is " +
+      "given. Credentials are locators, as in the profile.",
+    hints: READS,
+    input,
+    listedBy: "profile",
+    output: closed({ ...VERSION_MEMBERS, contract: ref("contract"), profile: OBJECT }),
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
+    act: (given) => get(services, given),
+  });
+}
+
+async function get(
+  services: Services,
+  { namespace_id, provider_id, version }: z.output<typeof input>,
+): Promise<ToolAnswer> {
+  const reserved = refuseName(services, provider_id);
+  if (reserved !== null) return { ok: false, error: reserved };
+  const { typedProviders } = services.schemas;
+  const isShown = mayShowProvider(services.config.provider_discovery, provider_id);
+  const stored = !isShown
+    ? null
+    : version === undefined
+    ? await typedProviders.getActive(namespace_id, provider_id)
+    : await typedProviders.get({ namespace_id, provider_id, version });
+  if (stored === null) {
+    if (version !== undefined) return { ok: false, error: noVersion({ namespace_id, provider_id, version }) };
+    const message = `Cannot find an active version of typed provider ${
+      quote(provider_id)
+    } in namespace ${namespace_id}`;
+    return failure("typed_provider_not_found", message, { namespace_id, provider_id });
+  }
+  const { loaded: { contract }, profile } = readVersion(stored);
+  const text = JSON.stringify({ ...shownVersion(stored), contract: asJson(contract), profile: asJson(profile) });
+  const bytes = sentBytes(text);
+  if (bytes <= RESULT_BYTES) return textAnswer(text);
+  const message = `Cannot answer: as JSON and as text the version takes ${bytes} bytes, more than ${RESULT_BYTES}`;
+  return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
+}

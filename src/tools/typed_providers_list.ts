@@ -1,0 +1,49 @@
+/**
+ * The tool `typed_providers_list`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { mayShowProvider } from "../evidence/disclosure_discovery.ts";
+import { textAnswer } from "./framework/errors.ts";
+import { namespaceId, pageMembers } from "./framework/input.ts";
+import { closed, listOf, orNull, TEXT } from "./framework/output.ts";
+import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { shownVersion, VERSION_MEMBERS } from "./services/typed_versions.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool } from "./framework/types.ts";
+
+const NAMED = { name: "typed_providers_list", group: "Read", audit: "registry" } as const;
+
+/** The tool `typed_providers_list`. */
+export function typedProvidersList(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "List typed providers",
+    description: "Lists the versions of typed providers. Next page: cursor = next_token.",
+    details:
+      "Lists the registered versions of typed providers of a namespace by provider and version, a page at a time: call again " +
+      "with cursor = next_token until next_token is null. Typed providers of the configuration are in providers_list.",
+    hints: READS,
+    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    listedBy: "items",
+    output: closed({ items: listOf(closed(VERSION_MEMBERS)), next_token: orNull(TEXT) }),
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
+      const query = { tool: NAMED.name, namespaceId: namespace_id };
+      const start = pageStart(query, cursor ?? null, 2);
+      if (!start.ok) return start;
+      const [provider_id = "", version = ""] = start.after ?? [];
+      const after = start.after === null ? null : { provider_id, version };
+      const fetched = await services.schemas.typedProviders.list(namespace_id, after, limit + 1);
+      const textOf = (item: typeof fetched[number]): string => JSON.stringify(shownVersion(item));
+      const page = cutPage(fetched, limit, textOf);
+      const shown = page.items.filter((item) => mayShowProvider(services.config.provider_discovery, item.provider_id));
+      const last = page.last === null ? null : [page.last.provider_id, page.last.version];
+      return textAnswer(pageText(query, shown.map(textOf), last));
+    },
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * The tool `typed_providers_register`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { AuthorityUnavailable, failure, success } from "./framework/errors.ts";
+import { jsonObject } from "./framework/input.ts";
+import { closed, IDENTITY, oneOfNames, TEXT } from "./framework/output.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { checkVersion, refuseName, versionMembers } from "./services/typed_versions.ts";
+import { TYPED_VERSIONS_MAXIMUM } from "../store/typed_provider_types.ts";
+import { quote } from "../law/suggest.ts";
+import { makeTool, WRITES } from "./make_tool.ts";
+import type { Tool, ToolAnswer } from "./framework/types.ts";
+
+const NAMED = { name: "typed_providers_register", group: "Authoring", audit: "mutation" } as const;
+
+const input = z.strictObject({
+  ...versionMembers,
+  contract: jsonObject({}).describe("Capability contract v1, transport typed"),
+  profile: jsonObject({}).describe("Runtime profile v1; it names credentials by locator, never by value"),
+});
+
+type Input = z.output<typeof input>;
+
+/** The tool `typed_providers_register`. */
+export function typedProvidersRegister(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Register a typed provider",
+    description:
+      "Stores contract and profile as a version of a typed provider, for ever. Next: typed_providers_activate.",
+    details:
+      "Stores the capability contract and the runtime profile of a typed provider as one version, for ever: a change needs a " +
+      "new version. The same bytes again give the same answer. The operator allows the host of the profile and pairs each " +
+      "credential with it. A version is used from typed_providers_activate on.",
+    hints: WRITES,
+    input,
+    listedBy: "provider_version_identity",
+    output: closed({
+      provider_id: TEXT,
+      version: TEXT,
+      provider_version_identity: IDENTITY,
+      state: oneOfNames("registered", "active", "deprecated"),
+    }),
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
+    act: (given) => register(services, given),
+  });
+}
+
+async function register(services: Services, given: Input): Promise<ToolAnswer> {
+  const { namespace_id, provider_id, version } = given;
+  const reserved = refuseName(services, provider_id);
+  if (reserved !== null) return { ok: false, error: reserved };
+  const checked = await checkVersion(services, provider_id, given);
+  if ("code" in checked) return { ok: false, error: checked };
+  const { loaded: { contract, provider_version }, profile } = checked;
+  const time = services.time.read();
+  if (provider_version === undefined || time === null) throw new AuthorityUnavailable("time");
+  const { identity: provider_version_identity, text: body } = provider_version;
+  const registered = await services.schemas.typedProviders.register({
+    namespace_id,
+    provider_id,
+    version,
+    provider_version_identity,
+    typed_protocol: profile.typed_protocol,
+    checks: contract.checks.length,
+    registered_at: time.reading_unix_millis,
+    body,
+  });
+  if (registered.outcome === "exists") {
+    const isSameName = registered.version === version;
+    const why = isSameName
+      ? "it exists with other bytes, and versions never change"
+      : `its bytes are registered as version ${quote(registered.version)}`;
+    const message = `Cannot register typed provider ${quote(provider_id)} version ${quote(version)}: ${why}`;
+    return failure("typed_provider_exists", message, { namespace_id, provider_id, version: registered.version });
+  }
+  if (registered.outcome === "limit") {
+    const message =
+      `Cannot register typed provider: namespace ${namespace_id} holds ${TYPED_VERSIONS_MAXIMUM} versions`;
+    return failure("typed_providers_exhausted", message, { namespace_id, maximum_versions: TYPED_VERSIONS_MAXIMUM });
+  }
+  const state = registered.outcome === "same" ? registered.state : "registered";
+  return success({ provider_id, version, provider_version_identity, state });
+}
