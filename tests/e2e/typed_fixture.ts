@@ -4,6 +4,9 @@
  * @module
  */
 
+import type { AddressInfo } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
+import type { OwnCertificate } from "./own_certificates.ts";
 import { sealContract } from "../../src/evidence/contract/seal.ts";
 import { NO_GRANTS, serviceAddress, type TypedGrants } from "../../src/evidence/typed/grants.ts";
 import {
@@ -54,4 +57,50 @@ export async function withTyped<Result>(
   } finally {
     await provider.close();
   }
+}
+
+/** How a TLS server presents itself. */
+export interface TlsSettings {
+  readonly certificate: OwnCertificate;
+  /** The authority of clients, which then need a certificate. */
+  readonly clients?: OwnCertificate;
+}
+
+/** Starts a TLS server on the loopback interface, which handles each connection so, and closes it after use. */
+export async function withTlsServer<Result>(
+  { certificate: { cert, key }, clients }: TlsSettings,
+  handle: (socket: TLSSocket) => void,
+  use: (port: number) => Promise<Result>,
+): Promise<Result> {
+  const mutual = clients === undefined ? {} : { requestCert: true, rejectUnauthorized: true, ca: [clients.cert] };
+  const open = new Set<TLSSocket>();
+  const server = createServer({ cert, key, ...mutual }, (socket) => {
+    open.add(socket);
+    socket.on("error", () => {});
+    handle(socket);
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await use((server.address() as AddressInfo).port);
+  } finally {
+    for (const socket of open) socket.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+/** Answers the first request of a connection with these bytes. */
+export function answeringSocket(response: string): (socket: TLSSocket) => void {
+  return (socket) => {
+    let head = "";
+    socket.on("data", (chunk: Uint8Array) => {
+      head += new TextDecoder().decode(chunk);
+      if (head.includes("\r\n\r\n")) socket.end(response);
+    });
+  };
+}
+
+/** Writes a private file. */
+export async function writeSecret(folder: string, name: string, text: string): Promise<void> {
+  await Deno.writeTextFile(`${folder}/${name}`, text, { mode: 0o600 });
 }

@@ -6,6 +6,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import { examineResult } from "../../evidence/acquisition/examine.ts";
 import { judgeParams } from "../../evidence/acquisition/params.ts";
 import { measureValue } from "../../evidence/acquisition/present.ts";
 import { findTrustError, laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
@@ -61,12 +62,26 @@ export async function runProviderCheck(
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `expected ${JSON.stringify(check.params_schema)}`);
     const profile = await operatorProfile(session.config, readAtMost, session.config.dev.permissive);
-    const answered = withTrust(await run(provider, checkId, params, triggerTime(options)), provider, profile);
+    const found = await examined(session, provider, check, await run(provider, checkId, params, triggerTime(options)));
+    const answered = withTrust(found, provider, profile);
     const outcome = atGivenTime(answered, provider, options);
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
     return isCounted(outcome) ? EXIT.ok : EXIT.unknown;
   }, options.credentialsDir);
+}
+
+/** The outcome with the error of a result that violates the contract, in place of the result. */
+async function examined(
+  { schemas }: ProviderSession,
+  provider: Provider,
+  check: CheckContract,
+  outcome: Outcome,
+): Promise<Outcome> {
+  if ("failure" in outcome || outcome.result.error !== null) return outcome;
+  const error = await examineResult(schemas, provider.loaded, check, outcome.result);
+  if (error === null) return outcome;
+  return { ...outcome, result: { ...outcome.result, value: null, evidence_hash: null, content_type: null, error } };
 }
 
 function find(

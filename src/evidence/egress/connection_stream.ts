@@ -67,6 +67,8 @@ export function boundedStream(socket: Duplex, { maximumBytes, tooMany }: StreamB
   socket.on("end", () => stream.push(null));
   socket.on("close", () => stream.destroy());
   socket.on("error", (error) => stream.destroy(error));
+  // An error before the stream is in use ends the request that uses it; unhandled it would end the worker.
+  stream.on("error", () => {});
   return stream;
 }
 

@@ -9,6 +9,7 @@ import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../types.ts";
+import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
 import { untilAborted } from "./until_aborted.ts";
 
@@ -159,12 +160,15 @@ async function connectAsClient(
   }
   const { connect } = await import("node:tls");
   const trusted = authorities === null ? {} : { ca: [...authorities] };
-  const options = { host: address, port, servername: host, ALPNProtocols: ["http/1.1"], cert: certificate, key };
-  const socket = connect({ ...options, ...trusted });
+  const options = { host: address, port, ALPNProtocols: ["http/1.1"], cert: certificate, key };
+  // An address is no name to ask for (RFC 6066, 3); the certificate is then checked for the address.
+  const name = parseAddress(host) === null ? { servername: host } : {};
+  const socket = connect({ ...options, ...name, ...trusted });
   const secured = new Promise<Duplex>((resolve, reject) => {
     socket.once("connect", () => progress.stage = "securing");
     socket.once("secureConnect", () => resolve(boundedStream(socket, bounds)));
-    socket.once("error", reject);
+    // More than one error can follow; an unhandled one would end the worker.
+    socket.on("error", reject);
     socket.once("close", () => reject(new Error("the connection was closed")));
   });
   try {
