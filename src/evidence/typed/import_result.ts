@@ -23,9 +23,9 @@ export const IMPORT_LIMITS = {
   operations: 20_000,
   /** Checks of one contract. */
   checks: CHECKS_MAXIMUM,
-  /** Canonical bytes of one contract. */
+  /** Bytes of one contract. */
   contractBytes: CONTRACT_BYTES_MAXIMUM,
-  /** Canonical bytes of one params schema or result schema. */
+  /** Bytes of one params schema or result schema. */
   schemaBytes: 524_288,
   /** Bytes of a check id. */
   checkIdBytes: 256,
@@ -314,14 +314,10 @@ export function candidateReason(code: CandidateReasonCode, pointer: string, deta
   return { code, pointer, message: withDetail(CANDIDATE_REASONS[code], detail) };
 }
 
-/** A refusal with its sentence. */
-export function refuseImport(
-  code: ImportRefusalCode,
-  detail: string,
-  found: Partial<Pick<ImportRefusal, "pointer" | "candidates" | "warnings">> = {},
-): ImportRefusal {
+/** A refusal with its sentence, without candidates. */
+export function refuseImport(code: ImportRefusalCode, detail: string, pointer = ""): ImportRefusal {
   const message = withDetail(IMPORT_REFUSALS[code], detail);
-  return { ok: false, code, message, pointer: "", candidates: [], warnings: [], ...found };
+  return { ok: false, code, message, pointer, candidates: [], warnings: [] };
 }
 
 function withDetail(sentence: string, detail: string): string {
@@ -335,22 +331,25 @@ function cut(text: string): string {
   return (text.length <= DETAIL_CHARACTERS ? text : `${text.slice(0, DETAIL_CHARACTERS - 3)}...`).toWellFormed();
 }
 
-/** Collects the warnings of one import, each once and at most {@link IMPORT_LIMITS}.warnings. */
+/** Collects the warnings of one import, each once. */
 export interface WarningCollector {
-  readonly warnings: readonly ImportWarning[];
+  /** The first {@link IMPORT_LIMITS}.warnings by pointer and code. */
+  readonly warnings: () => readonly ImportWarning[];
   readonly warn: (code: ImportWarningCode, pointer: string, message: string) => void;
 }
 
+/** Warnings that are kept until the import ends. */
+const COLLECTED_WARNINGS = 20_000;
+
 /** Creates an empty collector. */
 export function createWarningCollector(): WarningCollector {
-  const warnings: ImportWarning[] = [];
-  const seen = new Set<string>();
+  const found = new Map<string, ImportWarning>();
   const warn: WarningCollector["warn"] = (code, pointer, message) => {
-    const key = `${code} ${pointer}`;
-    if (warnings.length >= IMPORT_LIMITS.warnings || seen.has(key)) return;
-    seen.add(key);
-    warnings.push({ code, pointer, message: cut(message) });
+    const key = `${pointer} ${code}`;
+    if (found.size < COLLECTED_WARNINGS && !found.has(key)) found.set(key, { code, pointer, message: cut(message) });
   };
+  const warnings = (): readonly ImportWarning[] =>
+    [...found].sort(([a], [b]) => a < b ? -1 : 1).slice(0, IMPORT_LIMITS.warnings).map(([, warning]) => warning);
   return { warnings, warn };
 }
 

@@ -72,12 +72,16 @@ Deno.test("texts from a document are cut, and keep whole characters", () => {
   assert.equal(refuseImport("document_invalid", "").message, "The document cannot be read");
 });
 
-Deno.test("a warning is kept once, and at most so many are", () => {
+Deno.test("a warning is kept once, in the order of pointers, and at most so many are", () => {
   const { warnings, warn } = createWarningCollector();
-  for (let number = 0; number < IMPORT_LIMITS.warnings + 5; number++) warn("keyword_ignored", `/${number >> 1}`, "x");
-  assert.equal(warnings.length, (IMPORT_LIMITS.warnings + 5 + 1) >> 1);
-  for (let number = 0; number < 2 * IMPORT_LIMITS.warnings; number++) warn("member_ignored", `/${number}`, "x");
-  assert.equal(warnings.length, IMPORT_LIMITS.warnings);
+  for (const pointer of ["/b", "/a", "/b"]) warn("keyword_ignored", pointer, "x");
+  assert.deepEqual(warnings().map(({ pointer }) => pointer), ["/a", "/b"]);
+  for (let number = 2; number < IMPORT_LIMITS.warnings - 1; number++) warn("member_ignored", `/${number}`, "x");
+  assert.equal(warnings().length, IMPORT_LIMITS.warnings - 1);
+  warn("member_ignored", "/n", "x");
+  assert.equal(warnings().length, IMPORT_LIMITS.warnings);
+  warn("member_ignored", "/o", "x");
+  assert.equal(warnings().length, IMPORT_LIMITS.warnings);
 });
 
 Deno.test("a pointer and its steps are the same path", () => {

@@ -5,8 +5,10 @@
  */
 
 import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
-import { createSchemaSandbox } from "../../sandbox/schema_sandbox.ts";
+import { parseJson } from "../../../canonical/scan.ts";
+import { createSchemaSandbox, type SchemaSandbox } from "../../sandbox/schema_sandbox.ts";
 import { checkContract } from "../../contract/check.ts";
+import type { ProviderContract } from "../../types.ts";
 import type { ImportResult } from "../import_result.ts";
 import { checkRuntimeProfile } from "../runtime_profile.ts";
 
@@ -34,18 +36,25 @@ export function documentOf(paths: JsonObject, members: JsonObject = {}): JsonObj
   };
 }
 
-/** The problems of an imported contract and its profile; none for a refusal. */
-export async function problemsOf(result: ImportResult): Promise<readonly string[]> {
-  if (!result.ok) return [];
+/** Runs a body with a sandbox for schemas. */
+export async function withSchemas(body: (schemas: SchemaSandbox) => Promise<void>): Promise<void> {
   const schemas = createSchemaSandbox();
   try {
-    const { contract, profile } = result;
-    const owner = { provider_id: contract.provider_id, transport: "typed" } as const;
-    const checked = await checkContract(contract as unknown as JsonValue, owner, schemas);
-    const profiled = checkRuntimeProfile(profile as unknown as JsonValue, contract);
-    const problems = [checked, profiled].flatMap((one) => one.ok ? [] : one.problems);
-    return problems.map(({ path, message }) => `${path}: ${message}`);
+    await body(schemas);
   } finally {
     schemas.close();
   }
+}
+
+/** The problems of an imported contract, as read from its file, and of its profile; none for a refusal. */
+export async function problemsOf(result: ImportResult, schemas: SchemaSandbox): Promise<readonly string[]> {
+  if (!result.ok) return [];
+  const parsed = parseJson(JSON.stringify(result.contract));
+  if (!parsed.ok) return [parsed.fault.message];
+  const contract = parsed.value as unknown as ProviderContract;
+  const owner = { provider_id: contract.provider_id, transport: "typed" } as const;
+  const checked = await checkContract(parsed.value, owner, schemas);
+  const profiled = checkRuntimeProfile(result.profile as unknown as JsonValue, contract);
+  const problems = [checked, profiled].flatMap((one) => one.ok ? [] : one.problems);
+  return problems.map(({ path, message }) => `${path}: ${message}`);
 }

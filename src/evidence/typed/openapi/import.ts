@@ -5,7 +5,6 @@
  * @module
  */
 
-import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSchema } from "../../json_schema/compile.ts";
@@ -32,7 +31,7 @@ import { CandidateFault, type OpenApiDocument, openDocument, pointerAt } from ".
 import { type ListedOperation, listOperations, pathReason } from "./operations.ts";
 import { type OperationPlace, readRequest, type RequestContext, type RequestParts } from "./parameters.ts";
 import { readResult, type ResultPart } from "./responses.ts";
-import { createSchemaConverter, finishSchema } from "./schema.ts";
+import { createSchemaConverter, finishSchema, isDeeper, patternsAreLarge } from "./schema.ts";
 import { createSchemaFacts, isUntyped, schemaAt, withTypes } from "./schema_facts.ts";
 import { warnOfCredentials } from "./security.ts";
 import { baseUrl, isRelative, serverOf } from "./servers.ts";
@@ -140,6 +139,10 @@ function readRow(current: Import, listed: ListedOperation, selected: ReadonlySet
     }
   };
   reasons.push(...placeReasons(current, place, isSelected));
+  // The rest of an operation that only a selection makes a check is read once it is selected.
+  if (reasons.some(({ code }) => code === "method_not_selected" || code === "method_unsupported")) {
+    return { listed, parts: reasons };
+  }
   const request = attempt(() => readRequest({ ...current.request, isSelected }, place));
   const result = attempt(() => readResult({ ...current.result, isSelected }, place));
   if (result !== null) attempt(() => finishSchema(current.result.converter, result.schema, result.path));
@@ -172,27 +175,32 @@ function isTemplate(template: string): boolean {
   return template.length <= PROFILE_LIMITS.pathCharacters && PATH_TEMPLATE.test(template);
 }
 
-/** Makes the contract, or the refusal. */
+/** Makes the contract, or the refusal, and adds what was found on the way. */
 function conclude(current: Import, rows: readonly Row[]): ImportResult {
-  const { document, options } = current;
-  const found = { candidates: rows.map((row) => candidateOf(row, [])), warnings: document.warnings.warnings };
-  const usable = rows.filter(({ parts }) => "place" in parts);
-  const planned = options.selection === undefined ? planAll(usable) : planSelection(current, rows, options.selection);
-  if ("code" in planned) return { ...planned, ...found };
-  if (planned.length === 0) return refuseImport("no_usable_operation", `${rows.length} operations`, found);
-  if (planned.length > IMPORT_LIMITS.checks) {
-    return refuseImport("selection_required", `${planned.length} are usable, and ${IMPORT_LIMITS.checks} fit`, found);
-  }
-  const base = baseOf(current);
-  if ("code" in base) return { ...base, ...found };
-  return assemble(current, rows, planned, base.url);
+  const planned = planOf(current, rows);
+  const made = "code" in planned ? planned : assemble(current, rows, planned);
+  const warnings = current.document.warnings.warnings();
+  if ("code" in made) return { ...made, candidates: rows.map((row) => candidateOf(row)), warnings };
+  const { contract, profile, faults } = made;
+  const ids = new Map(made.planned.toReversed().map(({ row, check_id }) => [row, check_id] as const));
+  return { ok: true, contract, profile, candidates: rows.map((row) => candidateOf(row, ids, faults)), warnings };
+}
+
+/** The checks to make, or the refusal. */
+function planOf(current: Import, rows: readonly Row[]): readonly Planned[] | ImportRefusal {
+  const { selection } = current.options;
+  const planned = selection === undefined ? planAll(rows) : planSelection(current, rows, selection);
+  if ("code" in planned) return planned;
+  if (planned.length === 0) return refuseImport("no_usable_operation", `${rows.length} operations`);
+  if (planned.length <= IMPORT_LIMITS.checks) return planned;
+  return refuseImport("selection_required", `${planned.length} are usable, and ${IMPORT_LIMITS.checks} fit`);
 }
 
 function baseOf({ document, options, server }: Import): ImportRefusal | { readonly url: string } {
   const given = options.server_url ?? server;
   if (given === null || (options.server_url === undefined && isRelative(given))) {
     const detail = given === null ? 'Expected "servers", or a server URL' : `Expected a server URL, got "${given}"`;
-    return refuseImport("server_url_required", detail, { pointer: "/servers/0/url" });
+    return refuseImport("server_url_required", detail, "/servers/0/url");
   }
   const url = baseUrl(given);
   const expected = "an http or https URL in ASCII without user information, query and fragment";
@@ -204,9 +212,9 @@ function baseOf({ document, options, server }: Import): ImportRefusal | { readon
   return { url };
 }
 
-function planAll(usable: readonly Row[]): readonly Planned[] {
+function planAll(rows: readonly Row[]): readonly Planned[] {
   const ids = createCheckIds();
-  return usable.map((row) => plan(row, ids, null, null)).filter((one) => one !== null);
+  return rows.map((row) => plan(row, ids, null, null)).filter((one) => one !== null);
 }
 
 function plan(row: Row, ids: CheckIds, result_pointer: string | null, index: number | null): Planned | null {
@@ -222,7 +230,7 @@ function planSelection(
   selection: readonly ImportSelection[],
 ): readonly Planned[] | ImportRefusal {
   const refuse = (pointer: string, detail: string): ImportRefusal =>
-    refuseImport("selection_invalid", detail, { pointer: `/selection${pointer}` });
+    refuseImport("selection_invalid", detail, `/selection${pointer}`);
   if (selection.length === 0 || selection.length > IMPORT_LIMITS.checks) {
     return refuse("", `Expected 1 to ${IMPORT_LIMITS.checks} operations, got ${selection.length}`);
   }
@@ -252,76 +260,70 @@ function planSelection(
   return planned;
 }
 
+/** A contract and its profile, the checks in them, and the operations that could not be checks after all. */
+interface Assembled {
+  readonly contract: ProviderContract;
+  readonly profile: OpenApiHttpProfile;
+  readonly planned: readonly Planned[];
+  readonly faults: ReadonlyMap<Row, CandidateReason>;
+}
+
 /** Puts contract and profile together. */
-function assemble(current: Import, rows: readonly Row[], planned: readonly Planned[], base_url: string): ImportResult {
+function assemble(current: Import, rows: readonly Row[], planned: readonly Planned[]): Assembled | ImportRefusal {
   const { document, options } = current;
+  const base = baseOf(current);
+  if ("code" in base) return base;
   const checks: CheckContract[] = [];
   const operations: [string, HttpOperation][] = [];
   const faults = new Map<Row, CandidateReason>();
   let bytes = 0;
-  for (const one of sorted(planned)) {
+  for (const one of planned.toSorted((a, b) => a.check_id < b.check_id ? -1 : 1)) {
     const made = makeCheck(current, one);
     if ("code" in made) {
-      if (one.index !== null) return selectionFault(current, rows, one.index, made);
+      if (one.index !== null) return selectionFault(one.index, made);
       faults.set(one.row, made);
       continue;
     }
-    bytes += utf8Length(canonicalize(made as unknown as JsonValue)) + 1;
-    if (bytes > IMPORT_LIMITS.contractBytes - HEAD_BYTES) return contractTooLarge(current, rows, planned.length);
+    bytes += utf8Length(JSON.stringify(made)) + 1;
+    if (bytes > IMPORT_LIMITS.contractBytes - HEAD_BYTES) {
+      const detail = `the contract of ${planned.length} checks has more than ${IMPORT_LIMITS.contractBytes} bytes`;
+      return refuseImport("selection_required", detail);
+    }
     warnOfCredentials(document, one.parts.place.operation.value);
     checks.push(made);
     operations.push([one.check_id, operationOf(one)]);
   }
-  const candidates = rows.map((row) => candidateOf(row, planned, faults));
-  const { warnings } = document.warnings;
-  if (checks.length === 0) {
-    return refuseImport("no_usable_operation", `${rows.length} operations`, { candidates, warnings });
-  }
-  const contract = contractOf(document, options, checks);
+  if (checks.length === 0) return refuseImport("no_usable_operation", `${rows.length} operations`);
   const profile: OpenApiHttpProfile = {
     profile_version: "1",
     typed_protocol: "openapi_http",
-    base_url,
+    base_url: base.url,
     tls: { ca: null, client: null },
     credentials: [],
     operations: Object.fromEntries(operations),
     limits: CALL_LIMITS,
   };
-  return { ok: true, contract, profile, candidates, warnings };
+  return { contract: contractOf(document, options, checks), profile, planned, faults };
 }
 
 /** Bytes of a contract that are not those of its checks. */
 const HEAD_BYTES = 16_384;
 
-function sorted(planned: readonly Planned[]): readonly Planned[] {
-  return [...planned].sort((a, b) => a.check_id < b.check_id ? -1 : 1);
-}
-
-function selectionFault(current: Import, rows: readonly Row[], index: number, reason: CandidateReason): ImportResult {
-  const candidates = rows.map((row) => candidateOf(row, []));
-  const { warnings } = current.document.warnings;
-  const member = reason.code === "result_pointer_invalid" ? "result_pointer" : "operation";
-  const pointer = `/selection/${index}/${member}`;
-  return refuseImport("selection_invalid", reason.message, { pointer, candidates, warnings });
-}
-
-function contractTooLarge(current: Import, rows: readonly Row[], count: number): ImportResult {
-  const candidates = rows.map((row) => candidateOf(row, []));
-  const { warnings } = current.document.warnings;
-  const detail = `the contract of ${count} checks has more than ${IMPORT_LIMITS.contractBytes} bytes`;
-  return refuseImport("selection_required", detail, { candidates, warnings });
+function selectionFault(index: number, { code, message }: CandidateReason): ImportRefusal {
+  const name = code === "result_pointer_invalid" ? "result_pointer" : "operation";
+  return refuseImport("selection_invalid", message, `/selection/${index}/${name}`);
 }
 
 function candidateOf(
   row: Row,
-  planned: readonly Planned[],
+  ids: ReadonlyMap<Row, string> = new Map(),
   faults: ReadonlyMap<Row, CandidateReason> = new Map(),
 ): ImportCandidate {
   const { listed: { name: operation, method }, parts } = row;
   const fault = faults.get(row);
   const reasons = "place" in parts ? fault === undefined ? [] : [fault] : parts;
   const usable = reasons.length === 0;
-  const check_id = usable ? planned.find((one) => one.row === row)?.check_id ?? null : null;
+  const check_id = usable ? ids.get(row) ?? null : null;
   return { operation, method, usable, check_id, reasons };
 }
 
@@ -330,12 +332,8 @@ function makeCheck(current: Import, planned: Planned): CheckContract | Candidate
   const found = resultSchema(current, result, result_pointer);
   if ("code" in found) return found;
   const result_schema = found.schema;
-  for (const schema of [request.params_schema, result_schema]) {
-    const compiled = compileSchema(schema, current.document.spend);
-    if ("refusal" in compiled) {
-      return candidateReason("schema_invalid", pointerAt(place.operation.path), compiled.refusal);
-    }
-  }
+  const fault = schemaFault(current, request.params_schema, result_schema, result_pointer);
+  if (fault !== null) return candidateReason("schema_invalid", pointerAt(place.operation.path), fault);
   const { value } = place.operation;
   const given = member(value, "summary") ?? member(value, "description");
   return {
@@ -351,6 +349,25 @@ function makeCheck(current: Import, planned: Planned): CheckContract | Candidate
     examples: [],
   };
 }
+
+/**
+ * Why the schema engine refuses the schemas of a check. Their form follows from the conversion, so that they are compiled only
+ * where patterns of the document may be too large together, or where a pointer joined several schemas.
+ */
+function schemaFault(current: Import, params: JsonValue, result: JsonValue, pointer: string | null): string | null {
+  const compiled: JsonValue[] = [];
+  if (patternsAreLarge(current.request.converter)) compiled.push(params);
+  if (pointer !== null || patternsAreLarge(current.result.converter)) compiled.push(result);
+  for (const schema of compiled) {
+    if (isDeeper(schema, DEPTH_MAXIMUM)) return "it is nested too deep";
+    const compilation = compileSchema(schema, current.document.spend);
+    if ("refusal" in compilation) return compilation.refusal;
+  }
+  return null;
+}
+
+/** Containers of a schema; with those of the contract around it they are within the limit of the reader of contracts. */
+const DEPTH_MAXIMUM = 58;
 
 /** The schema of the whole response, or of the value at the pointer. */
 function resultSchema(

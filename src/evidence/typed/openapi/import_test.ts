@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
 import { CHECKS_MAXIMUM } from "../../contract/check.ts";
 import { IMPORT_LIMITS, type ImportSelection } from "../import_result.ts";
 import type { OpenApiHttpProfile } from "../profile_types.ts";
-import { documentOf, FLAG, operationOf, problemsOf, responsesOf } from "./document_fixture.ts";
+import { documentOf, FLAG, operationOf, problemsOf, responsesOf, withSchemas } from "./document_fixture.ts";
 import { importOpenApi } from "./import.ts";
 
 const OPTIONS = { provider_id: "builds" };
@@ -51,48 +51,49 @@ const BUILD_STATUS = documentOf({
   },
 });
 
-Deno.test("an operation becomes a check with its params, its result and its comparators", async () => {
-  const result = importOpenApi(BUILD_STATUS, OPTIONS);
-  assert.ok(result.ok);
-  assert.deepEqual(await problemsOf(result), []);
-  const [check] = result.contract.checks;
-  const status = {
-    type: "object",
-    required: ["state"],
-    properties: {
-      state: { type: "string", enum: ["green", "red"] },
-      secret: { type: "string" },
-      finished: { type: ["string", "null"], format: "date-time" },
-      parent: { $ref: "#/$defs/Status" },
-    },
-  };
-  assert.deepEqual(check, {
-    check_id: "getStatus",
-    description: "The status of a build",
-    determinism: "external",
-    params_required: true,
-    params_schema: {
+Deno.test("an operation becomes a check with its params, its result and its comparators", () =>
+  withSchemas(async (schemas) => {
+    const result = importOpenApi(BUILD_STATUS, OPTIONS);
+    assert.ok(result.ok);
+    assert.deepEqual(await problemsOf(result, schemas), []);
+    const [check] = result.contract.checks;
+    const status = {
       type: "object",
-      additionalProperties: false,
+      required: ["state"],
       properties: {
-        id: { type: "integer" },
-        branch: {
-          allOf: [{ type: "array", items: { type: "string" } }],
-          type: "array",
-          items: { type: ["string", "number", "boolean"] },
-          description: "A branch",
-        },
-        "X-Team": { type: "string" },
+        state: { type: "string", enum: ["green", "red"] },
+        secret: { type: "string" },
+        finished: { type: ["string", "null"], format: "date-time" },
+        parent: { $ref: "#/$defs/Status" },
       },
-      required: ["id"],
-    },
-    result_schema: { ...status, $defs: { Status: status } },
-    allowed_comparators: ["equals", "not_equals", "deep_equals", "deep_not_equals", "exists", "not_exists"],
-    anchor_types: ["openapi_request"],
-    content_types: ["application/json"],
-    examples: [],
-  });
-});
+    };
+    assert.deepEqual(check, {
+      check_id: "getStatus",
+      description: "The status of a build",
+      determinism: "external",
+      params_required: true,
+      params_schema: {
+        type: "object",
+        additionalProperties: false,
+        properties: {
+          id: { type: "integer" },
+          branch: {
+            allOf: [{ type: "array", items: { type: "string" } }],
+            type: "array",
+            items: { type: ["string", "number", "boolean"] },
+            description: "A branch",
+          },
+          "X-Team": { type: "string" },
+        },
+        required: ["id"],
+      },
+      result_schema: { ...status, $defs: { Status: status } },
+      allowed_comparators: ["equals", "not_equals", "deep_equals", "deep_not_equals", "exists", "not_exists"],
+      anchor_types: ["openapi_request"],
+      content_types: ["application/json"],
+      examples: [],
+    });
+  }));
 
 Deno.test("an operation of the profile says how to ask, and where in the document it stands", () => {
   const result = importOpenApi(BUILD_STATUS, OPTIONS);
@@ -265,22 +266,23 @@ Deno.test("the address comes from the first server, its variables, or the option
   }
 });
 
-Deno.test("up to 256 usable operations become checks, more need a selection, and every one stays a candidate", async () => {
-  const rows: readonly (readonly [count: number, outcome: string])[] = [
-    [CHECKS_MAXIMUM - 1, "255 checks"],
-    [CHECKS_MAXIMUM, "256 checks"],
-    [CHECKS_MAXIMUM + 1, "selection_required"],
-  ];
-  for (const [count, outcome] of rows) {
-    const paths = Object.fromEntries(
-      Array.from({ length: count }, (_, index) => [`/p${index}`, { get: operationOf() }]),
-    );
-    const result = importOpenApi(documentOf(paths), OPTIONS);
-    assert.equal(result.ok ? `${result.contract.checks.length} checks` : result.code, outcome);
-    assert.equal(result.candidates.filter(({ usable }) => usable).length, count);
-    assert.deepEqual(await problemsOf(result), []);
-  }
-});
+Deno.test("up to 256 usable operations become checks, more need a selection, and every one stays a candidate", () =>
+  withSchemas(async (schemas) => {
+    const rows: readonly (readonly [count: number, outcome: string])[] = [
+      [CHECKS_MAXIMUM - 1, "255 checks"],
+      [CHECKS_MAXIMUM, "256 checks"],
+      [CHECKS_MAXIMUM + 1, "selection_required"],
+    ];
+    for (const [count, outcome] of rows) {
+      const paths = Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`/p${index}`, { get: operationOf() }]),
+      );
+      const result = importOpenApi(documentOf(paths), OPTIONS);
+      assert.equal(result.ok ? `${result.contract.checks.length} checks` : result.code, outcome);
+      assert.equal(result.candidates.filter(({ usable }) => usable).length, count);
+      assert.deepEqual(await problemsOf(result, schemas), []);
+    }
+  }));
 
 Deno.test("operations are read up to their limit, and refused above it", () => {
   const rows: readonly (readonly [count: number, code: string])[] = [
@@ -336,47 +338,48 @@ const SELECTED = documentOf({
   },
 });
 
-Deno.test("a selection makes checks of operations by name, with ids and pointers of its own", async () => {
-  const selection: readonly ImportSelection[] = [
-    { operation: "getBuild" },
-    { operation: "getBuild", check_id: "ok", result_pointer: "/ok" },
-    { operation: "GET /builds/{id}", check_id: "failed", result_pointer: "/steps/0/failed" },
-    { operation: "getBuild", check_id: "name", result_pointer: "/steps/1/name" },
-    { operation: "getBuild", check_id: "label", result_pointer: "/labels/any" },
-    { operation: "startBuild" },
-    { operation: "GET /one" },
-  ];
-  const result = importOpenApi(SELECTED, { ...OPTIONS, selection });
-  assert.ok(result.ok, result.ok ? "" : result.message);
-  assert.deepEqual(await problemsOf(result), []);
-  const results = result.contract.checks.map(({ check_id, result_schema }) => [check_id, result_schema]);
-  assert.deepEqual(Object.fromEntries(results), {
-    "GET /one": FLAG,
-    failed: { type: "integer" },
-    getBuild: result.contract.checks.find(({ check_id }) => check_id === "getBuild")?.result_schema,
-    label: { type: "string" },
-    name: { type: "string" },
-    ok: FLAG,
-    startBuild: FLAG,
-  });
-  const { operations } = result.profile as OpenApiHttpProfile;
-  assert.deepEqual(operations["failed"]?.result_pointer, "/steps/0/failed");
-  // Selected by name, an operation does without an optional parameter that no check can set.
-  assert.deepEqual(operations["getBuild"]?.parameters.map(({ name }) => name), ["id"]);
-  assert.ok(result.warnings.some(({ code }) => code === "parameter_left_out"));
-  assert.deepEqual(operations["startBuild"]?.method, "POST");
-  assert.deepEqual(operations["startBuild"]?.body, { param: "body", content_type: "application/json" });
-  const start = result.contract.checks.find(({ check_id }) => check_id === "startBuild");
-  assert.deepEqual(start?.params_schema, {
-    type: "object",
-    additionalProperties: false,
-    properties: {
-      id: { type: "string", minLength: 1 },
-      body: { type: "object", properties: { id: { type: "string" } } },
-    },
-    required: ["id", "body"],
-  });
-});
+Deno.test("a selection makes checks of operations by name, with ids and pointers of its own", () =>
+  withSchemas(async (schemas) => {
+    const selection: readonly ImportSelection[] = [
+      { operation: "getBuild" },
+      { operation: "getBuild", check_id: "ok", result_pointer: "/ok" },
+      { operation: "GET /builds/{id}", check_id: "failed", result_pointer: "/steps/0/failed" },
+      { operation: "getBuild", check_id: "name", result_pointer: "/steps/1/name" },
+      { operation: "getBuild", check_id: "label", result_pointer: "/labels/any" },
+      { operation: "startBuild" },
+      { operation: "GET /one" },
+    ];
+    const result = importOpenApi(SELECTED, { ...OPTIONS, selection });
+    assert.ok(result.ok, result.ok ? "" : result.message);
+    assert.deepEqual(await problemsOf(result, schemas), []);
+    const results = result.contract.checks.map(({ check_id, result_schema }) => [check_id, result_schema]);
+    assert.deepEqual(Object.fromEntries(results), {
+      "GET /one": FLAG,
+      failed: { type: "integer" },
+      getBuild: result.contract.checks.find(({ check_id }) => check_id === "getBuild")?.result_schema,
+      label: { type: "string" },
+      name: { type: "string" },
+      ok: FLAG,
+      startBuild: FLAG,
+    });
+    const { operations } = result.profile as OpenApiHttpProfile;
+    assert.deepEqual(operations["failed"]?.result_pointer, "/steps/0/failed");
+    // Selected by name, an operation does without an optional parameter that no check can set.
+    assert.deepEqual(operations["getBuild"]?.parameters.map(({ name }) => name), ["id"]);
+    assert.ok(result.warnings.some(({ code }) => code === "parameter_left_out"));
+    assert.deepEqual(operations["startBuild"]?.method, "POST");
+    assert.deepEqual(operations["startBuild"]?.body, { param: "body", content_type: "application/json" });
+    const start = result.contract.checks.find(({ check_id }) => check_id === "startBuild");
+    assert.deepEqual(start?.params_schema, {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        id: { type: "string", minLength: 1 },
+        body: { type: "object", properties: { id: { type: "string" } } },
+      },
+      required: ["id", "body"],
+    });
+  }));
 
 Deno.test("a selection that does not fit is refused where it does not", () => {
   const rows: readonly (readonly [selection: readonly ImportSelection[], pointer: string])[] = [
@@ -478,10 +481,10 @@ Deno.test("the credentials that operations ask for are named, each once", () => 
   assert.ok(result.ok);
   assert.deepEqual((result.profile as OpenApiHttpProfile).credentials, []);
   assert.deepEqual(result.warnings.map(({ code, pointer }) => `${code} ${pointer.split("/").at(-1)}`), [
-    "credential_required token",
-    "credential_required login",
     "credential_required key",
-    "credential_unsupported query",
+    "credential_required login",
     "credential_unsupported missing",
+    "credential_unsupported query",
+    "credential_required token",
   ]);
 });

@@ -11,7 +11,7 @@ import { readYamlDocument } from "../../builtin/yaml_document.ts";
 import { IMPORT_LIMITS, type ImportRefusal, refuseImport } from "../import_result.ts";
 
 /** Commas, colons and opening brackets of a document in JSON, those in texts included. One value takes up to 200 bytes of memory. */
-const JSON_MARKS_MAXIMUM = 4_000_000;
+export const JSON_MARKS_MAXIMUM = 3_000_000;
 /** Nesting of containers: those of the document around schemas, and schemas. */
 const DEPTH_MAXIMUM = 128;
 

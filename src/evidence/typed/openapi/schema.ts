@@ -5,7 +5,6 @@
  * @module
  */
 
-import { canonicalize } from "../../../canonical/canonicalize.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -14,18 +13,30 @@ import {
   type JsonValue,
   member,
 } from "../../../canonical/json.ts";
+import { areSorted, sortNames } from "../../../canonical/members.ts";
 import { below, type JsonPath, stepsTo } from "../../../canonical/path.ts";
+import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSearch } from "../../regular_expression/search.ts";
 import { IMPORT_LIMITS } from "../import_result.ts";
 import { CandidateFault, faultAt, followReference, type Found, type OpenApiDocument, pointerAt } from "./document.ts";
 import { ASSERTION_FORMS, SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS, UNSUPPORTED_KEYWORDS } from "./schema_keywords.ts";
 
-/** Containers between a schema and its outermost one; the schema engine accepts 64, of which a definition needs two. */
-const DEPTH_MAXIMUM = 60;
+/**
+ * Containers between a schema and its outermost one. The readers of contracts and of schemas accept 64, of which the contract, a
+ * definition, the limits of a parameter and a listed value take some.
+ */
+const DEPTH_MAXIMUM = 50;
+/** Containers of a value that `enum` or `const` lists. */
+const VALUE_DEPTH_MAXIMUM = 4;
+/** Characters of the name of a definition, percent-encoded. */
+const NAME_CHARACTERS = 1024;
 /** Definitions of one schema. */
-const DEFINITIONS_MAXIMUM = 4096;
-/** Work that the compilation of one pattern may take. */
+const DEFINITIONS_MAXIMUM = 1024;
+/** Closures that are kept, each with at most {@link DEFINITIONS_MAXIMUM} entries. */
+const CLOSURES_MAXIMUM = 1000;
+/** Work that the compilation of one pattern may take, and of all patterns of one schema. */
 const PATTERN_STEPS = 20_000;
+const ALL_PATTERN_STEPS = 100_000;
 
 /** Who sends a value of the schema: properties of the other side are not required. */
 export type Direction = "request" | "response";
@@ -53,7 +64,15 @@ export interface SchemaConverter {
   readonly places: Map<string, Found>;
   /** Definitions from which no chain of references in place leads back. */
   readonly acyclic: Set<string>;
+  /** Everything that a definition leads to, itself included: many operations have the same result. */
+  readonly closures: Map<string, Closure>;
+  /** Finished schemas by the definition that they are, or why there is none. */
+  readonly finished: Map<string, JsonValue | CandidateFault>;
+  /** The work that the compilation of each pattern takes; null for one that is refused. */
+  readonly patterns: Map<string, number | null>;
 }
+
+type Closure = ReadonlyMap<string, Definition>;
 
 /** A schema while it is converted. */
 interface Conversion {
@@ -71,7 +90,16 @@ interface Position {
 
 /** Creates a converter without definitions. */
 export function createSchemaConverter(document: OpenApiDocument, direction: Direction): SchemaConverter {
-  return { document, direction, definitions: new Map(), places: new Map(), acyclic: new Set() };
+  return {
+    document,
+    direction,
+    definitions: new Map(),
+    places: new Map(),
+    acyclic: new Set(),
+    closures: new Map(),
+    finished: new Map(),
+    patterns: new Map(),
+  };
 }
 
 /**
@@ -95,27 +123,49 @@ export function convertSchema(converter: SchemaConverter, given: Found): JsonVal
  * @throws {CandidateFault} Where it is too large
  */
 export function finishSchema(converter: SchemaConverter, schema: JsonValue, path: JsonPath): JsonValue {
-  const target = targetOf(converter, schema);
-  if (!isJsonObject(target)) return target;
-  const used = closureOf(converter, referencesIn(target), path);
-  let bytes = byteLength(target);
+  const name = onlyReference(schema);
+  const known = name === null ? undefined : converter.finished.get(name);
+  const finished = known ?? attempt(() => withDefinitions(converter, targetOf(converter, schema), path));
+  if (name !== null) converter.finished.set(name, finished);
+  if (finished instanceof CandidateFault) throw finished;
+  return finished;
+}
+
+function attempt<T>(make: () => T): T | CandidateFault {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof CandidateFault) return error;
+    throw error;
+  }
+}
+
+function withDefinitions(converter: SchemaConverter, schema: JsonValue, path: JsonPath): JsonValue {
+  if (!isJsonObject(schema)) return schema;
+  const used = closureOf(converter, referencesIn(schema), path);
+  let bytes = byteLength(schema);
   for (const definition of used.values()) bytes += definition.bytes;
   if (bytes > IMPORT_LIMITS.schemaBytes) {
     throw faultAt("schema_too_large", path, `${bytes} bytes; the most are ${IMPORT_LIMITS.schemaBytes}`);
   }
-  if (used.size === 0) return target;
+  if (used.size === 0) return schema;
   const definitions = [...used.keys()].sort().map((name) => [name, used.get(name)?.schema ?? true] as const);
-  return { ...target, $defs: Object.fromEntries(definitions) };
+  return { ...schema, $defs: Object.fromEntries(definitions) };
 }
 
 /** The schema at the end of the references of a schema that has nothing beside them. */
 export function targetOf(converter: SchemaConverter, given: JsonValue): JsonValue {
   let schema = given;
   for (;;) {
-    const name = isJsonObject(schema) && Object.keys(schema).length === 1 ? nameOfReference(schema) : null;
+    const name = onlyReference(schema);
     if (name === null) return schema;
     schema = definitionOf(converter, name).schema;
   }
+}
+
+/** The definition that a schema is, where it has nothing beside the reference. */
+function onlyReference(schema: JsonValue): string | null {
+  return isJsonObject(schema) && Object.keys(schema).length === 1 ? nameOfReference(schema) : null;
 }
 
 /** The schema that a converted `$ref` names; undefined for a schema without one. */
@@ -148,15 +198,14 @@ function definitionName(path: JsonPath): string {
 }
 
 function byteLength(schema: JsonValue): number {
-  return canonicalize(schema).length;
+  return utf8Length(JSON.stringify(schema));
 }
 
 /** Every definition that the names lead to, converted; the first fault of one of them is that of the schema. */
-function closureOf(
-  converter: SchemaConverter,
-  names: Iterable<string>,
-  path: JsonPath,
-): ReadonlyMap<string, Definition> {
+function closureOf(converter: SchemaConverter, names: ReadonlySet<string>, path: JsonPath): Closure {
+  const only = names.size === 1 ? [...names][0] : undefined;
+  const known = only === undefined ? undefined : converter.closures.get(only);
+  if (known !== undefined) return known;
   const used = new Map<string, Definition>();
   const waiting = [...names];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
@@ -164,12 +213,13 @@ function closureOf(
     if (used.size >= DEFINITIONS_MAXIMUM) {
       throw faultAt("schema_too_large", path, `more than ${DEFINITIONS_MAXIMUM} parts`);
     }
-    converter.document.spend(1);
     const definition = definitionOf(converter, name);
+    converter.document.spend(1 + definition.uses.size);
     used.set(name, definition);
     for (const next of definition.uses) if (!used.has(next)) waiting.push(next);
   }
   for (const name of used.keys()) refuseCycle(converter, name);
+  if (only !== undefined && converter.closures.size < CLOSURES_MAXIMUM) converter.closures.set(only, used);
   return used;
 }
 
@@ -185,14 +235,11 @@ function makeDefinition(converter: SchemaConverter, name: string): Definition | 
   const place = converter.places.get(name);
   if (place === undefined) throw new Error(`Cannot convert definition "${name}": it has no place`);
   const conversion: Conversion = { converter, uses: new Set(), usesInPlace: new Set() };
-  try {
+  return attempt(() => {
     const schema = convert(conversion, place.value, { path: place.path, depth: 2, isInPlace: true });
     const { uses, usesInPlace } = conversion;
     return { name, schema, bytes: byteLength(schema) + name.length, uses, usesInPlace };
-  } catch (error) {
-    if (error instanceof CandidateFault) return error;
-    throw error;
-  }
+  });
 }
 
 /** Refuses references that apply a schema to the same value again: no value would ever be judged. */
@@ -266,10 +313,12 @@ function convertReference(conversion: Conversion, reference: JsonValue, position
   const { converter } = conversion;
   const target = followReference(converter.document, reference, below(position.path, "$ref"));
   const name = definitionName(target.path);
+  const text = referenceTo(name);
+  if (text.length > NAME_CHARACTERS) throw faultAt("schema_invalid", position.path, "The reference is too long");
   converter.places.set(name, target);
   conversion.uses.add(name);
   if (position.isInPlace) conversion.usesInPlace.add(name);
-  return referenceTo(name);
+  return text;
 }
 
 function convertKeywords(
@@ -278,11 +327,18 @@ function convertKeywords(
   position: Position,
   members: Map<string, JsonValue>,
 ): void {
-  for (const [keyword, value] of Object.entries(schema)) {
+  for (const [keyword, value] of sortedEntries(schema)) {
     const isValid = ASSERTION_FORMS.get(keyword);
     if (isValid !== undefined) setAssertion(conversion, members, { keyword, value, isValid, schema, position });
     else convertApplicator(conversion, members, keyword, value, position);
   }
+}
+
+/** The members by name, so that the first fault does not depend on their order in the document. */
+function sortedEntries(object: JsonObject): [name: string, value: JsonValue][] {
+  const names = Object.keys(object);
+  if (!areSorted(names)) sortNames(names);
+  return names.map((name) => [name, object[name] ?? null]);
 }
 
 interface GivenAssertion {
@@ -302,6 +358,9 @@ function setAssertion(conversion: Conversion, members: Map<string, JsonValue>, g
     if (value === true && typeof limit === "number") return void members.set(keyword, limit);
   }
   if (keyword === "required" && isJsonArray(value)) return setRequired(conversion, members, value, given);
+  if ((keyword === "enum" || keyword === "const") && isDeeper(value, VALUE_DEPTH_MAXIMUM)) {
+    throw faultAt("schema_too_deep", below(position.path, keyword));
+  }
   const isKept = given.isValid(value) && (keyword !== "pattern" || isPattern(conversion, String(value)));
   if (isKept) members.set(keyword, value);
   else ignoreKeyword(conversion, below(position.path, keyword), keyword);
@@ -312,18 +371,39 @@ function ignoreKeyword(conversion: Conversion, path: JsonPath, keyword: string):
   conversion.converter.document.warnings.warn("keyword_ignored", pointerAt(path), message);
 }
 
-function isPattern(conversion: Conversion, pattern: string): boolean {
-  let left = PATTERN_STEPS;
+function isPattern({ converter }: Conversion, pattern: string): boolean {
+  const known = converter.patterns.get(pattern);
+  const steps = known === undefined ? patternSteps(converter, pattern) : known;
+  if (known === undefined) converter.patterns.set(pattern, steps);
+  return steps !== null;
+}
+
+function patternSteps({ document }: SchemaConverter, pattern: string): number | null {
+  let taken = 0;
   try {
     compileSearch(pattern, (steps) => {
-      conversion.converter.document.spend(steps);
-      if ((left -= steps) < 0) throw new SyntaxError("the pattern is too large");
+      document.spend(steps);
+      if ((taken += steps) > PATTERN_STEPS) throw new SyntaxError("the pattern is too large");
     });
-    return true;
+    return taken;
   } catch (error) {
-    if (error instanceof SyntaxError) return false;
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
+}
+
+/** Whether all patterns together could be too large for one schema. */
+export function patternsAreLarge({ patterns }: SchemaConverter): boolean {
+  let all = 0;
+  for (const steps of patterns.values()) all += steps ?? 0;
+  return all > ALL_PATTERN_STEPS;
+}
+
+/** Whether containers are nested deeper than the limit. */
+export function isDeeper(value: JsonValue, limit: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (limit === 0) return true;
+  return Object.values(value).some((inner: JsonValue) => isDeeper(inner, limit - 1));
 }
 
 /** Names once each, without those that only the other side sends. */
@@ -368,7 +448,7 @@ function convertApplicator(
   const map = SCHEMA_MAPS.get(keyword);
   if (map === undefined) return;
   if (!isJsonObject(value)) return ignoreKeyword(conversion, at, keyword);
-  const entries = Object.entries(value).filter(([name]) =>
+  const entries = sortedEntries(value).filter(([name]) =>
     keyword !== "patternProperties" || isPattern(conversion, name)
   );
   const convertEntry = ([name, inner]: readonly [string, JsonValue]): readonly [string, JsonValue] => [

@@ -1,0 +1,55 @@
+/**
+ * The bytes of documents: formats, and limits at the value below, at, and above each.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { IMPORT_LIMITS } from "../import_result.ts";
+import { JSON_MARKS_MAXIMUM, readSource } from "./read_source.ts";
+
+function outcomeOf(bytes: Uint8Array): string {
+  const read = readSource(bytes);
+  return "code" in read ? read.code : "read";
+}
+
+Deno.test("a document is JSON where it begins with a brace, else YAML", () => {
+  const rows: readonly (readonly [text: string, outcome: string])[] = [
+    [`{"openapi":"3.1.0"}`, "read"],
+    [`\ufeff{"openapi":"3.1.0"}`, "read"],
+    [` \n{"openapi":"3.1.0"}`, "read"],
+    ["openapi: 3.1.0\n", "read"],
+    ["{openapi: 3.1.0}", "document_invalid"],
+    [`{"a":1,"a":2}`, "document_invalid"],
+    [`{"a":"\\ud800"}`, "document_invalid"],
+    ["a: &x 1\nb: *y\n", "document_invalid"],
+    ["a: 1\na: 2\n", "document_invalid"],
+  ];
+  for (const [text, outcome] of rows) assert.equal(outcomeOf(new TextEncoder().encode(text)), outcome, text);
+  assert.equal(outcomeOf(new Uint8Array([0x7b, 0xff])), "document_invalid");
+  assert.equal(outcomeOf(new Uint8Array([0xff])), "document_invalid");
+});
+
+Deno.test("YAML has at most its bytes", () => {
+  const limit = IMPORT_LIMITS.yamlBytes;
+  for (const [bytes, outcome] of [[limit - 1, "read"], [limit, "read"], [limit + 1, "document_too_large"]] as const) {
+    const text = new Uint8Array(bytes).fill(0x20);
+    text.set(new TextEncoder().encode("a: 1"));
+    assert.equal(outcomeOf(text), outcome, `${bytes}`);
+  }
+});
+
+Deno.test("JSON has at most its commas, colons and brackets", () => {
+  const limit = JSON_MARKS_MAXIMUM;
+  for (const [marks, outcome] of [[limit - 1, "read"], [limit, "read"], [limit + 1, "document_too_complex"]] as const) {
+    const text = `{"a":[0${",0".repeat(marks - 3)}]}`;
+    assert.equal(outcomeOf(new TextEncoder().encode(text)), outcome, `${marks}`);
+  }
+});
+
+Deno.test("JSON is nested at most 128 deep", () => {
+  for (const [depth, outcome] of [[127, "read"], [128, "read"], [129, "document_invalid"]] as const) {
+    const text = `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
+    assert.equal(outcomeOf(new TextEncoder().encode(text)), outcome, `${depth}`);
+  }
+});

@@ -1,0 +1,20 @@
+/**
+ * Imports one file in a process of its own, and prints the outcome with the time and the most memory that the process took.
+ *
+ * @module
+ */
+
+import { importInSandbox } from "../../src/evidence/typed/import_sandbox.ts";
+
+const [file = ""] = Deno.args;
+const bytes = await Deno.readFile(file);
+const started = performance.now();
+const result = await importInSandbox({ kind: "openapi", bytes }, { provider_id: "hostile" });
+const milliseconds = Math.round(performance.now() - started);
+const status = await Deno.readTextFile("/proc/self/status");
+const mebibytes = Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
+const codes = result.candidates.flatMap(({ reasons }) => reasons.map(({ code }) => code));
+const outcome = result.ok ? `checks ${result.contract.checks.length}` : [result.code, ...new Set(codes)].join(" ");
+const detail = result.ok ? "" : result.message.slice(0, 200);
+console.log(JSON.stringify({ outcome, milliseconds, mebibytes, detail }));
+Deno.exit();
