@@ -314,10 +314,14 @@ export function candidateReason(code: CandidateReasonCode, pointer: string, deta
   return { code, pointer, message: withDetail(CANDIDATE_REASONS[code], detail) };
 }
 
-/** A refusal with its sentence, without candidates. */
-export function refuseImport(code: ImportRefusalCode, detail: string, pointer = ""): ImportRefusal {
+/** A refusal with its sentence. */
+export function refuseImport(
+  code: ImportRefusalCode,
+  detail: string,
+  found: Partial<Pick<ImportRefusal, "pointer" | "candidates" | "warnings">> = {},
+): ImportRefusal {
   const message = withDetail(IMPORT_REFUSALS[code], detail);
-  return { ok: false, code, message, pointer, candidates: [], warnings: [] };
+  return { ok: false, code, message, pointer: "", candidates: [], warnings: [], ...found };
 }
 
 function withDetail(sentence: string, detail: string): string {
@@ -334,7 +338,7 @@ function cut(text: string): string {
 /** Collects the warnings of one import, each once. */
 export interface WarningCollector {
   /** The first {@link IMPORT_LIMITS}.warnings by pointer and code. */
-  readonly warnings: () => readonly ImportWarning[];
+  readonly warnings: readonly ImportWarning[];
   readonly warn: (code: ImportWarningCode, pointer: string, message: string) => void;
 }
 
@@ -348,9 +352,13 @@ export function createWarningCollector(): WarningCollector {
     const key = `${pointer} ${code}`;
     if (found.size < COLLECTED_WARNINGS && !found.has(key)) found.set(key, { code, pointer, message: cut(message) });
   };
-  const warnings = (): readonly ImportWarning[] =>
-    [...found].sort(([a], [b]) => a < b ? -1 : 1).slice(0, IMPORT_LIMITS.warnings).map(([, warning]) => warning);
-  return { warnings, warn };
+  return {
+    warn,
+    get warnings(): readonly ImportWarning[] {
+      const sorted = [...found].sort(([a], [b]) => a < b ? -1 : 1).map(([, warning]) => warning);
+      return sorted.slice(0, IMPORT_LIMITS.warnings);
+    },
+  };
 }
 
 /** The JSON pointer (RFC 6901) of a path. */

@@ -179,7 +179,7 @@ function isTemplate(template: string): boolean {
 function conclude(current: Import, rows: readonly Row[]): ImportResult {
   const planned = planOf(current, rows);
   const made = "code" in planned ? planned : assemble(current, rows, planned);
-  const warnings = current.document.warnings.warnings();
+  const warnings = current.document.warnings.warnings;
   if ("code" in made) return { ...made, candidates: rows.map((row) => candidateOf(row)), warnings };
   const { contract, profile, faults } = made;
   const ids = new Map(made.planned.toReversed().map(({ row, check_id }) => [row, check_id] as const));
@@ -200,7 +200,7 @@ function baseOf({ document, options, server }: Import): ImportRefusal | { readon
   const given = options.server_url ?? server;
   if (given === null || (options.server_url === undefined && isRelative(given))) {
     const detail = given === null ? 'Expected "servers", or a server URL' : `Expected a server URL, got "${given}"`;
-    return refuseImport("server_url_required", detail, "/servers/0/url");
+    return refuseImport("server_url_required", detail, { pointer: "/servers/0/url" });
   }
   const url = baseUrl(given);
   const expected = "an http or https URL in ASCII without user information, query and fragment";
@@ -230,7 +230,7 @@ function planSelection(
   selection: readonly ImportSelection[],
 ): readonly Planned[] | ImportRefusal {
   const refuse = (pointer: string, detail: string): ImportRefusal =>
-    refuseImport("selection_invalid", detail, `/selection${pointer}`);
+    refuseImport("selection_invalid", detail, { pointer: `/selection${pointer}` });
   if (selection.length === 0 || selection.length > IMPORT_LIMITS.checks) {
     return refuse("", `Expected 1 to ${IMPORT_LIMITS.checks} operations, got ${selection.length}`);
   }
@@ -311,7 +311,7 @@ const HEAD_BYTES = 16_384;
 
 function selectionFault(index: number, { code, message }: CandidateReason): ImportRefusal {
   const name = code === "result_pointer_invalid" ? "result_pointer" : "operation";
-  return refuseImport("selection_invalid", message, `/selection/${index}/${name}`);
+  return refuseImport("selection_invalid", message, { pointer: `/selection/${index}/${name}` });
 }
 
 function candidateOf(
