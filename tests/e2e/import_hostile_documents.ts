@@ -92,7 +92,8 @@ ${
 `;
 
 const PROTOTYPE_NAMES = withSchema(
-  `{"type":"object","required":["__proto__"],"properties":{"__proto__":{"$ref":"#/components/schemas/__proto__"},"constructor":{"type":"integer"}}}`,
+  `{"type":"object","required":["__proto__"],"properties":{` +
+    `"__proto__":{"$ref":"#/components/schemas/__proto__"},"constructor":{"type":"integer"}}}`,
   `{"__proto__":{"type":"string"},"toString":{"type":"boolean"}}`,
 );
 
