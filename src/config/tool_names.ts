@@ -44,6 +44,3 @@ export const TOOL_NAMES = [
 
 /** One of {@link TOOL_NAMES}. */
 export type ToolName = typeof TOOL_NAMES[number];
-
-/** The accepted names whose tools do not exist yet. */
-export const UNAVAILABLE_TOOLS: readonly string[] = ["typed_providers_import"];

@@ -27,6 +27,7 @@ export const TOOL_PAGES: readonly string[] = [
   "reference/tools/schemas_register.md",
   "reference/tools/schemas_list.md",
   "reference/tools/schemas_get.md",
+  "reference/tools/typed_providers_import.md",
   "reference/tools/typed_providers_register.md",
   "reference/tools/typed_providers_activate.md",
   "reference/tools/typed_providers_deprecate.md",

@@ -103,6 +103,7 @@ const HINTS: Readonly<Record<string, string>> = {
   schemas_register: "writes",
   schemas_list: "reads",
   schemas_get: "reads",
+  typed_providers_import: "reads",
   typed_providers_register: "writes",
   typed_providers_activate: "writes",
   typed_providers_deprecate: "writes",

@@ -50,6 +50,7 @@ export function runsList(services: Services): Tool {
       correlation_id: z.string().exactOptional(),
       ...pageMembers,
     }),
+    listedBy: "items",
     output: closed({
       items: listOf(closed({
         run_key: ref("run_key"),

@@ -19,6 +19,7 @@ import { closeStores, openStores, type Stores } from "../store/open.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices } from "./services/services.ts";
+import type { TypedProviders } from "./services/typed_providers.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
 
@@ -65,8 +66,10 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   let packs: Promise<PackThread> | null = null;
   const packThread = (): Promise<PackThread> => packs ??= openPackThread(options);
   const namespaces = namespaceAuthorityOf(config.namespace);
+  let typed: TypedProviders | null = null;
   const close = async (): Promise<void> => {
     namespaces?.close();
+    await typed?.close();
     await Promise.all([...providers.values()].map((provider) => provider.close()));
     schemaSandbox.close();
     (await packs)?.close();
@@ -99,6 +102,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           schemaSandbox,
           namespaces,
           providers,
+          typedGrants: options.typed,
           publisher: openPublisher,
           dataDir: options.dataDir,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
@@ -106,6 +110,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
         })
       ),
     );
+    typed = services.typed;
     return {
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),

@@ -27,6 +27,7 @@ export function scenariosList(services: Services): Tool {
       "scenario_start names the exact one.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    listedBy: "items",
     output: closed({
       items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: IDENTITY })),
       next_token: orNull(TEXT),

@@ -27,6 +27,7 @@ export function schemasList(services: Services): Tool {
       "cursor = next_token until next_token is null.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    listedBy: "items",
     output: closed({ items: listOf(ref("schema_record")), next_token: orNull(TEXT) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {

@@ -41,6 +41,7 @@ const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
   schemas_register: async () => (await import("./schemas_register.ts")).schemasRegister,
   schemas_list: async () => (await import("./schemas_list.ts")).schemasList,
   schemas_get: async () => (await import("./schemas_get.ts")).schemasGet,
+  typed_providers_import: async () => (await import("./typed_providers_import.ts")).typedProvidersImport,
   typed_providers_register: async () => (await import("./typed_providers_register.ts")).typedProvidersRegister,
   typed_providers_activate: async () => (await import("./typed_providers_activate.ts")).typedProvidersActivate,
   typed_providers_deprecate: async () => (await import("./typed_providers_deprecate.ts")).typedProvidersDeprecate,

@@ -21,8 +21,7 @@ export function typedProvidersActivate(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Activate a typed provider",
-    description:
-      "Makes a registered version the one that laws and new runs use. expected_active: the active version now, or null.",
+    description: "Makes a version the one that laws and new runs use. expected_active: the active one now, or null.",
     details:
       "Makes a registered version of a typed provider the one that scenario_define checks and that new runs are bound to. " +
       "expected_active is the version that is active now, null where none is; another one is active_conflict. The previous " +

@@ -21,7 +21,7 @@ export function typedProvidersDeprecate(services: Services): Tool {
   return makeTool(services, {
     ...NAMED,
     title: "Deprecate a typed provider",
-    description: "Ends a version for ever: runs bound to it acquire nothing more. expected_state: its state now.",
+    description: "Ends a version: runs bound to it acquire nothing more. expected_state: its state now.",
     details:
       "Ends a version of a typed provider for ever. Runs that are bound to it acquire nothing more: their attempts fail with " +
       "acquisition_failed, code provider_version_deprecated. Records and runpacks stay valid. expected_state is its state " +

@@ -32,6 +32,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["schemas_register", "mutation begun authorized", "mutation refused schema_exists"],
   ["schemas_list", "registry done ok"],
   ["schemas_get", "registry done ok"],
+  ["typed_providers_import", "registry refused import_failed"],
   ["typed_providers_register", "mutation begun authorized", "mutation refused host_not_allowed"],
   ["typed_providers_activate", "mutation begun authorized", "mutation refused typed_provider_not_found"],
   ["typed_providers_deprecate", "mutation begun authorized", "mutation refused typed_provider_not_found"],

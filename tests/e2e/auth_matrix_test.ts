@@ -4,7 +4,8 @@ import { caller, role, withWorld, type World } from "./auth_world.ts";
 
 /** Each tool of the build by its group; those after the bar name no namespace. */
 const GROUPS: Readonly<Record<string, string>> = {
-  Authoring: "scenario_define schemas_register typed_providers_register typed_providers_activate " +
+  Authoring:
+    "scenario_define schemas_register typed_providers_import typed_providers_register typed_providers_activate " +
     "typed_providers_deprecate",
   Run: "scenario_start scenario_open_stage scenario_evaluate_stage scenario_precheck_stage scenario_submit " +
     "scenario_next scenario_trigger evidence_query precheck",

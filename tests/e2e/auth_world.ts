@@ -232,6 +232,7 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
     schemas_register: { record },
     schemas_list: { namespace_id },
     schemas_get: { namespace_id, schema_id: "report", version: "1" },
+    typed_providers_import: { ...typed, source: { kind: "openapi", document: {} } },
     typed_providers_register: {
       ...typed,
       contract: asJson(typedContract()) as JsonObject,

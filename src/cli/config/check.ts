@@ -8,7 +8,6 @@ import { loadConfig } from "../../config/load.ts";
 import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
 import { repeatedKeys, trustedKeyMembers } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
-import { unservedTools } from "../doctor/posture.ts";
 import { readAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -25,14 +24,14 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
   if (file !== undefined && options.config !== undefined) {
     throw new CliError("usage", "Cannot check two configurations at once", "pass FILE or --config, not both");
   }
-  const { config_path, problems, notices } = await check(file ?? options.config);
+  const { config_path, problems } = await check(file ?? options.config);
   const valid = problems.length === 0;
-  if (options.json === true) writeResult("config check", { config_path, valid, problems, notices }, valid);
+  if (options.json === true) writeResult("config check", { config_path, valid, problems, notices: [] }, valid);
   else {
     const heading = valid
       ? `${config_path ?? "built-in defaults"}: valid`
       : `${config_path}: ${countOf(problems.length, "problem")}`;
-    const lines = [heading, ...problems.map(formatProblem), ...notices.map((notice) => `notice: ${notice}`)];
+    const lines = [heading, ...problems.map(formatProblem)];
     writeOut(lines.map((line) => `${line}\n`).join(""));
   }
   return valid ? EXIT.ok : EXIT.usage;
@@ -42,17 +41,16 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
 interface Checked {
   readonly config_path: string | null;
   readonly problems: readonly ConfigProblem[];
-  readonly notices: readonly string[];
 }
 
 async function check(named: string | undefined): Promise<Checked> {
   try {
     const config = await loadConfig({ config: named });
     const { config_path } = config;
-    return { config_path, problems: await problemsOfNamed(config), notices: unservedTools(config) };
+    return { config_path, problems: await problemsOfNamed(config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { config_path: error.configPath, problems: error.problems, notices: [] };
+    return { config_path: error.configPath, problems: error.problems };
   }
 }
 

@@ -9,7 +9,7 @@ import { ROLE_NAMES } from "../../access/roles.ts";
 import { formatPath } from "../../config/problems.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
 import type { RegistryAclConfig } from "../../config/types.ts";
-import { TOOL_NAMES, UNAVAILABLE_TOOLS } from "../../config/tool_names.ts";
+import { TOOL_NAMES } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { LogLevel } from "../../server/process/log.ts";
 import { exposedFiles } from "./exposed_files.ts";
@@ -116,25 +116,10 @@ function unverifiedSchemas({ schema_registry, trust, providers }: GateConfig): r
   ];
 }
 
-/** Warns of tool names that are valid in a configuration, but that this version does not serve. */
-export function unservedTools({ server: { tools, auth } }: GateConfig): readonly string[] {
-  const lists = [
-    ["server.tools.allowlist", tools.allowlist],
-    ["server.tools.denylist", tools.denylist],
-    ["server.auth.allowed_tools", auth?.allowed_tools ?? []],
-  ] as const;
-  return lists.flatMap(([list, names]) =>
-    names.flatMap((name, index) =>
-      UNAVAILABLE_TOOLS.includes(name) ? [`${list}[${index}]: this version does not serve the tool "${name}"`] : []
-    )
-  );
-}
-
-/** Warns of tools that are not served, tool lists without a tool, weak bearer tokens, and disclosed raw values. */
+/** Warns of tool lists without a tool, weak bearer tokens, and disclosed raw values. */
 export function settingWarnings(config: GateConfig): readonly string[] {
   const { evidence, server } = config;
   return [
-    ...unservedTools(config),
     ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools allow no tool: nothing can be called"],
     ...unverifiedSchemas(config),
     ...weakTokens(server.auth?.bearer_tokens ?? []),
@@ -158,8 +143,8 @@ function weakTokens(tokens: readonly string[]): readonly string[] {
 /** Whether the lists of tools allow at least one served tool. */
 function offersTools({ server, docs }: GateConfig): boolean {
   const isOffered = offeredTools(server);
-  const missing = docs.enabled && docs.enable_search ? UNAVAILABLE_TOOLS : [...UNAVAILABLE_TOOLS, "gate_docs_search"];
-  return TOOL_NAMES.some((name) => isOffered(name) && !missing.includes(name));
+  const hasSearch = docs.enabled && docs.enable_search;
+  return TOOL_NAMES.some((name) => isOffered(name) && (hasSearch || name !== "gate_docs_search"));
 }
 
 function storeName({ path, url }: { readonly path: string | null; readonly url: string | null }): string {

@@ -6,7 +6,7 @@ import type { GateConfig, RoleConfig } from "../../config/types.ts";
 import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { securityPosture, unknownRoles, unservedTools } from "./posture.ts";
+import { securityPosture, unknownRoles } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
@@ -110,7 +110,6 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
   });
   const SHORT = "is short: 128 random bits need at least 22 characters";
   const NONE = "server.tools and server.auth.allowed_tools allow no tool: nothing can be called";
-  const UNSERVED = 'server.tools.allowlist[0]: this version does not serve the tool "typed_providers_import"';
   const INEFFECTIVE = "has no effect while schema_registry.acl.mode is";
   const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...messages: string[]])[] = [
     ["a token of 22 characters", tokens("a".repeat(22))],
@@ -128,7 +127,7 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
       "evidence.require_provider_opt_in is false: raw values of every provider are disclosed",
     ],
     ["a tool that is there", tools(["scenario_define"])],
-    ["a tool that is not served", tools(["typed_providers_import"]), UNSERVED, NONE],
+    ["a tool of typed providers", tools(["typed_providers_import"])],
     ["a tool that is denied", tools(["precheck"]), NONE],
     ["lists without a tool in common", tools(["scenario_define"], ["scenario_start"]), NONE],
     ["a search", tools(["gate_docs_search"])],
@@ -156,21 +155,6 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
       ]);
       assert.ok(!/a{21}|b{32}/.test(JSON.stringify(lines)), "no token is disclosed");
     });
-  }
-});
-
-Deno.test("unservedTools() lists each unserved name with its path", () => {
-  const { server } = BASE;
-  const names = ["precheck", "typed_providers_import"] as const;
-  const warning = (list: string): string => `${list}[1]: this version does not serve the tool "typed_providers_import"`;
-  const rows: readonly (readonly [change: Partial<GateConfig["server"]>, ...messages: string[]])[] = [
-    [{}],
-    [{ tools: { ...server.tools, allowlist: names } }, warning("server.tools.allowlist")],
-    [{ tools: { ...server.tools, denylist: names } }, warning("server.tools.denylist")],
-    [{ auth: { ...AUTH_DEFAULTS, allowed_tools: names } }, warning("server.auth.allowed_tools")],
-  ];
-  for (const [change, ...lines] of rows) {
-    assert.deepEqual(unservedTools({ ...BASE, server: { ...server, ...change } }), lines);
   }
 });
 

@@ -343,3 +343,93 @@ Deno.test("a provider that discovery hides is hidden as a typed one too", () => 
     assert.equal((await bench.fail("provider_contract_get", BUILDS)).code, "provider_not_found");
   }, { ...opener(), config });
 });
+
+const DOCUMENT: JsonObject = {
+  openapi: "3.1.0",
+  info: { title: "Builds", version: "1" },
+  servers: [{ url: "https://builds.example/api" }],
+  paths: {
+    "/builds/{id}": {
+      get: {
+        operationId: "failed",
+        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+        responses: {
+          200: { description: "A build", content: { "application/json": { schema: { type: "boolean" } } } },
+        },
+      },
+      delete: { operationId: "remove", responses: { 204: { description: "Gone" } } },
+    },
+  },
+};
+
+const PROTO = `syntax = "proto3"; package builds.v1;
+message Ask { string id = 1; } message Answer { bool failed = 1; }
+service Builds { rpc Failed (Ask) returns (Answer); }`;
+
+Deno.test("typed_providers_import gives what typed_providers_register accepts, and stores nothing", () =>
+  withTools(async (bench) => {
+    const imported = await bench.call("typed_providers_import", {
+      ...key("1"),
+      source: { kind: "openapi", document: DOCUMENT },
+    });
+    const { contract, profile, provider_version_identity, candidates, refusal, next } = imported;
+    assert.equal(refusal, null);
+    assert.deepEqual(
+      (candidates as readonly JsonObject[]).map(({ operation, usable, check_id }) => [operation, usable, check_id]),
+      [["failed", true, "failed"], ["remove", false, null]],
+    );
+    assert.equal((next as readonly JsonObject[])[0]?.["tool"], "typed_providers_register");
+    assert.deepEqual(await bench.call("typed_providers_list", NAMESPACE), { items: [], next_token: null });
+    const registered = await bench.call("typed_providers_register", { ...key("1"), contract, profile } as JsonObject);
+    assert.equal(registered["provider_version_identity"], provider_version_identity);
+    await activate(bench, "1", null);
+    await startRun(bench, BOUND);
+  }, opener()));
+
+/** A source, and the refusal or the error that it gives. */
+const IMPORTS: readonly (readonly [what: string, change: JsonObject, outcome: string])[] = [
+  ["protobuf texts", {
+    source: { kind: "grpc", proto: [{ path: "b.proto", text: PROTO }] },
+    server_url: "b.example:443",
+  }, "1 check"],
+  [
+    "protobuf texts without an address",
+    { source: { kind: "grpc", proto: [{ path: "b.proto", text: PROTO }] } },
+    "refusal server_url_required",
+  ],
+  ["a selection by name", {
+    source: { kind: "openapi", document: DOCUMENT },
+    selection: [{ operation: "failed", check_id: "broken" }],
+  }, "1 check"],
+  ["a selection of an operation that does not exist", {
+    source: { kind: "openapi", document: DOCUMENT },
+    selection: [{ operation: "other" }],
+  }, "refusal selection_invalid"],
+  ["no OpenAPI", { source: { kind: "openapi", document: {} } }, "error import_failed"],
+  ["no base64", { source: { kind: "grpc", descriptor_set_base64: "*" } }, "error import_failed"],
+  ["two sources at once", {
+    source: { kind: "grpc", descriptor_set_base64: "AAAA", proto: [{ path: "b.proto", text: PROTO }] },
+  }, "error invalid_input"],
+  [
+    "a reserved name",
+    { provider_id: "env", source: { kind: "openapi", document: DOCUMENT } },
+    "error provider_id_reserved",
+  ],
+];
+
+for (const [what, change, outcome] of IMPORTS) {
+  Deno.test(`typed_providers_import of ${what}: ${outcome}`, () =>
+    withTools(async (bench) => {
+      const given = { ...key("1"), ...change };
+      if (outcome.startsWith("error")) {
+        assert.equal(`error ${(await bench.fail("typed_providers_import", given)).code}`, outcome);
+        return;
+      }
+      const { contract, refusal } = await bench.call("typed_providers_import", given) as {
+        contract: { checks: readonly unknown[] } | null;
+        refusal: { code: string } | null;
+      };
+      assert.equal(refusal === null ? `${contract?.checks.length} check` : `refusal ${refusal.code}`, outcome);
+      assert.equal(contract === null, refusal !== null);
+    }, opener()));
+}

@@ -1,0 +1,179 @@
+/**
+ * The tool `typed_providers_import`.
+ *
+ * @module
+ */
+
+import { z } from "zod";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { decodeBase64 } from "../canonical/base64.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { sealContract } from "../evidence/contract/seal.ts";
+import type { ImportRefusal, ImportResult } from "../evidence/typed/import_result.ts";
+import type { ImportSource } from "../evidence/typed/import_sandbox.ts";
+import { sealVersion } from "../evidence/typed/runtime_profile.ts";
+import { asJson } from "../run/primitives.ts";
+import { failure, textAnswer } from "./framework/errors.ts";
+import { briefly, jsonObject, name } from "./framework/input.ts";
+import { BOOLEAN, closed, IDENTITY, INTEGER, listOf, OBJECT, orNull, ref, TEXT } from "./framework/output.ts";
+import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
+import { refuseRegistry } from "./services/schema_record.ts";
+import type { Services } from "./services/services.ts";
+import { refuseName, versionMembers } from "./services/typed_versions.ts";
+import { makeTool, READS } from "./make_tool.ts";
+import type { Tool, ToolAnswer } from "./framework/types.ts";
+
+const NAMED = { name: "typed_providers_import", group: "Authoring", audit: "registry" } as const;
+
+/** Texts of one `.proto` import; each file is a part of a bounded request. */
+const PROTO_FILES = 1024;
+/** Operations to select: one for each check of a contract. */
+const SELECTIONS = 256;
+
+const text = z.string().max(4096);
+
+const input = z.strictObject({
+  ...versionMembers,
+  source: briefly(
+    z.union([
+      z.strictObject({ kind: z.literal("openapi"), document: jsonObject({ description: "OpenAPI 3.0 or 3.1" }) }),
+      z.strictObject({
+        kind: z.literal("grpc"),
+        proto: z.array(z.strictObject({ path: name, text: z.string() })).min(1).max(PROTO_FILES),
+      }),
+      z.strictObject({ kind: z.literal("grpc"), descriptor_set_base64: z.string() }),
+    ]),
+    "{kind: openapi, document} | {kind: grpc, proto: [{path, text}] or descriptor_set_base64}",
+  ),
+  selection: briefly(
+    z.array(z.strictObject({
+      operation: text,
+      check_id: name.exactOptional(),
+      result_pointer: text.exactOptional(),
+    })).min(1).max(SELECTIONS),
+    "{operation, check_id?, result_pointer?}",
+  ).exactOptional(),
+  server_url: text.exactOptional(),
+});
+
+type Input = z.output<typeof input>;
+
+const FOUND = closed({ code: TEXT, pointer: TEXT, message: TEXT });
+
+/** The tool `typed_providers_import`. */
+export function typedProvidersImport(services: Services): Tool {
+  return makeTool(services, {
+    ...NAMED,
+    title: "Import a service",
+    description: "Makes contract and profile of an OpenAPI or gRPC description. Next: typed_providers_register.",
+    details:
+      "Makes a capability contract and a runtime profile out of the description of a service: an OpenAPI 3.0 or 3.1 document, " +
+      ".proto texts that import each other by their paths, or a descriptor set. Nothing is stored. candidates has each operation, " +
+      "and why it cannot be a check; operations that may change something need a selection, and so do more than 256. Where no " +
+      "contract results, refusal says why. Add credentials to the profile by locator, then call typed_providers_register.",
+    hints: READS,
+    input,
+    listedBy: "candidates",
+    output: closed({
+      contract: orNull(ref("contract")),
+      profile: orNull(OBJECT),
+      contract_identity: orNull(IDENTITY),
+      profile_identity: orNull(IDENTITY),
+      provider_version_identity: orNull(IDENTITY),
+      refusal: orNull(FOUND),
+      candidates: listOf(closed({
+        operation: TEXT,
+        method: TEXT,
+        usable: BOOLEAN,
+        check_id: orNull(TEXT),
+        reasons: listOf(FOUND),
+      })),
+      /** Candidates beyond the size of an answer. */
+      candidates_omitted: INTEGER,
+      warnings: listOf(FOUND),
+      next: ref("next"),
+    }),
+    admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
+    act: (given) => importService(services, given),
+  });
+}
+
+async function importService(services: Services, given: Input): Promise<ToolAnswer> {
+  const { provider_id, selection, server_url } = given;
+  const reserved = refuseName(services, provider_id);
+  if (reserved !== null) return { ok: false, error: reserved };
+  const source = sourceOf(given);
+  if (source === null) return failure("import_failed", "Cannot import: descriptor_set_base64 is not base64");
+  const { importInSandbox } = await import("../evidence/typed/import_sandbox.ts");
+  const result = await importInSandbox(source, {
+    provider_id,
+    ...selection === undefined ? {} : { selection },
+    ...server_url === undefined ? {} : { server_url },
+  });
+  if (!result.ok && result.candidates.length === 0) return unreadable(result);
+  return answerOf(given, result);
+}
+
+function sourceOf({ source }: Input): ImportSource | null {
+  if (source.kind === "openapi") {
+    return { kind: "openapi", bytes: new TextEncoder().encode(canonicalize(source.document)) };
+  }
+  if ("proto" in source) return { kind: "grpc", proto: source.proto };
+  const descriptor_set = decodeBase64(source.descriptor_set_base64);
+  // A buffer of its own: it is moved to the worker.
+  return descriptor_set === null ? null : { kind: "grpc", descriptor_set: new Uint8Array(descriptor_set) };
+}
+
+/** The error for a description without operations. */
+function unreadable({ code, pointer, message }: ImportRefusal): ToolAnswer {
+  return failure("import_failed", `Cannot import: ${message}`, { problems: [{ code, path: pointer, message }] });
+}
+
+function answerOf({ namespace_id, provider_id, version }: Input, result: ImportResult): ToolAnswer {
+  const key = { namespace_id, provider_id, version };
+  const sealed = result.ok ? sealVersion(sealContract(result.contract, "registry"), result.profile) : null;
+  const next = result.ok
+    ? {
+      tool: "typed_providers_register",
+      arguments_hint: key,
+      why: "Add credentials to profile by locator, and register contract and profile",
+    }
+    : { tool: NAMED.name, arguments_hint: key, why: "Correct what refusal says and call again, with the same source" };
+  const head = {
+    contract: sealed === null ? null : asJson(sealed.loaded.contract),
+    profile: sealed === null ? null : asJson(sealed.profile),
+    contract_identity: sealed?.loaded.contract_identity ?? null,
+    profile_identity: sealed?.profile_identity ?? null,
+    provider_version_identity: sealed?.provider_version_identity ?? null,
+    refusal: result.ok ? null : { code: result.code, pointer: result.pointer, message: result.message },
+    warnings: asJson(result.warnings),
+    next: [next],
+  };
+  const left = RESULT_BYTES - sentBytes(JSON.stringify(head)) - MEMBERS_BYTES;
+  if (left < 0) {
+    const message =
+      "Cannot answer: contract and profile are too large; select fewer operations, or use gate provider import";
+    return failure("response_too_large", message, { maximum_bytes: RESULT_BYTES });
+  }
+  const candidates = fitting(asJson(result.candidates) as readonly JsonValue[], left);
+  return textAnswer(JSON.stringify({
+    ...head,
+    candidates,
+    candidates_omitted: result.candidates.length - candidates.length,
+  }));
+}
+
+/** Bytes of the members beside the first ones, without their items. */
+const MEMBERS_BYTES = 256;
+
+/** The first items that fit into so many bytes of an answer. */
+function fitting(items: readonly JsonValue[], bytes: number): readonly JsonValue[] {
+  let left = bytes;
+  let count = 0;
+  for (const item of items) {
+    left -= sentBytes(JSON.stringify(item)) + 2;
+    if (left < 0) break;
+    count++;
+  }
+  return items.slice(0, count);
+}
