@@ -47,6 +47,70 @@ function condition(condition_id: string, observation_domain: Editable, predicate
   };
 }
 
+/** A condition with a parameter of each type. */
+const conditions = (): Editable[] => [
+  condition("tag", text(0, 64), {
+    predicate: "InSet",
+    expected: [{ value: "nightly", value_type: "String" }, { parameter: "version" }, { parameter: "commit" }],
+  }, "caller_submission"),
+  condition(
+    "built",
+    { domain: "Timestamp" },
+    { predicate: "GreaterThan", expected: { parameter: "since" } },
+    "caller_submission",
+  ),
+  condition(
+    "strict",
+    { domain: "Boolean" },
+    { predicate: "Equals", expected: { parameter: "strict" } },
+    "caller_submission",
+  ),
+  condition("image", { domain: "Digest", algorithm: "sha256" }, {
+    predicate: "Equals",
+    expected: { parameter: "image" },
+  }, "provider_acquisition"),
+  condition("findings", { domain: "Integer", minimum: 0 }, {
+    predicate: "LessThan",
+    expected: { parameter: "limit" },
+  }, "local_acquisition"),
+  condition("speed", { domain: "Decimal" }, {
+    predicate: "GreaterThanOrEqual",
+    expected: { parameter: "factor" },
+  }, "local_acquisition"),
+];
+
+/** Bindings whose params hold placeholders, and one without. */
+const BINDINGS: readonly Editable[] = [
+  {
+    binding_id: "image-scan",
+    condition_id: "image",
+    channel: "provider_acquisition",
+    provider_id: "scanner",
+    check_id: "read",
+    params: {
+      url: { $template: "https://registry.example/{version}/{commit}?strict={strict}" },
+      tags: [{ $parameter: "version" }, { $parameter: "strict" }],
+      nested: { factor: { $parameter: "factor" }, since: { $parameter: "since" }, image: { $parameter: "image" } },
+    },
+  },
+  {
+    binding_id: "findings-env",
+    condition_id: "findings",
+    channel: "local_acquisition",
+    provider_id: "env",
+    check_id: "read",
+    params: { of: { $parameter: "commit" } },
+  },
+  {
+    binding_id: "speed-env",
+    condition_id: "speed",
+    channel: "local_acquisition",
+    provider_id: "env",
+    check_id: "read",
+    params: { of: "speed" },
+  },
+];
+
 /** The spec: a parameter of each type, in every place that takes one. */
 export function parametersSpec(): Editable {
   return {
@@ -62,66 +126,8 @@ export function parametersSpec(): Editable {
       { parameter_id: "since", domain: { domain: "Timestamp" } },
       { parameter_id: "strict", domain: { domain: "Boolean" } },
     ],
-    conditions: [
-      condition("tag", text(0, 64), {
-        predicate: "InSet",
-        expected: [{ value: "nightly", value_type: "String" }, { parameter: "version" }, { parameter: "commit" }],
-      }, "caller_submission"),
-      condition(
-        "built",
-        { domain: "Timestamp" },
-        { predicate: "GreaterThan", expected: { parameter: "since" } },
-        "caller_submission",
-      ),
-      condition(
-        "strict",
-        { domain: "Boolean" },
-        { predicate: "Equals", expected: { parameter: "strict" } },
-        "caller_submission",
-      ),
-      condition("image", { domain: "Digest", algorithm: "sha256" }, {
-        predicate: "Equals",
-        expected: { parameter: "image" },
-      }, "provider_acquisition"),
-      condition("findings", { domain: "Integer", minimum: 0 }, {
-        predicate: "LessThan",
-        expected: { parameter: "limit" },
-      }, "local_acquisition"),
-      condition("speed", { domain: "Decimal" }, {
-        predicate: "GreaterThanOrEqual",
-        expected: { parameter: "factor" },
-      }, "local_acquisition"),
-    ],
-    acquisition_bindings: [
-      {
-        binding_id: "image-scan",
-        condition_id: "image",
-        channel: "provider_acquisition",
-        provider_id: "scanner",
-        check_id: "read",
-        params: {
-          url: { $template: "https://registry.example/{version}/{commit}?strict={strict}" },
-          tags: [{ $parameter: "version" }, { $parameter: "strict" }],
-          nested: { factor: { $parameter: "factor" }, since: { $parameter: "since" }, image: { $parameter: "image" } },
-        },
-      },
-      {
-        binding_id: "findings-env",
-        condition_id: "findings",
-        channel: "local_acquisition",
-        provider_id: "env",
-        check_id: "read",
-        params: { of: { $parameter: "commit" } },
-      },
-      {
-        binding_id: "speed-env",
-        condition_id: "speed",
-        channel: "local_acquisition",
-        provider_id: "env",
-        check_id: "read",
-        params: { of: "speed" },
-      },
-    ],
+    conditions: conditions(),
+    acquisition_bindings: BINDINGS,
     stages: [{
       stage_id: "release",
       prerequisite: { kind: "root" },
