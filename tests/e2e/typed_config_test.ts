@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { OpenApiHttpProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import { httpProfile, typedContract } from "../simulation/typed_documents.ts";
 import { gate, inFolder } from "./gate_command.ts";
-import { ok, readHead, withServer, write } from "./providers_fixtures.ts";
+import { answering, ok, readHead, withServer, write } from "./providers_fixtures.ts";
 
 const ENTRY = `[[providers]]
 name = "builds"
@@ -139,6 +139,19 @@ Deno.test("a configured typed provider is asked with its credential, at the time
       assert.deepEqual([without.code, /credential_locator_refused/.test(without.stderr)], [8, true]);
     });
     assert.deepEqual(tokens, ["Bearer first", "Bearer second"]);
+  }));
+
+Deno.test("gate provider check reports a result that violates the result schema, without its value", () =>
+  inFolder(async (folder) => {
+    await withServer(answering(ok('{"failed":"canary-value"}')), async ({ port }) => {
+      const entry = `${ENTRY}allow_insecure_http = true\nconfig = { allow_private_networks = true }\n`;
+      await writeFiles(folder, httpProfile({ base_url: `http://127.0.0.1:${port}` }), { entry });
+      const check = ["provider", "check", "builds", "failed", "--param", "id=x", "--config", "own.toml"];
+      const { code, stdout } = await gate(folder, ...check);
+      assert.equal(code, 4);
+      const { error, value } = JSON.parse(stdout);
+      assert.deepEqual([error.code, value, stdout.includes("canary-value")], ["result_schema_mismatch", null, false]);
+    });
   }));
 
 Deno.test("a typed provider reaches no private address unless its entry allows it", () =>

@@ -7,14 +7,14 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { OwnCertificate } from "./own_certificates.ts";
-import { sealContract } from "../../src/evidence/contract/seal.ts";
+import { sealContract, sealVersion } from "../../src/evidence/contract/seal.ts";
 import { NO_GRANTS, serviceAddress, type TypedGrants } from "../../src/evidence/typed/grants.ts";
 import {
   createTypedProvider,
   type TypedProvider,
   type TypedProviderOptions,
 } from "../../src/evidence/typed/provider.ts";
-import { checkRuntimeProfile, type RuntimeProfile, sealVersion } from "../../src/evidence/typed/runtime_profile.ts";
+import { checkRuntimeProfile, type RuntimeProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import type { ProviderContract } from "../../src/evidence/types.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { typedContract } from "../simulation/typed_documents.ts";

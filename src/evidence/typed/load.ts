@@ -4,18 +4,13 @@
  * @module
  */
 
+import { sealVersion } from "../contract/seal.ts";
 import type { GateConfig, TypedProviderConfig } from "../../config/types.ts";
 import { loadContract, readContractJson } from "../contract/load.ts";
 import { ContractError, type ContractProblem } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { checkGrants, locatorsOf, serviceAddress, type TypedGrants } from "./grants.ts";
-import {
-  checkRuntimeProfile,
-  PROFILE_LIMITS,
-  type RuntimeProfile,
-  sealVersion,
-  type TypedVersion,
-} from "./runtime_profile.ts";
+import { checkRuntimeProfile, PROFILE_LIMITS, type RuntimeProfile, type TypedVersion } from "./runtime_profile.ts";
 
 /** What loading depends on beside the configuration. */
 interface LoadOptions {

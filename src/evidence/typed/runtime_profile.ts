@@ -1,11 +1,10 @@
 /**
- * Checks a runtime profile, and computes the identities of a provider version.
+ * Checks a runtime profile.
  *
  * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { below, type JsonPath } from "../../canonical/path.ts";
 import {
@@ -23,10 +22,9 @@ import {
 } from "../../canonical/shape.ts";
 import { isReservedHeader } from "../../config/request_headers.ts";
 import { type ContractProblem, createProblemCollector, type ProblemCollector } from "../contract/problems.ts";
-import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import { CHECKS_MAXIMUM } from "../contract/check.ts";
-import type { LoadedContract, ProviderContract } from "../types.ts";
-import type { HttpOperation, OpenApiHttpProfile, RuntimeProfile, TypedVersion } from "./profile_types.ts";
+import type { ProviderContract } from "../types.ts";
+import type { HttpOperation, OpenApiHttpProfile, RuntimeProfile } from "./profile_types.ts";
 
 export type * from "./profile_types.ts";
 
@@ -341,19 +339,4 @@ function checkParameters(
       mismatch(problems, below(at, "name"), `Expected a header that is not reserved, got "${name}"`);
     }
   });
-}
-
-/** Adds identities and canonical text to a checked contract and its profile. */
-export function sealVersion(loaded: LoadedContract, profile: RuntimeProfile): TypedVersion {
-  const { sha256 } = HOST_PRIMITIVES;
-  const text = canonicalize(profile as unknown as JsonValue);
-  const version = `{"contract":${loaded.text},"profile":${text}}`;
-  const identity = identifyCanonical(sha256, "provider-version", version);
-  return {
-    loaded: { ...loaded, provider_version: { identity, text: version } },
-    profile,
-    profile_identity: identifyCanonical(sha256, "runtime-profile", text),
-    profile_text: text,
-    provider_version_identity: identity,
-  };
 }

@@ -9,9 +9,9 @@ import {
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identify } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import { sealContract } from "../contract/seal.ts";
+import { sealContract, sealVersion } from "../contract/seal.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
-import { checkRuntimeProfile, PROFILE_LIMITS, sealVersion } from "./runtime_profile.ts";
+import { checkRuntimeProfile, PROFILE_LIMITS } from "./runtime_profile.ts";
 
 type Loose = Record<string, unknown>;
 

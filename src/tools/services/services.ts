@@ -16,7 +16,7 @@ import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquire.ts";
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
-import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
+import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { type Environment, environmentUnder } from "../../run/command.ts";
 import type { PrecheckEnvironment } from "../../run/precheck.ts";
@@ -117,7 +117,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
   refuseRepeatedKeys(parts.config, strict);
   const relaxed = permissive.requested ? await environmentOf(parts, true) : strict;
   const providers = parts.providers ?? new Map();
-  const typedGrants = parts.typedGrants ?? NO_GRANTS;
+  const typedGrants = parts.typedGrants ?? (await import("../../evidence/typed/grants.ts")).NO_GRANTS;
   return {
     config: parts.config,
     runs: parts.runs,

@@ -8,8 +8,8 @@
 import type { Identity } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import { sealContract } from "../../evidence/contract/seal.ts";
-import { type RuntimeProfile, sealVersion, type TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
+import type { RuntimeProfile, TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import type { Provider, ProviderContract } from "../../evidence/types.ts";
 import type { StoredTypedProvider, TypedProviderStore } from "../../store/typed_provider_types.ts";
 import { StoreError } from "../../store/types.ts";

@@ -6,8 +6,7 @@
 
 import { identify } from "../../../src/canonical/identity.ts";
 import { measureValue, presentAnswer } from "../../../src/evidence/acquisition/present.ts";
-import { sealContract } from "../../../src/evidence/contract/seal.ts";
-import { sealVersion } from "../../../src/evidence/typed/runtime_profile.ts";
+import { sealContract, sealVersion } from "../../../src/evidence/contract/seal.ts";
 import type { Artifact } from "../../../src/store/types.ts";
 import { createCommand, environmentWith, evaluateCommand, lawOf, NOW, openCommand, SHA256 } from "../kernel_fixture.ts";
 import { type Editable, flag, policy, stage } from "../law_specs.ts";
