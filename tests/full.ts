@@ -141,6 +141,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "jq", debianPackage: "jq" }],
   },
   {
+    name: "large public OpenAPI documents",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/openapi"],
+    minutes: 5,
+    needs: [{ program: "npm", debianPackage: "npm" }, { program: "tar", debianPackage: "tar" }],
+  },
+  {
     name: "a minute of mixed load",
     kind: "tests",
     options: [],

@@ -125,7 +125,10 @@ function readRow(current: Import, listed: ListedOperation, selected: ReadonlySet
   const isSelected = selected.has(listed.name) || selected.has(listed.methodAndPath);
   const { place } = listed;
   if ("code" in place) return { listed, parts: [place] };
-  const reasons: CandidateReason[] = [];
+  const method = methodReason(place, isSelected);
+  // The rest of an operation that only a selection makes a check is read once it is selected.
+  if (method !== null) return { listed, parts: [method] };
+  const reasons = [...placeReasons(current, place)];
   const attempt = <T>(read: () => T): T | null => {
     try {
       return read();
@@ -138,11 +141,6 @@ function readRow(current: Import, listed: ListedOperation, selected: ReadonlySet
       return null;
     }
   };
-  reasons.push(...placeReasons(current, place, isSelected));
-  // The rest of an operation that only a selection makes a check is read once it is selected.
-  if (reasons.some(({ code }) => code === "method_not_selected" || code === "method_unsupported")) {
-    return { listed, parts: reasons };
-  }
   const request = attempt(() => readRequest({ ...current.request, isSelected }, place));
   const result = attempt(() => readResult({ ...current.result, isSelected }, place));
   if (result !== null) attempt(() => finishSchema(current.result.converter, result.schema, result.path));
@@ -150,12 +148,16 @@ function readRow(current: Import, listed: ListedOperation, selected: ReadonlySet
   return { listed, parts: { place, request, result } };
 }
 
-function placeReasons(current: Import, place: OperationPlace, isSelected: boolean): readonly CandidateReason[] {
-  const { method, pathItem, operation } = place;
+function methodReason({ method, operation: { path } }: OperationPlace, isSelected: boolean): CandidateReason | null {
+  if (!USABLE_METHODS.includes(method)) return candidateReason("method_unsupported", pointerAt(path), method);
+  if (isSelected || SAFE_METHODS.includes(method)) return null;
+  return candidateReason("method_not_selected", pointerAt(path));
+}
+
+function placeReasons(current: Import, place: OperationPlace): readonly CandidateReason[] {
+  const { pathItem, operation } = place;
   const pointer = pointerAt(operation.path);
   const reasons: CandidateReason[] = [];
-  if (!USABLE_METHODS.includes(method)) reasons.push(candidateReason("method_unsupported", pointer, method));
-  else if (!isSelected && !SAFE_METHODS.includes(method)) reasons.push(candidateReason("method_not_selected", pointer));
   const path = pathReason(place, isTemplate);
   if (path !== null || pointer.length > PROFILE_LIMITS.pointerBytes) {
     reasons.push(path ?? candidateReason("path_invalid", pointer.slice(0, PROFILE_LIMITS.pointerBytes), "too long"));

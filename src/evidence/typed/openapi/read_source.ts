@@ -35,7 +35,8 @@ function isJson(bytes: Uint8Array): boolean {
 }
 
 function readJsonSource(bytes: Uint8Array): ReadSource {
-  if (countMarks(bytes) > JSON_MARKS_MAXIMUM) {
+  // Every mark is a byte.
+  if (bytes.length > JSON_MARKS_MAXIMUM && countMarks(bytes) > JSON_MARKS_MAXIMUM) {
     return refuseImport("document_too_complex", `more than ${JSON_MARKS_MAXIMUM} commas, colons and brackets`);
   }
   const text = decodeUtf8Strict(bytes);

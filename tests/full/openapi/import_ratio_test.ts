@@ -1,0 +1,39 @@
+/** How long the import of a document takes beside JSON.parse of its text, in the same run. */
+import assert from "node:assert/strict";
+import type { JsonValue } from "../../../src/canonical/json.ts";
+import { importOpenApi } from "../../../src/evidence/typed/openapi/import.ts";
+import { readSource } from "../../../src/evidence/typed/openapi/read_source.ts";
+import { inFolder } from "../../e2e/gate_command.ts";
+import { DIRECTUS, fetchDocument } from "./packages.ts";
+
+const OPTIONS = { provider_id: "directus", server_url: "https://service.example" };
+
+/** Enough runs for the compiler of the runtime, and for one run without a pause. */
+const RUNS = 500;
+
+Deno.test("the import of Directus' document takes at most five times its JSON.parse", () =>
+  inFolder(async (folder) => {
+    const bytes = await fetchDocument(DIRECTUS, folder);
+    const text = new TextDecoder().decode(bytes);
+    const document = JSON.parse(text) as JsonValue;
+    const parse = fastest(() => JSON.parse(text));
+    const read = fastest(() => readSource(bytes));
+    const imported = fastest(() => importOpenApi(document, OPTIONS));
+    const shown = (milliseconds: number): string =>
+      `${milliseconds.toFixed(2)} ms (${(milliseconds / parse).toFixed(1)})`;
+    console.log(
+      `JSON.parse ${shown(parse)}, import ${shown(imported)}; strict reading of the bytes before it ${shown(read)}`,
+    );
+    assert.ok(imported <= 5 * parse, shown(imported));
+  }));
+
+/** The fastest of several runs, in milliseconds: what the machine does beside them only adds to the others. */
+function fastest(work: () => unknown): number {
+  let least = Infinity;
+  for (let run = 0; run < RUNS; run++) {
+    const started = performance.now();
+    work();
+    least = Math.min(least, performance.now() - started);
+  }
+  return least;
+}
