@@ -31,6 +31,14 @@ export const RELEASE_GATE: Example = {
   stages: ["static-checks", "tests", "release"],
 };
 
+/** The database migration, which asks three services; a test of its own runs it against them. */
+export const DATABASE_MIGRATION: Example = {
+  name: "database_migration",
+  file: "scenario.yaml",
+  facts: {},
+  stages: ["migration"],
+};
+
 /** The examples that need nothing but their folder. */
 export const EXAMPLES: readonly Example[] = [
   {

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import type { SeenServer } from "./agent_script.ts";
-import { approve, configOf, type Example, EXAMPLES, RELEASE_GATE, withExample, withServerIn } from "./example_goals.ts";
+import {
+  approve,
+  configOf,
+  DATABASE_MIGRATION,
+  type Example,
+  EXAMPLES,
+  RELEASE_GATE,
+  withExample,
+  withServerIn,
+} from "./example_goals.ts";
 import { gate } from "./gate_command.ts";
 import { GOOD_RESULTS, withRelease } from "./release_goal.ts";
 
@@ -87,7 +96,7 @@ function settle(drive: Drive, answer: JsonObject): readonly [string, JsonObject]
   return [outcome, result];
 }
 
-for (const example of [RELEASE_GATE, ...EXAMPLES]) {
+for (const example of [RELEASE_GATE, DATABASE_MIGRATION, ...EXAMPLES]) {
   Deno.test(`example ${example.name} is a law, and its cases pass`, () =>
     withExample(example, async ({ folder }) => {
       const scenario = async (command: string, ...flags: readonly string[]): Promise<string> => {
@@ -143,7 +152,7 @@ Deno.test("a scenario that misspells a name is told the one that was probably me
 Deno.test("every example has a page, and the index page names it", async () => {
   const folder = new URL("../../docs/examples/", import.meta.url);
   const index = await Deno.readTextFile(new URL("README.md", folder));
-  for (const { name, file } of [RELEASE_GATE, ...EXAMPLES]) {
+  for (const { name, file } of [RELEASE_GATE, DATABASE_MIGRATION, ...EXAMPLES]) {
     assert.ok(index.includes(`| [${name}](${name}/README.md)`), name);
     const page = await Deno.readTextFile(new URL(`${name}/README.md`, folder));
     for (const named of [file, "scenario.cases.yaml", `gate scenario test ${file}`]) {

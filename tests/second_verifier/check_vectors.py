@@ -134,7 +134,7 @@ def signatures():
 def laws():
     import law
 
-    for case in load("law/laws.json")["cases"]:
+    for case in load("law/laws.json")["cases"] + load("law/extensions.json")["cases"]:
         form = case["normal_form"]
         text = cj.canonical(form)
         check(text == case["canonical"], case["name"])
@@ -154,6 +154,23 @@ def laws():
         check(found == wanted, f"{case['name']}: wanted {wanted}, got {found}")
 
 
-for part in (scanner, canonicalization, numbers, identity_vectors, signatures, laws):
+def relative_time():
+    import values
+
+    vectors = load("values/relative_time.json")
+    for case in vectors["cases"]:
+        for one in case["values"]:
+            typed = {"value": one["value"], "value_type": "Timestamp"}
+            found = values.judge(case["predicate"], {"domain": "Timestamp"}, typed, case["evaluated_at"])
+            check(found == one["outcome"], f"{case['predicate']} at {case['evaluated_at']}: {one}, got {found}")
+    for case in vectors["fits"]:
+        predicate = case["predicate"]
+        expected = predicate["expected"] if isinstance(predicate["expected"], list) else [predicate["expected"]]
+        takes_one = values.FAMILIES[predicate["predicate"]] != "presence"
+        fits = takes_one and all(values.expected_fits(predicate["predicate"], one, case["domain"]) for one in expected)
+        check(fits == (case["refusals"] == []), f"{predicate} on {case['domain']}")
+
+
+for part in (scanner, canonicalization, numbers, identity_vectors, signatures, laws, relative_time):
     part()
 print(f"{checked} vectors hold")

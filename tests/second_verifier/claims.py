@@ -285,14 +285,14 @@ def rests_on_unkept_value(item):
     return not isinstance(item["acquisition"]["provider_result"].get("error"), dict)
 
 
-def acquisition(step, bound, contracts):
+def acquisition(step, bound, contracts, resolved):
     if step.record["record_kind"] != "stage_evaluated":
         return None
     bindings = {one["binding_id"]: one for one in step.law["acquisition_bindings"]}
-    return _first(_acquisition_fault(item, bindings, bound, contracts) for item in step.body["evidence"])
+    return _first(_acquisition_fault(item, bindings, bound, contracts, resolved) for item in step.body["evidence"])
 
 
-def _acquisition_fault(item, bindings, bound, contracts):
+def _acquisition_fault(item, bindings, bound, contracts, resolved):
     if _is_caller(item):
         return "witness_unexpected" if "acquisition" in item else None
     if "acquisition" not in item:
@@ -305,6 +305,9 @@ def _acquisition_fault(item, bindings, bound, contracts):
     }
     if item.get("provider_id") != witness["provider_id"] or any(binding.get(name) != value for name, value in wanted.items()):
         return "binding_mismatch"
+    is_resolved = witness["binding_id"] in resolved
+    if is_resolved != ("params" in witness) or is_resolved and not equal(witness["params"], binding["params"]):
+        return "params_mismatch"
     named = next((one["contract_identity"] for one in bound if one["provider_id"] == witness["provider_id"]), None)
     if named != witness["contract_identity"]:
         return "contract_mismatch"

@@ -29,8 +29,9 @@ class Attempt:
         self.procedure = record["procedure"]
         if self.procedure == "gate-kernel-1":
             self.evaluated_at, self.clock_behind = record["acceptance_time"]["accepted_audit_instant"], False
+            self.compared_at = None
         else:
-            self.evaluated_at = record["body"]["time_source"]["reading_unix_millis"]
+            self.evaluated_at = self.compared_at = record["body"]["time_source"]["reading_unix_millis"]
             self.clock_behind = before["accepted_audit_instant"] - self.evaluated_at > 60_000
         self.keys = key_book(profile)
         self.bindings = {binding["binding_id"]: binding for binding in law["acquisition_bindings"]}
@@ -309,13 +310,13 @@ def _independence(policy, items):
     return contradiction
 
 
-def _judge_item(condition, one):
+def _judge_item(condition, one, compared_at):
     if "error" in one.item:
         return UNKNOWN, "error"
     if one.value is None:
         said, why = values.on_absence(condition["predicate"]), "no_evidence"
     else:
-        said, why = values.judge(condition["predicate"], condition["observation_domain"], one.value), "type_mismatch"
+        said, why = values.judge(condition["predicate"], condition["observation_domain"], one.value, compared_at), "type_mismatch"
     return said, why if said == UNKNOWN else None
 
 
@@ -326,7 +327,7 @@ def _named(one):
     return Qualified(one.item, value, one.signer, one.lane, one.reason)
 
 
-def judge(condition, items):
+def judge(condition, items, compared_at):
     """The judgement of a condition: (value, reason), or None where it needs an absent value. Marks dependent items."""
     if not items:
         return UNKNOWN, "no_evidence"
@@ -347,7 +348,7 @@ def judge(condition, items):
         if agree and is_open or not presence and not (agree and len(names) > 1):
             return None
         counting = [_named(one) for one in counting]
-    judged = [_judge_item(condition, one) for one in counting]
+    judged = [_judge_item(condition, one, compared_at) for one in counting]
     said = [value for value, _ in judged]
     unknown = next((one for one in judged if one[0] == UNKNOWN), None)
     combination = policy["combination"]
@@ -405,7 +406,9 @@ def _observe_clock(attempt, presented):
         if item.get("provider_id") == "time" and "acquisition" in item and "trigger_time_given" not in item["acquisition"]
     }
     for condition in attempt.law["conditions"]:
-        if condition["evidence_use_policy"]["freshness"]["freshness"] == "MaximumAge":
+        expected = condition["predicate"].get("expected")
+        is_relative = isinstance(expected, dict) and "relative_to" in expected
+        if is_relative or condition["evidence_use_policy"]["freshness"]["freshness"] == "MaximumAge":
             stamped.add(condition["condition_id"])
     hit = lambda item: item["condition_id"] in stamped and "error" not in item
     return [({**item, "error": CLOCK_BEHIND_RUN} if hit(item) else item, value) for item, value in presented]
@@ -418,7 +421,7 @@ def qualify_all(attempt, presented):
     by_condition = {}
     for one in items:
         by_condition.setdefault(one.item["condition_id"], []).append(one)
-    return items, {leaf: judge(attempt.conditions[leaf], by_condition.get(leaf, [])) for leaf in attempt.leaves}
+    return items, {leaf: judge(attempt.conditions[leaf], by_condition.get(leaf, []), attempt.compared_at) for leaf in attempt.leaves}
 
 
 def evaluate(attempt, presented):

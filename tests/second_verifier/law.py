@@ -2,12 +2,14 @@
 
 import re
 
+import json_types
+import placeholders
 import proofs
 import values
 from canonical_json import canonical, canonical_bytes
 from identities import identify
 from shapes import (
-    MAXIMUM, an_object, anything, bounded, closed, content_hash, identifier, integer, list_of, one_of, or_null, text, variant,
+    MAXIMUM, an_object, any_of, anything, bounded, closed, content_hash, identifier, integer, list_of, one_of, or_null, text, variant,
 )
 
 COMPARATORS = {name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in values.FAMILIES}
@@ -61,14 +63,19 @@ _domain = variant("domain", {
     "Digest": closed({"domain": text, "algorithm": one_of("sha256")}),
     "Json": closed({"domain": text, "maximum_bytes": integer(1)}, {"schema": _schema}),
 })
+_scalar = lambda value: _domain(value) and value["domain"] != "Json"
 _typed = closed({"value": anything, "value_type": one_of(*values.TYPES)})
+_reference = closed({"parameter": identifier})
+_relative = closed({"relative_to": one_of("evaluation_time"), "offset_milliseconds": integer()})
+_expected = any_of(_typed, _reference, _relative)
+_description = lambda value: text(value) and values.utf8_bytes(value) <= 4096
 
 
 def _predicate(value):
     name = value.get("predicate") if isinstance(value, dict) else None
     if not isinstance(name, str) or name not in values.FAMILIES:
         return False
-    expected = {"set": list_of(_typed, 4096, 1), "presence": None}.get(values.FAMILIES[name], _typed)
+    expected = {"set": list_of(_expected, 4096, 1), "presence": None}.get(values.FAMILIES[name], _expected)
     return closed({"predicate": text} if expected is None else {"predicate": text, "expected": expected})(value)
 
 
@@ -121,9 +128,11 @@ _law = closed({
         }),
     }),
     "conditions": list_of(_condition, 4096),
-    "policies": list_of(closed({"policy_id": identifier}, {"description": lambda v: text(v) and values.utf8_bytes(v) <= 4096}), 1024),
+    "policies": list_of(closed({"policy_id": identifier}, {"description": _description}), 1024),
     "schemas": list_of(_schema, 1024), "acquisition_bindings": list_of(_binding, 4096),
     "stages": list_of(_stage, 1024, 1), "completion_requirement": an_object,
+}, {
+    "parameters": list_of(closed({"parameter_id": identifier, "domain": _scalar}, {"description": _description}), 64, 1),
 })
 
 
@@ -221,25 +230,31 @@ def _graph(law):
         raise _Fault("unattainable")
 
 
+def _bounds(domain, value_limit):
+    if domain.get("minimum_bytes", 0) > domain.get("maximum_bytes", MAXIMUM):
+        raise _Fault("bounds")
+    if domain.get("maximum_bytes", 0) > value_limit:
+        raise _Fault("bounds")
+    if "minimum" in domain and "maximum" in domain and values.order(domain["minimum"], domain["maximum"], domain["domain"]) > 0:
+        raise _Fault("bounds")
+
+
 def _conditions(law, value_limit):
+    parameters = placeholders.domains(law)
     for condition in law["conditions"]:
         domain, predicate, policy = (condition[name] for name in ("observation_domain", "predicate", "evidence_use_policy"))
-        if domain.get("minimum_bytes", 0) > domain.get("maximum_bytes", MAXIMUM):
-            raise _Fault("bounds")
-        if domain.get("maximum_bytes", 0) > value_limit:
-            raise _Fault("bounds")
-        if "minimum" in domain and "maximum" in domain and values.order(domain["minimum"], domain["maximum"], domain["domain"]) > 0:
-            raise _Fault("bounds")
+        _bounds(domain, value_limit)
         name = predicate["predicate"]
         if domain["domain"] not in values.DOMAINS[values.FAMILIES[name]]:
             raise _Fault("predicate")
         if "expected" in predicate:
             items = predicate["expected"] if name == "InSet" else [predicate["expected"]]
-            if not all(values.expected_fits(name, item, domain) for item in items):
+            if not all(values.expected_fits(name, item, domain, parameters) for item in items):
                 raise _Fault("expected")
             if name == "InSet":
                 _ascending(items, canonical, "expected values")
-                if any(values.same(a, b) for index, a in enumerate(items) for b in items[:index]):
+                typed = [item for item in items if "value_type" in item]
+                if any(values.same(a, b) for index, a in enumerate(typed) for b in typed[:index]):
                     raise _Fault("expected values twice")
         for member in ("allowed_channels", "required_assurance", "authorized_key_ids"):
             _ascending(policy.get(member, []), canonical, member)
@@ -264,7 +279,7 @@ def _packets(law, payload_limit):
 
 
 def _bindings(law, contracts):
-    channels = {}
+    channels, parameters = {}, placeholders.domains(law)
     conditions = {condition["condition_id"]: condition for condition in law["conditions"]}
     for binding in law["acquisition_bindings"]:
         condition = conditions.get(binding["condition_id"])
@@ -275,6 +290,10 @@ def _bindings(law, contracts):
         contract = None if contracts is None else contracts.get(binding["provider_id"])
         if contract is not None and not allows(contract, binding, condition):
             raise _Fault("binding and contract")
+        if "params" in binding and parameters:
+            schema = True if contract is None else check_of(contract, binding["check_id"])["params_schema"]
+            if not placeholders.are_sound(binding["params"], parameters, schema):
+                raise _Fault("placeholder")
 
 
 def channel_of(contract):
@@ -295,41 +314,8 @@ def allows(contract, binding, condition):
     if COMPARATORS[condition["predicate"]["predicate"]] not in check["allowed_comparators"]:
         return False
     domain = condition["observation_domain"]["domain"]
-    types = result_types(check["result_schema"])
+    types = json_types.named(check["result_schema"])
     return domain == "Json" or "any" in types or bool(types & RESULT_TYPES[domain])
-
-
-def result_types(schema):
-    """The JSON types that a result schema names; `any` where it names none."""
-    named = _named_types(schema, 0)
-    return {"any"} if named is None else named
-
-
-def _named_types(schema, depth):
-    if not isinstance(schema, dict) or depth > 16:
-        return None
-    note = schema.get("x-gate")
-    if isinstance(note, dict) and note.get("dynamic_type") is True:
-        return None
-    named = schema.get("type")
-    if isinstance(named, str):
-        return {named}
-    if isinstance(named, list):
-        return {one for one in named if isinstance(one, str)}
-    if "const" in schema:
-        return {_type_of(schema["const"])}
-    if isinstance(schema.get("enum"), list):
-        return set(map(_type_of, schema["enum"]))
-    branches = schema.get("oneOf") if schema.get("anyOf") is None else schema["anyOf"]
-    found = [_named_types(branch, depth + 1) for branch in branches] if isinstance(branches, list) else [None]
-    return None if None in found else set().union(*found)
-
-
-def _type_of(value):
-    for name, kind in (("null", type(None)), ("boolean", bool), ("integer", int), ("number", float), ("string", str), ("array", list)):
-        if isinstance(value, kind):
-            return name
-    return "object"
 
 
 def graph_identity(law):
@@ -353,6 +339,10 @@ def construct(law, contracts):
         ):
             _ascending(law[member], key, member)
         limits = law["value_limits"]
+        if "parameters" in law:
+            _ascending(law["parameters"], by("parameter_id"), "parameters")
+            for one in law["parameters"]:
+                _bounds(one["domain"], limits.get("maximum_value_bytes", MAXIMUM))
         _conditions(law, limits.get("maximum_value_bytes", MAXIMUM))
         _packets(law, limits.get("maximum_payload_bytes", MAXIMUM))
         _bindings(law, contracts)

@@ -34,7 +34,7 @@ _witness = closed({
     "binding_id": text, "provider_id": text, "check_id": text, "contract_identity": identity, "trigger_time": _timestamp,
     "acquired_at": _millis, "lane": _lane, "evidence_ref": or_null(text), "content_type": or_null(text),
     "provider_result": an_object, "grant": an_object,
-}, {"trigger_time_given": one_of(True)})
+}, {"trigger_time_given": one_of(True), "params": anything})
 _error = closed({"code": text, "message": text}, {"details": anything})
 _item = closed({
     "item_id": text, "condition_id": text,
@@ -52,6 +52,7 @@ _intent = closed({
     "intent_id": identity, "packet_id": text, "target": or_null(_target), "content_hash": content_hash, "content_type": text,
     "visibility_labels": list_of(text, 256), "policy_tags": list_of(text, 256), "expiry": or_null(_timestamp),
 })
+_parameter = closed({"parameter_id": text, "value": closed({"value": anything, "value_type": one_of(*TYPES)})})
 _bodies = {
     "run_created": closed({
         "scenario_id": text, "scenario_law_identity": identity, "graph_identity": identity,
@@ -62,6 +63,7 @@ _bodies = {
         "genesis": variant("kind", {
             "empty": closed({"kind": text}),
             "declared": closed({"kind": text, "payload_identity": identity, "content_hash": content_hash}),
+            "parameters": closed({"kind": text, "parameters": list_of(_parameter, 64)}),
         }),
         "run_allocation": closed({"authority_id": text}),
         "contracts": list_of(closed(
@@ -243,7 +245,9 @@ def fold(law, before, record, record_id):
     if before is None:
         if record["record_kind"] != "run_created":
             raise Unfoldable
+        genesis = body["genesis"]
         return {
+            **({"parameters": genesis["parameters"]} if genesis["kind"] == "parameters" else {}),
             "run_key": record["run_key"], "scenario_id": body["scenario_id"],
             "scenario_law_identity": body["scenario_law_identity"], "head": head, "status": "active",
             "accepted_audit_instant": instant, "committed_intent_count": 0, "submission_count": 0, "attempt_count": 0,

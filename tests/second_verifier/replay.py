@@ -2,9 +2,10 @@
 
 import claims
 import law as laws
+import placeholders
 import records
 from canonical_json import Fault, canonical_bytes, parse_bytes, parse_canonical, PACK_DEPTH
-from decide import Step, acceptance_time, provenance
+from decide import Step, acceptance_time, limit, provenance
 from identities import identify, identify_bytes, merkle_root
 from nodes import RECORD_VALUES_BYTES, TEXT_BYTES
 from segment_values import Values, lines_of, named_values
@@ -61,6 +62,7 @@ class Replay:
         self.completions, self.completed_at, self.is_permissive = {}, None, False
         # By the identity of a provider version: that of its contract, or None.
         self.versions = {}
+        self.bound, self.resolved = {}, set()
 
     def open(self, law_bytes, artifacts):
         """Receives the law and the artifacts before the first segment."""
@@ -70,7 +72,8 @@ class Replay:
     def open_law(self, records_bytes):
         """Constructs the law under the contracts that the first record binds."""
         violate = self.findings.violate
-        violate("scenario_law_construction", self.construct(self.bound_contracts(records_bytes)))
+        self.bound = self.bound_contracts(records_bytes)
+        violate("scenario_law_construction", self.construct(self.bound))
         if self.law is None:
             return
         self.work = Work(self.law)
@@ -104,7 +107,10 @@ class Replay:
 
     def parameters(self):
         """The parameters of the first record, or None where it was not replayed."""
-        return None if self.created is None else []
+        if self.created is None:
+            return None
+        genesis = self.created["genesis"]
+        return genesis["parameters"] if genesis["kind"] == "parameters" else []
 
     def result(self):
         """What the run came to, or None where its records were not all replayed."""
@@ -243,7 +249,7 @@ class Replay:
             self.count(canonical_work_bytes=self.work.of(record, size, held, self.schema_size))
         if record["record_kind"] == "run_created" and self.previous is None:
             self.created = record["body"]
-            self.creation(record["body"])
+            self.creation(record, profile)
         if self.law is not None:
             self.check_values(record, held)
         record_id = identify_bytes("run-record", line)
@@ -261,6 +267,9 @@ class Replay:
                 raise _Broken("history_broken") from None
             self.note_course(profile, record)
         self.receipt(record, record_id, after, receipt)
+        if self.previous is None and self.law is not None and after is not None and "parameters" in after:
+            # The creation was decided under the law as it stands, all later records are under the law of the run.
+            self.law = placeholders.expand(self.law, after["parameters"])
         self.state, self.previous = after, record
         self.head = {"record_id": record_id, "revision": record["revision"]}
         return record
@@ -293,8 +302,8 @@ class Replay:
         of = self.versions.get(named)
         return of is not None and of != bound["contract_identity"]
 
-    def creation(self, body):
-        violate = self.violate
+    def creation(self, record, profile):
+        violate, body = self.violate, record["body"]
         providers = [(one["provider_id"], self.contracts.get(one["contract_identity"])) for one in body["contracts"]]
         if len({name for name, _ in providers}) < len(providers):
             violate("run_allocation_integrity", "contract_repeated")
@@ -320,6 +329,21 @@ class Replay:
             violate("run_allocation_integrity", "schema_unexpected")
         elif len(bound) < len(named):
             violate("run_allocation_integrity", "schema_missing")
+        self.check_parameters(record, profile)
+
+    def check_parameters(self, record, profile):
+        """Checks that the genesis gives the parameters of the law; without them there is no law to replay by."""
+        genesis, law = record["body"]["genesis"], self.law
+        by_old = record["procedure"] == "gate-kernel-1" and genesis["kind"] == "parameters"
+        if by_old or not placeholders.fits(law, genesis, limit(law, profile, "maximum_value_bytes")):
+            self.violate("scenario_law_construction", "parameters_mismatch")
+            self.law = None
+            return
+        waiting = placeholders.waiting(law)
+        self.resolved = {one["binding_id"] for one in waiting}
+        contracts = ((self.bound.get(one["provider_id"]), one["check_id"]) for one in waiting)
+        if any(contract is not None and laws.check_of(contract, check) is not None for contract, check in contracts):
+            self.assumptions.add("json_schema_verdict_as_recorded")
 
     def note_record(self, record):
         violate = self.violate
@@ -398,7 +422,7 @@ class Replay:
         violate("evidence_structural_admission", claims.admission(step))
         violate("evidence_retention_reconstruction", claims.retention(step))
         violate("evidence_use_policy_satisfaction", claims.use_policy(step, self.contracts))
-        violate("acquisition_admission_witness_reconstruction", claims.acquisition(step, bound, self.contracts))
+        violate("acquisition_admission_witness_reconstruction", claims.acquisition(step, bound, self.contracts, self.resolved))
         violate("source_authenticity", self.sources.check(step))
         for gap in step.gaps:
             for claim in NEED_VALUES:

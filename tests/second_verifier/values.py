@@ -46,8 +46,8 @@ def _days_in_month(year, month):
 
 
 def _days(year, month, day):
-    # The year 0 is before those that the library knows; 400 years later the calendar is the same.
-    return date(year + 400, month, day).toordinal() - 146097
+    # The library knows neither the year 0 nor years above 9999. 400 years later the calendar is the same.
+    return date(year % 400 + 400, month, day).toordinal() + (year // 400 - 1) * 146097
 
 
 def timestamp(value):
@@ -167,8 +167,20 @@ def on_absence(predicate):
     return {"Exists": FALSE, "NotExists": TRUE}.get(predicate["predicate"], UNKNOWN)
 
 
-def judge(predicate, domain, typed):
-    """The truth of a predicate for a value: true, false or unknown."""
+def relative_order(value, expected, evaluated_at):
+    """The order of a timestamp and an instant relative to the evaluation, or None where there is none."""
+    kind, point = timestamp(value)
+    if kind == "date" or evaluated_at is None:
+        return None
+    instant = Fraction(evaluated_at + expected["offset_milliseconds"], 1000) + timestamp("1970-01-01T00:00:00Z")[1][0]
+    seconds, leap, fraction = point
+    # A leap second is after every instant of the second before it, and before the next second.
+    here, there = (seconds, leap, fraction), (instant.__floor__(), 0, instant - instant.__floor__())
+    return (here > there) - (here < there)
+
+
+def judge(predicate, domain, typed, evaluated_at=None):
+    """The truth of a predicate for a value: true, false or unknown. `evaluated_at` is None where nothing compares with it."""
     name, kind = predicate["predicate"], domain["domain"]
     family = FAMILIES[name]
     if family == "presence":
@@ -178,6 +190,9 @@ def judge(predicate, domain, typed):
     value = typed["value"]
     if family == "set":
         return _in_set(predicate["expected"], typed)
+    if "relative_to" in predicate["expected"]:
+        relation = relative_order(value, predicate["expected"], evaluated_at)
+        return UNKNOWN if relation is None else _kleene(_holds(name, relation))
     expected = predicate["expected"]["value"]
     if family == "equality":
         return _equality(name, typed, predicate["expected"])
@@ -217,9 +232,29 @@ def _in_set(expected, typed):
     return FALSE
 
 
-def expected_fits(name, expected, domain):
-    """Whether an expected value suits its predicate and domain."""
+def _lies_within(inner, outer):
+    """Whether every value of a domain is one of another domain."""
+    if inner["domain"] != outer["domain"] or outer["domain"] == "Json":
+        return False
+    if inner["domain"] == "String":
+        return outer["minimum_bytes"] <= inner["minimum_bytes"] and inner["maximum_bytes"] <= outer["maximum_bytes"]
+    if inner["domain"] not in ("Integer", "Decimal"):
+        return True
+    end = 2**53 - 1 if inner["domain"] == "Integer" else float("inf")
+    bound = lambda domain, name, absent: Fraction(domain[name]) if name in domain else absent
+    return (
+        bound(outer, "minimum", -end) <= bound(inner, "minimum", -end) and bound(inner, "maximum", end) <= bound(outer, "maximum", end)
+    )
+
+
+def expected_fits(name, expected, domain, parameters=None):
+    """Whether an expected value suits its predicate and domain; `parameters` are domains by id."""
     family, kind = FAMILIES[name], domain["domain"]
+    if "relative_to" in expected:
+        return family == "order" and kind == "Timestamp"
+    if "parameter" in expected:
+        declared = (parameters or {}).get(expected["parameter"])
+        return declared is not None and _lies_within(declared, domain)
     value = expected["value"]
     if kind == "Json" and expected["value_type"] == "Json" and not _wanted(family, value):
         return False

@@ -197,6 +197,8 @@ function withoutSignature(condition: Condition): Condition {
     evidence_use_policy: {
       ...policy,
       authorization: "embedding_authority",
+      // Each item counts as signed by a key of its own.
+      independence: "not_required",
       integrity: policy.integrity === "signed_content" ? "canonical_content_only" : policy.integrity,
       required_assurance: policy.required_assurance.filter((assurance) => assurance !== "source_signature"),
     },

@@ -19,6 +19,7 @@ import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS, permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
 import { lintLaw } from "../../law/lint.ts";
+import { eachPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
@@ -262,12 +263,20 @@ async function lintBindings(
   const reserved = new Set(await referencedEnvironment(config));
   const found = await Promise.all(law.acquisition_bindings.map(async (binding, index) => {
     const entry = entries.get(binding.provider_id);
+    // The values of placeholders are those of each run.
+    if (law.parameters !== undefined && hasPlaceholder(binding.params ?? null)) return [];
     const reason = entry === undefined ? null : await findStaticFailure(entry, binding, reserved);
     if (reason === null) return [];
     const message = `Binding ${quoteAll([binding.binding_id])} can never have an answer: ${reason}`;
     return [{ code: "binding_never_answered", path: `$.acquisition_bindings[${index}].params`, message }];
   }));
   return found.flat();
+}
+
+function hasPlaceholder(params: JsonValue): boolean {
+  let found = false;
+  eachPlaceholder(params, null, () => found = true);
+  return found;
 }
 
 /** Warns of a law in namespace 1 while the configuration does not open that namespace. */

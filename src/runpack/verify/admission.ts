@@ -5,7 +5,6 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
-import type { ObservationDomain } from "../../law/value/types.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { domainEqual } from "../../law/value/typed_value.ts";
 import { valueOfText } from "../../law/value/value_of_text.ts";
@@ -98,20 +97,11 @@ function lawOf({ law, law_identity }: Examination, expectation: Expectation): Sc
   return expectation.document ?? (law_identity === expectation.law ? law?.law ?? null : null);
 }
 
-interface Declared {
-  readonly parameter_id: string;
-  readonly domain: ObservationDomain;
-}
-
-function declaredBy(_law: ScenarioLaw): readonly Declared[] {
-  return [];
-}
-
 /** What is wrong with the expectation itself. */
 function faultsOf(examination: Examination, expectation: Expectation): AdmissionReason[] {
   const law = lawOf(examination, expectation);
   if (law === null) return [];
-  const declared = new Map(declaredBy(law).map(({ parameter_id, domain }) => [parameter_id, domain]));
+  const declared = new Map(law.parameters?.map(({ parameter_id, domain }) => [parameter_id, domain]));
   const { parameters, any_parameters, stage } = expectation;
   const reasons: AdmissionReason[] = [];
   for (const name of [...parameters.keys(), ...any_parameters]) {
@@ -149,7 +139,7 @@ function contradictionsOf(examination: Examination, expectation: Expectation): A
   }
   const law = lawOf(examination, expectation);
   if (law === null || parameters === null || law_identity !== expectation.law) return reasons;
-  for (const { parameter_id, domain } of declaredBy(law)) {
+  for (const { parameter_id, domain } of law.parameters ?? []) {
     const text = expectation.parameters.get(parameter_id);
     const wanted = text === undefined ? null : valueOfText(text, domain);
     const found = parameters.find((one) => one.parameter_id === parameter_id);

@@ -4,17 +4,11 @@
  * @module
  */
 
+import type { ParameterValue } from "../../law/types.ts";
 import { TRUE } from "../../law/value/truth.ts";
-import type { TypedValue } from "../../law/value/types.ts";
 import { minimumLane } from "../../run/profile.ts";
 import type { RunCreatedBody, RunState, RunStatus, StageClassification, TraceItem } from "../../run/types.ts";
 import { isValue, type Step } from "./step.ts";
-
-/** A parameter of a run, as its first record has it. */
-export interface RunParameter {
-  readonly parameter_id: string;
-  readonly value: TypedValue;
-}
 
 /** A stage after the last record. */
 export interface StageResult {
@@ -94,7 +88,7 @@ export function resultOfRun(course: RunCourse, { status, stages }: RunState): Ru
   };
 }
 
-/** The parameters of a run; none where its first record has another genesis. */
-export function parametersOf(_created: RunCreatedBody): readonly RunParameter[] {
-  return [];
+/** The parameters of a run, as its first record has them; none where it has another genesis. */
+export function parametersOf({ genesis }: RunCreatedBody): readonly ParameterValue[] {
+  return genesis.kind === "parameters" ? genesis.parameters : [];
 }

@@ -7,7 +7,7 @@
 
 import { identify, type Identity, type Sha256 } from "../../canonical/identity.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { RunParameter } from "./run_result.ts";
+import type { ParameterValue } from "../../law/types.ts";
 import type { VerificationReport } from "./types.ts";
 
 /** What a verdict covers beside the report. */
@@ -15,7 +15,7 @@ export interface VerdictSubject {
   /** The law that the manifest names; null without a valid manifest. */
   readonly law: Identity | null;
   /** The parameters of the first record; null where it was not replayed. */
-  readonly parameters: readonly RunParameter[] | null;
+  readonly parameters: readonly ParameterValue[] | null;
 }
 
 /** The identity of a verdict, kind `verdict`. */

@@ -6,6 +6,7 @@
 
 import { identify, type Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import type { ParameterValue } from "../../law/types.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { asJson } from "../../run/primitives.ts";
 import { traverseTree } from "./claims/artifact_tree_integrity.ts";
@@ -21,7 +22,7 @@ import { finishHistory, replayPart } from "./history.ts";
 import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
 import { closeReplay, markUndecidable } from "./status.ts";
 import { verdictIdentity } from "./verdict.ts";
-import { parametersOf, resultOfRun, type RunParameter, type RunResult } from "./run_result.ts";
+import { parametersOf, resultOfRun, type RunResult } from "./run_result.ts";
 import {
   MATERIAL_RESOLUTION,
   type TrustedPublicKey,
@@ -42,7 +43,7 @@ export interface Examination {
   /** That law; null where it was not constructed, or where the profile replays nothing. */
   readonly law: CompiledLaw | null;
   /** The parameters of the run; null where its first record was not replayed. */
-  readonly parameters: readonly RunParameter[] | null;
+  readonly parameters: readonly ParameterValue[] | null;
   /** What the run came to; null where its records were not all replayed. */
   readonly run: RunResult | null;
   /** The key ids of those producer keys that signed the pack. */

@@ -27,6 +27,8 @@ import { makeJudgements } from "./judgements.ts";
 import { limited, limitsOf, playLongRun, SEGMENT_ROWS, SEVERAL_LIMITS } from "./other_rows.ts";
 import { PACK_ROWS } from "./pack_rows.ts";
 import type { Base, CodeName, CodeRow, Made } from "./rows.ts";
+import { PARAMETER_ROWS, WITHOUT_PARAMETERS } from "./parameter_rows.ts";
+import { playParametersRun } from "./parameters_run.ts";
 import { TEXT_ROWS } from "./text_rows.ts";
 import { playTypedRun, TYPED_ROWS } from "./typed_run.ts";
 
@@ -61,6 +63,7 @@ async function makeWorld(): Promise<World> {
     ["long", playLongRun()],
     ["admission", playAdmissionRun()],
     ["typed", playTypedRun()],
+    ["parameters", playParametersRun()],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));
@@ -182,6 +185,12 @@ async function evidenceFile({ bases, base }: World): Promise<MadeCase[]> {
   return [...await of("evidence", ABSENT_ROWS), ...await of("evidence_1", older)];
 }
 
+async function parametersFile({ bases, base }: World): Promise<MadeCase[]> {
+  const of = (name: string, rows: typeof PARAMETER_ROWS): Promise<MadeCase[]> =>
+    makeCases(rows, (row) => makeCase(bases, name, row, row.make(base(name))));
+  return [...await of("parameters", PARAMETER_ROWS), ...await of("release", WITHOUT_PARAMETERS)];
+}
+
 function segmentsFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(SEGMENT_ROWS, async (row) => makeCase(bases, "long", row, await row.make(base("long"))));
 }
@@ -239,6 +248,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["codes", "A pack for each code of violations.json", codesFile],
   ["texts", "Texts that a scanner refuses, and records that are not of the form of one", textsFile],
   ["evidence", "A run of every kind of evidence, with values withheld, honest and forged", evidenceFile],
+  ["parameters", "A run with parameters, honest and forged", parametersFile],
   ["segments", "A run of two segments", segmentsFile],
   ["typed", "A run that acquires from a typed provider, honest and forged", typedFile],
   ["archives", "Single files", archivesFile],
