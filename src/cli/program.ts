@@ -25,7 +25,7 @@ import {
 import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
-import { addRuns } from "./run/commands.ts";
+import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
 import { addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
@@ -86,6 +86,7 @@ export function buildProgram(finish: Finish): Command {
   addProvider(program, finish);
   program.commandsGroup("Drive a run:");
   addClient(program, finish);
+  addRun(program, finish);
   addRuns(program, finish);
   addExplain(program, finish);
   addApprove(program, finish);

@@ -59,6 +59,8 @@ const input = z.strictObject({
   expected_head: expectedHead,
   request_id: operationId,
   stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the one with the oldest"),
+  only_changed: z.boolean().exactOptional()
+    .describe("With stage_id: an attempt that repeats the last one of the stage is not recorded"),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
@@ -88,7 +90,7 @@ export function scenarioNext(services: Services): Tool {
       "count). Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
-      "call again at accepted_head until run_status is complete. recorded false (only without stage_id): the stage is as after its last " +
+      "call again at accepted_head until run_status is complete. recorded false (only without stage_id, or with only_changed): the stage is as after its last " +
       "attempt, nothing was recorded; bring other evidence or name another stage.",
     hints: WRITES_AND_ACQUIRES,
     input,
@@ -153,7 +155,8 @@ async function decideNext(
     ? [{ kind: "open", ...requestOf("open_stage", 0), stage_id }]
     : [];
   const decided = decideSteps(law, state, [...opening, gathered], mint(), services.environment);
-  if (decided.outcome !== "accepted" || input.stage_id !== undefined) return decided;
+  const recordsAlways = input.stage_id !== undefined && input.only_changed !== true;
+  if (decided.outcome !== "accepted" || recordsAlways) return decided;
   return await repeatedStep(services, law, state, decided) ?? decided;
 }
 

@@ -8,6 +8,7 @@ import { GOLDEN_FOLDER } from "../simulation/runpack_packs.ts";
 import { playGoldenRun, storeRun } from "../simulation/runpack_run.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, inFolder } from "./gate_command.ts";
+import { evidence, LAW as TWO_STAGES } from "./run_command_fixture.ts";
 
 const RUN = playGoldenRun(0, () => "gate-kernel-1");
 const { run_id } = RUN.state.run_key;
@@ -41,6 +42,8 @@ const SERVICE = JSON.stringify({
   },
 });
 
+const RUN_LAW = "two_stages.yaml";
+
 /** Arguments with a successful result, by command, in an order that works in one folder. */
 const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["init", ["other.toml"]],
@@ -61,6 +64,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["client call", ["scenarios_list", "--arg", "namespace_id=2"]],
   ["client list", []],
   ["explain", [run_id]],
+  ["run", [RUN_LAW, "--evidence", "evidence.json"]],
   ["runs", []],
   ["status", [run_id.slice(0, 8)]],
   ["history", [run_id]],
@@ -113,6 +117,8 @@ Deno.test("every command with --json writes one line of JSON, for any position o
     await stores.schemas.close();
     await Deno.writeTextFile(join(folder, "gate.toml"), CONFIG);
     await Deno.writeTextFile(join(folder, "law.json"), RUN.law.law);
+    await Deno.writeTextFile(join(folder, RUN_LAW), TWO_STAGES);
+    await Deno.writeTextFile(join(folder, "evidence.json"), evidence({ built: true, deployed: true }));
     await Deno.writeTextFile(join(folder, "service.json"), SERVICE);
     for (const [command, args] of ROWS) {
       const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");

@@ -6,7 +6,15 @@
 
 import type { Command } from "commander";
 import type { RunStatus } from "../../run/types.ts";
-import { command, CONFIG_FILE, type Finish, type Flags, withJson, withValues } from "../terminal/command_parts.ts";
+import {
+  collect,
+  command,
+  CONFIG_FILE,
+  type Finish,
+  type Flags,
+  withJson,
+  withValues,
+} from "../terminal/command_parts.ts";
 
 /** Adds the flags that name a running server. */
 function withServerAddress(added: Command): Command {
@@ -24,6 +32,29 @@ function withServerAddress(added: Command): Command {
 function withRunFlags(added: Command): Command {
   return withServerAddress(withJson(added).option("--config <PATH>", CONFIG_FILE))
     .option("--namespace <N>", "namespace of the run (default: all)");
+}
+
+/** Adds `gate run`. */
+export function addRun(program: Command, finish: Finish): void {
+  withServerAddress(
+    withJson(command(program, "run", "Take every step of a run that the evidence allows, for pipelines", [
+      "gate run release.yaml --evidence results.json",
+      'gate run release.yaml --run-key "$CI_COMMIT_SHA" --evidence results.json --export release.runpack',
+      "gate run release.yaml --run-key v1.2.0 --parameter version=1.2.0 --wait 30m --summary summary.md",
+    ])),
+  )
+    .argument("<file>", "the law: a scenario file in YAML, TOML or JSON")
+    .option("--parameter <NAME=VALUE>", "the value of a parameter of the law (repeatable)", collect)
+    .option("--evidence <FILE>", "array of evidence items in JSON or YAML, read again at each look")
+    .option("--run-key <TEXT>", "names the run: the same key, law and parameters go on with the same run")
+    .option("--wait <DURATION>", "look again until the run is complete, after 2 s, doubling to 60 s: 30s, 15m, 2h")
+    .option("--export <PACK>", "write the run as a runpack in one file, which is replaced")
+    .option("--summary <FILE>", "write a summary in Markdown")
+    .option("--dry-run", "take the steps in memory, and record nothing")
+    .option("--config <PATH>", CONFIG_FILE)
+    .action(async (file: string, flags: Flags) =>
+      finish(await (await import("../pipeline/run.ts")).runRun(file, flags))
+    );
 }
 
 /** Adds `gate runs`, `gate status` and `gate history`. */

@@ -87,7 +87,7 @@ export function exitCodeOfStanding({ status, attempts }: Pick<RunStanding, "stat
 }
 
 /** The progress of a run, such as `1 of 2 stages complete`. */
-function progressOf({ stages }: Pick<RunStanding, "stages">): string {
+export function progressOf({ stages }: Pick<RunStanding, "stages">): string {
   const complete = stages.filter(({ classification }) => classification === "complete").length;
   return `${complete} of ${countOf(stages.length, "stage")} complete`;
 }
@@ -100,7 +100,7 @@ const STATES: Readonly<Record<StageClassification, string>> = {
 };
 
 /** The state of a stage in words, such as `open, attempt 2 was false`. */
-function stageStateOf(
+export function stageStateOf(
   { attempts }: Pick<RunStanding, "attempts">,
   { stage_id, classification }: RunStanding["stages"][number],
 ): string {

@@ -118,7 +118,7 @@ export async function mustCall(session: ToolSession, tool: string, input: JsonOb
 }
 
 /** The error of a command for an answer of a tool that refuses. */
-function refusedCall(tool: string, answer: JsonObject): CliError {
+export function refusedCall(tool: string, answer: JsonObject): CliError {
   const error = member(answer, "error");
   const outcome = member(answer, "outcome");
   const message = isJsonObject(error) ? member(error, "message") : undefined;

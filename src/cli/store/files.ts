@@ -17,6 +17,9 @@ export const STORE_SECTIONS = ["run_state_store", "schema_registry"] as const;
 /** One of {@link STORE_SECTIONS}. */
 export type StoreSection = typeof STORE_SECTIONS[number];
 
+/** The run store of `gate run` with a run key, where the configuration has none; in the working directory. */
+export const PIPELINE_STORE = ".gate/gate.db";
+
 /** The files of both stores, each once. */
 export function storeFiles(config: GateConfig): readonly string[] {
   const paths = STORE_SECTIONS.map((section) => config[section].path).filter((path) => path !== null);

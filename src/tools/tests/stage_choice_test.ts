@@ -96,6 +96,14 @@ const REPEATS: readonly [string, JsonObject, JsonObject, "recorded" | "not recor
   ["none after a false value", { caller_evidence: [evidence("a-ok", false)] }, {}, "recorded"],
   ["evidence that completes the stage", {}, { caller_evidence: [evidence("a-ok", true)] }, "recorded"],
   ["the stage by its name", {}, { stage_id: "a" }, "recorded"],
+  ["the stage by its name, if it has changed", {}, { stage_id: "a", only_changed: true }, "not recorded"],
+  ["the stage by its name, in any case", {}, { stage_id: "a", only_changed: false }, "recorded"],
+  [
+    "the stage by its name, if it has changed, with a false value",
+    {},
+    { stage_id: "a", only_changed: true, caller_evidence: [evidence("a-ok", false)] },
+    "recorded",
+  ],
   ["no evidence, more feedback", {}, { feedback: "trace" }, "not recorded"],
 ];
 

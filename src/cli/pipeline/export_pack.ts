@@ -1,0 +1,49 @@
+/**
+ * Exports the run of `gate run` as a runpack in a single file.
+ *
+ * @module
+ */
+
+import { join } from "node:path";
+import { isJsonObject, member } from "../../canonical/json.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import { writeArchive } from "../../runpack/host/archive_file.ts";
+import { openContents } from "../../runpack/host/contents.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { RunKey } from "../../run/types.ts";
+import { withPackErrors } from "../runpack/session.ts";
+import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/**
+ * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at every moment.
+ *
+ * @returns The runpack identity
+ */
+export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: string, file: string): Promise<string> {
+  const answer = await mustCall(session, "runpack_export", { ...runKey });
+  const publication = member(answer, "publication") ?? null;
+  const identity = isJsonObject(publication) ? member(publication, "runpack_identity") : undefined;
+  if (!isJsonObject(publication) || member(publication, "outcome") !== "published" || typeof identity !== "string") {
+    throw refusedCall("runpack_export", answer);
+  }
+  await withPackErrors(async () => {
+    const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
+    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it was removed`);
+    const written = `${file}.${crypto.randomUUID().slice(0, 8)}`;
+    await writeArchive(written, contents);
+    await Deno.rename(written, file);
+  });
+  return identity;
+}
+
+/** Runs a body with a folder for runpacks that is removed afterwards. */
+export async function withTemporaryData<Result>(body: (dataDir: string) => Promise<Result>): Promise<Result> {
+  const folder = await Deno.makeTempDir({ prefix: "gate_run_" });
+  try {
+    return await body(join(folder, "data"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

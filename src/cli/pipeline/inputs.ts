@@ -1,0 +1,115 @@
+/**
+ * The inputs of `gate run`: the law file, the parameters and the evidence.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { parseJson } from "../../canonical/scan.ts";
+import { countOf } from "../../config/problems.ts";
+import { eachLeaf } from "../../law/requirement_walk.ts";
+import { didYouMean } from "../../law/suggest.ts";
+import type { Refusal, ScenarioLaw } from "../../law/types.ts";
+import { describeDiagnostic } from "../scenario/check.ts";
+import { type Diagnostic, diagnosticsOf, refusalsAt } from "../scenario/law.ts";
+import { readSource, readSpec, type Source } from "../scenario/source.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/** Reads a law file; the error lists every fault of it. */
+export async function readLawFile(file: string): Promise<Source> {
+  const read = await readSpec(file);
+  if (read.ok) return read.source;
+  throw notLaw(file, diagnosticsOf(read));
+}
+
+/** The error for a spec that `scenario_define` refuses, with the positions of its faults in the file. */
+export function refusedSpec(source: Source, error: JsonObject): CliError {
+  const details = member(error, "details") ?? null;
+  const refusals = isJsonObject(details) ? member(details, "refusals") ?? null : null;
+  if (!isJsonArray(refusals)) return notLaw(source.file, [], String(member(error, "message") ?? "it is refused"));
+  return notLaw(source.file, refusalsAt(source, refusals as unknown as readonly Refusal[]));
+}
+
+function notLaw(
+  file: string,
+  diagnostics: readonly Diagnostic[],
+  why = countOf(diagnostics.length, "error"),
+): CliError {
+  const reasons = diagnostics.map((one) => describeDiagnostic(file, one, false));
+  return new CliError("usage", `Cannot use law "${file}": ${why}`, null, undefined, reasons);
+}
+
+/**
+ * The genesis of a run with the values of `--parameter`, each read by the domain of the parameter.
+ *
+ * @throws {CliError} `usage` for an unknown, missing or repeated parameter
+ */
+export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObject {
+  const declared = law.parameters ?? [];
+  const given = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new CliError("usage", `Cannot read --parameter "${pair}": expected NAME=VALUE`);
+    const name = pair.slice(0, at);
+    if (given.has(name)) throw new CliError("usage", `Cannot use --parameter "${pair}": "${name}" is repeated`);
+    given.set(name, pair.slice(at + 1));
+  }
+  const names = declared.map(({ parameter_id }) => parameter_id);
+  for (const name of given.keys()) {
+    if (names.includes(name)) continue;
+    const hint = names.length === 0 ? "; it has no parameters" : didYouMean(name, names);
+    throw new CliError("usage", `Cannot use --parameter "${name}": the law has no such parameter${hint}`);
+  }
+  const missing = names.filter((name) => !given.has(name));
+  if (missing.length > 0) {
+    throw new CliError(
+      "usage",
+      `Cannot start a run: the law needs --parameter ${missing.map((name) => `${name}=VALUE`).join(" ")}`,
+    );
+  }
+  if (declared.length === 0) return { kind: "empty" };
+  return {
+    kind: "parameters",
+    parameters: declared.map(({ parameter_id, domain }) => ({
+      parameter_id,
+      value: { value: valueOf(given.get(parameter_id) ?? "", domain.domain), value_type: domain.domain },
+    })),
+  };
+}
+
+/** The value of a text in a domain: a number or a boolean where the domain has such values, else the text itself. */
+function valueOf(text: string, type: string): JsonValue {
+  if (type !== "Integer" && type !== "Boolean") return text;
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : text;
+}
+
+/** Conditions by stage. */
+export function conditionsByStage(law: ScenarioLaw): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(law.stages.map(({ stage_id, completion_requirement }) => {
+    const named = new Set<string>();
+    eachLeaf(completion_requirement, null, (id) => named.add(id));
+    return [stage_id, named];
+  }));
+}
+
+/**
+ * Reads a file with evidence: an array of the items that `scenario_next` takes as `caller_evidence`.
+ *
+ * @throws {CliError} `usage` for a file that is not such an array, and for an item on a condition that the law does not have
+ */
+export async function readEvidence(file: string, law: ScenarioLaw): Promise<readonly JsonObject[]> {
+  const read = await readSource(file);
+  if (!read.ok) throw new CliError("usage", `Cannot use --evidence "${file}": ${read.fault.message}`);
+  const { value } = read.source;
+  if (!isJsonArray(value)) throw new CliError("usage", `Cannot use --evidence "${file}": expected an array of items`);
+  const known = law.conditions.map(({ condition_id }) => condition_id);
+  return value.map((item, index) => {
+    const condition = isJsonObject(item) ? member(item, "condition_id") : undefined;
+    if (isJsonObject(item) && typeof condition === "string" && known.includes(condition)) return item;
+    const why = typeof condition === "string"
+      ? `the law has no condition ${JSON.stringify(condition)}${didYouMean(condition, known)}`
+      : "expected an object with condition_id, value and retention";
+    throw new CliError("usage", `Cannot use --evidence "${file}": $[${index}]: ${why}`);
+  });
+}

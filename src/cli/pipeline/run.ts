@@ -1,0 +1,246 @@
+/**
+ * `gate run`: defines a law, starts a run or goes on with it, takes every step that evidence allows, and exports.
+ *
+ * @module
+ */
+
+import { resolve } from "node:path";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import type { RunKey } from "../../run/types.ts";
+import { parametersText } from "../run/runs.ts";
+import {
+  describeStanding,
+  exitCodeOfStanding,
+  progressOf,
+  readLaw,
+  readStanding,
+  type RunStanding,
+  standingAsJson,
+} from "../run/standing.ts";
+import type { Source } from "../scenario/source.ts";
+import {
+  mustCall,
+  refusedCall,
+  type ServerAddressFlags,
+  type ToolSession,
+  withLocalSession,
+  withServerSession,
+} from "../session/tool_session.ts";
+import { PIPELINE_STORE } from "../store/files.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { shown, wantsColour } from "../terminal/text.ts";
+import { advance, exitCodeOfRun, type Look } from "./advance.ts";
+import { durationOf, pauseBefore } from "./duration.ts";
+import { exportPack, withTemporaryData } from "./export_pack.ts";
+import { genesisOf, readEvidence, readLawFile, refusedSpec } from "./inputs.ts";
+import { writeSummary } from "./summary.ts";
+
+/** The flags of `gate run`. */
+export interface RunCommandFlags extends ServerAddressFlags {
+  readonly config?: string;
+  readonly parameter?: readonly string[];
+  readonly evidence?: string;
+  readonly runKey?: string;
+  readonly wait?: string;
+  readonly export?: string;
+  readonly summary?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Most bytes of a run key. */
+const RUN_KEY_BYTES = 1024;
+
+/** Runs `gate run LAW_FILE`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
+export async function runRun(file: string, flags: RunCommandFlags): Promise<number> {
+  checkFlags(flags);
+  const waitMillis = flags.wait === undefined ? 0 : durationOf(flags.wait);
+  const source = await readLawFile(file);
+  if (flags.server !== undefined) {
+    return await withServerSession(flags, (session) => drive({ session, source, flags, waitMillis, dataDir: null }));
+  }
+  const config = await loadConfig({ config: flags.config });
+  const used = withStore(config, flags);
+  const local = (dataDir: string): Promise<number> =>
+    withLocalSession(used, (session) => drive({ session, source, flags, waitMillis, dataDir }), dataDir);
+  return used.run_state_store.path === null ? await withTemporaryData(local) : await local(dataDirOf(used, undefined));
+}
+
+function checkFlags({ server, config, runKey, dryRun, export: pack }: RunCommandFlags): void {
+  if (runKey !== undefined && (runKey === "" || new TextEncoder().encode(runKey).length > RUN_KEY_BYTES)) {
+    throw new CliError("usage", `Cannot use --run-key: must have 1 to ${RUN_KEY_BYTES} bytes`);
+  }
+  if (server === undefined) return;
+  if (config !== undefined) throw new CliError("usage", "Flag --server names a running server: omit --config");
+  if (dryRun === true) throw new CliError("usage", "Flag --dry-run takes the steps in memory: omit --server");
+  if (pack !== undefined) {
+    const hint = "the tool runpack_export publishes it there, and gate runpack pull fetches it from the object store";
+    throw new CliError("usage", "Cannot use --export with --server: a server keeps its runpacks", hint);
+  }
+}
+
+/** The configuration with the store of the run: its own, else with a run key the default one, else memory. */
+function withStore(config: GateConfig, { runKey, dryRun }: RunCommandFlags): GateConfig {
+  const { run_state_store: store } = config;
+  if (dryRun === true) return { ...config, run_state_store: { ...store, type: "memory", path: null } };
+  if (store.type !== "memory" || runKey === undefined) return config;
+  return { ...config, run_state_store: { ...store, type: "sqlite", path: resolve(PIPELINE_STORE) } };
+}
+
+/** A run that is being driven. */
+interface Driving {
+  readonly session: ToolSession;
+  readonly source: Source;
+  readonly flags: RunCommandFlags;
+  readonly waitMillis: number;
+  /** The folder of runpacks; null on a server. */
+  readonly dataDir: string | null;
+}
+
+/** What a run came to. */
+interface Driven {
+  readonly identity: string;
+  readonly genesis: JsonObject;
+  readonly standing: RunStanding;
+  readonly looks: readonly Look[];
+  readonly runpack: { readonly identity: string; readonly file: string } | null;
+}
+
+async function drive(driving: Driving): Promise<number> {
+  const { session, flags, dataDir } = driving;
+  const { identity, law } = await defineLaw(session, driving.source);
+  const genesis = genesisOf(law, flags.parameter ?? []);
+  const runKey = await startRun(session, { identity, law, genesis, runKey: flags.runKey });
+  const { standing, looks } = await look(driving, runKey, law);
+  const file = flags.dryRun === true ? undefined : flags.export;
+  const runpack = file === undefined || dataDir === null
+    ? null
+    : { identity: await exportPack(session, runKey, dataDir, resolve(file)), file };
+  return await report(flags, { identity, genesis, standing, looks, runpack });
+}
+
+/** Defines the law unless it is there. */
+async function defineLaw(
+  session: ToolSession,
+  source: Source,
+): Promise<{ readonly identity: string; readonly law: ScenarioLaw }> {
+  const answer = await session.call("scenario_define", { spec: source.value });
+  const error = member(answer, "error") ?? null;
+  const code = isJsonObject(error) ? member(error, "code") : undefined;
+  const details = isJsonObject(error) && code === "law_exists" ? member(error, "details") ?? null : answer;
+  const identity = isJsonObject(details) ? member(details, "scenario_law_identity") : undefined;
+  if (typeof identity !== "string") {
+    if (isJsonObject(error) && code === "invalid_spec") throw refusedSpec(source, error);
+    throw refusedCall("scenario_define", answer);
+  }
+  const namespaceId = isJsonObject(source.value) ? Number(member(source.value, "namespace_id")) : 0;
+  return { identity, law: await readLaw(session, namespaceId, identity) };
+}
+
+/** The parts that determine a run. */
+interface RunParts {
+  readonly identity: string;
+  readonly law: ScenarioLaw;
+  readonly genesis: JsonObject;
+  readonly runKey: string | undefined;
+}
+
+/**
+ * The creation request of a run: the same run key, law and parameters are the same run. Without a run key every call begins a run.
+ *
+ * @returns 32 hex digits
+ */
+export function creationRequest(runKey: string | undefined, lawIdentity: string, genesis: JsonObject): string {
+  if (runKey === undefined) return crypto.randomUUID().replaceAll("-", "");
+  const parameters = member(genesis, "parameters") ?? [];
+  return sha256(`gate run 1\n${canonicalize({ run_key: runKey, scenario_law_identity: lawIdentity, parameters })}`)
+    .slice(0, 32);
+}
+
+/** Starts the run, or finds the one that the same creation request started. */
+async function startRun(session: ToolSession, { identity, law, genesis, runKey }: RunParts): Promise<RunKey> {
+  const answer = await mustCall(session, "scenario_start", {
+    namespace_id: law.namespace_id,
+    scenario_id: law.scenario_id,
+    scenario_law_identity: identity,
+    creation_request_id: creationRequest(runKey, identity, genesis),
+    correlation: { kind: "unset" },
+    genesis,
+  });
+  const envelope = member(answer, "outcome") ?? null;
+  const result = isJsonObject(envelope) && member(envelope, "outcome") === "accepted"
+    ? member(envelope, "result")
+    : null;
+  if (!isJsonObject(result ?? null)) throw refusedCall("scenario_start", answer);
+  return member(result as JsonObject, "run_key") as unknown as RunKey;
+}
+
+/** Looks at the run until it is complete or the wait is over; the evidence is read again for each look. */
+async function look(
+  { session, flags, waitMillis }: Driving,
+  runKey: RunKey,
+  law: ScenarioLaw,
+): Promise<{ readonly standing: RunStanding; readonly looks: readonly Look[] }> {
+  const showsProgress = flags.json !== true && Deno.stderr.isTerminal();
+  const since = performance.now();
+  const looks: Look[] = [];
+  for (;;) {
+    const evidence = flags.evidence === undefined ? [] : await readEvidence(flags.evidence, law);
+    const onStep = (stageId: string, decision: string): void => {
+      if (showsProgress) writeError(`\r\x1b[K${shown(stageId)}: ${decision}\n`);
+    };
+    looks.push(await advance({ session, runKey, law, evidence, onStep }));
+    const standing = await readStanding(session, runKey, law);
+    const remaining = waitMillis - (performance.now() - since);
+    if (standing.status === "complete" || remaining <= 0) return { standing, looks };
+    const pause = pauseBefore(looks.length - 1, remaining);
+    if (showsProgress) writeError(`\r\x1b[K${progressOf(standing)}, next look in ${Math.ceil(pause / 1000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode> {
+  const { identity, genesis, standing, looks, runpack } = driven;
+  const obstacles = looks.at(-1)?.obstacles ?? [];
+  const code = exitCodeOfRun(exitCodeOfStanding(standing), obstacles);
+  const parameters = (member(genesis, "parameters") ?? []) as never;
+  if (flags.summary !== undefined) {
+    const text = writeSummary(standing, {
+      scenario_law_identity: identity,
+      parameters: parametersText({ parameters }),
+      obstacles,
+      runpack,
+    });
+    await writeFile(flags.summary, text);
+  }
+  if (flags.json === true) {
+    const recorded = looks.reduce((sum, look) => sum + look.recorded, 0);
+    const names = { scenario_law_identity: identity, parameters, dry_run: flags.dryRun === true };
+    writeResult(
+      "run",
+      { ...standingAsJson(standing), ...names, looks: looks.length, recorded, obstacles, runpack },
+      code === EXIT.ok,
+    );
+    return code;
+  }
+  writeOut(describeStanding(standing, wantsColour()));
+  for (const { stage_id, message } of obstacles) writeOut(`Stage ${JSON.stringify(shown(stage_id))}: ${message}\n`);
+  if (runpack !== null) writeOut(`Runpack ${runpack.identity} in ${runpack.file}\n`);
+  if (flags.dryRun === true) writeOut("Nothing was recorded: --dry-run\n");
+  return code;
+}
+
+async function writeFile(file: string, text: string): Promise<void> {
+  await Deno.writeTextFile(file, text).catch((error) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError("usage", `Cannot write --summary "${file}": ${why}`);
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * The summary of `gate run` in Markdown.
+ *
+ * @module
+ */
+
+import type { RunStanding } from "../run/standing.ts";
+import { progressOf, stageStateOf } from "../run/standing.ts";
+import { shown } from "../terminal/text.ts";
+import type { Obstacle } from "./advance.ts";
+
+/** The parts of a summary beside the standing. */
+export interface SummaryParts {
+  readonly scenario_law_identity: string;
+  readonly parameters: string;
+  readonly obstacles: readonly Obstacle[];
+  /** The exported runpack; null without an export. */
+  readonly runpack: { readonly identity: string; readonly file: string } | null;
+}
+
+/** Text from outside as code, in which Markdown and a table have no meaning. */
+function code(text: string): string {
+  return `\`${shown(text).replaceAll("`", "'").replaceAll("|", "\\|")}\``;
+}
+
+/** Writes a summary: what the run came to, its stages, what is missing, and its identities. */
+export function writeSummary(standing: RunStanding, parts: SummaryParts): string {
+  const { run_key, scenario_id, status, missing, attempts } = standing;
+  const isComplete = status === "complete";
+  const lines = [
+    `## ${isComplete ? "✅" : "⛔"} ${code(scenario_id)}: ${isComplete ? "complete" : progressOf(standing)}`,
+    "",
+    "| Stage | State |",
+    "| ----- | ----- |",
+    ...standing.stages.map((stage) => `| ${code(stage.stage_id)} | ${stageStateOf(standing, stage)} |`),
+    "",
+  ];
+  for (const { stage_id, causes } of attempts) {
+    for (const { condition_id, value, reason, cause = [] } of causes) {
+      const why = [reason?.replaceAll("_", " "), ...cause.map(shown)].filter((one) => one !== undefined).join(", ");
+      lines.push(`- Stage ${code(stage_id)}: ${code(condition_id)} is ${value}${why === "" ? "" : ` (${why})`}`);
+    }
+  }
+  for (const { stage_id, message } of parts.obstacles) lines.push(`- Stage ${code(stage_id)}: ${code(message)}`);
+  for (const { stage_id, sets, classification } of missing) {
+    const [first] = sets;
+    if (first === undefined || classification === "blocked") continue;
+    const needs = first.map(({ condition_id, needed }) => `${needed ? "" : "not "}${code(condition_id)}`).join(" and ");
+    const other = sets.length > 1 ? ", or another combination" : "";
+    lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
+  }
+  lines.push(
+    "",
+    `Run ${code(run_key.run_id)} in namespace ${run_key.namespace_id} under law ${code(parts.scenario_law_identity)}` +
+      `${parts.parameters === "" ? "" : `, parameters ${code(parts.parameters)}`}`,
+    ...parts.runpack === null ? [] : ["", `Runpack ${code(parts.runpack.identity)} in ${code(parts.runpack.file)}`],
+    "",
+  );
+  return lines.join("\n");
+}
