@@ -90,8 +90,8 @@ export function scenarioNext(services: Services): Tool {
       "count). Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
-      "call again at accepted_head until run_status is complete. recorded false (only without stage_id, or with only_changed): the stage is as after its last " +
-      "attempt, nothing was recorded; bring other evidence or name another stage.",
+      "call again at accepted_head until run_status is complete. recorded false (without stage_id, or with only_changed): the " +
+      "stage is as after its last attempt, nothing was recorded; bring other evidence or name another stage.",
     hints: WRITES_AND_ACQUIRES,
     input,
     output: outcomeOf(["next_step", "unrecorded_step"], STEP_REFUSALS),

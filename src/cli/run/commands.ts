@@ -39,8 +39,9 @@ export function addRun(program: Command, finish: Finish): void {
   withServerAddress(
     withJson(command(program, "run", "Take every step of a run that the evidence allows, for pipelines", [
       "gate run release.yaml --evidence results.json",
-      'gate run release.yaml --run-key "$CI_COMMIT_SHA" --evidence results.json --export release.runpack',
-      "gate run release.yaml --run-key v1.2.0 --parameter version=1.2.0 --wait 30m --summary summary.md",
+      'gate run release.yaml --run-key "$COMMIT" --evidence results.json \\\n' +
+      "  --export release.runpack --summary summary.md",
+      "gate run release.yaml --run-key v1.2.0 --parameter version=1.2.0 --wait 30m",
     ])),
   )
     .argument("<file>", "the law: a scenario file in YAML, TOML or JSON")
