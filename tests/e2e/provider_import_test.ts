@@ -68,6 +68,39 @@ Deno.test("an import shows its candidates, and writes a contract and a profile b
     assert.deepEqual(Object.keys(profile.operations), ["addPet", "ready"]);
   }));
 
+const PAGE = new URL("../../docs/reference/cli.md", import.meta.url).pathname;
+
+Deno.test("the page about commands shows what an import prints", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "pets.yaml"), DOCUMENT);
+    const page = await Deno.readTextFile(PAGE);
+    const shown = /```console\n\$ gate (provider import openapi [^\n]*)\n([^`]*)```/.exec(page);
+    assert.ok(shown);
+    const { stdout, stderr } = await gate(folder, ...(shown[1] ?? "").split(" "));
+    assert.equal(`${stdout}${stderr}`.replaceAll(await Deno.realPath(folder), "/srv"), shown[2]);
+  }));
+
+Deno.test("an imported provider answers in the configuration that the import prints", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "pets.yaml"), DOCUMENT);
+    const asked: string[] = [];
+    await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+      asked.push(`${request.method} ${new URL(request.url).pathname}`);
+      return Response.json({ ready: true });
+    });
+    const url = `http://127.0.0.1:${server.addr.port}/v1`;
+    const imported = await run(folder, "pets.yaml", "--server-url", url, "--select", "ready=getStatus#/ready");
+    assert.equal(imported.code, 0, imported.stderr);
+    const entry = imported.stderr.slice(imported.stderr.indexOf("[[providers]]"));
+    await Deno.writeTextFile(join(folder, "own.toml"), `${entry}config = { allow_private_networks = true }\n`);
+    const { code, stdout, stderr } = await gate(folder, "provider", "check", "pets", "ready", "--config", "own.toml");
+    assert.equal(code, 0, stderr);
+    const { value, evidence_anchor } = JSON.parse(stdout);
+    assert.deepEqual(value, { kind: "json", value: true });
+    assert.equal(evidence_anchor.anchor_type, "openapi_request");
+    assert.deepEqual(asked, ["GET /v1/status"]);
+  }));
+
 Deno.test("one existing file keeps the other one from being written", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "pets.yaml"), DOCUMENT);
@@ -107,6 +140,6 @@ Deno.test("an import says what is wrong, and writes no file", () =>
       assert.match(ended.stderr, message);
     }
     const unknown = await gate(folder, "provider", "import", "soap", "pets.yaml");
-    assert.deepEqual([unknown.code, unknown.stderr], [2, 'gate: Unknown kind "soap" (expected one of openapi)\n']);
+    assert.deepEqual([unknown.code, unknown.stderr], [2, 'gate: Unknown kind "soap" (expected one of openapi, grpc)\n']);
     assert.deepEqual(await namesIn(folder), before);
   }));

@@ -198,6 +198,23 @@ function countOfChecks({ contract: { checks } }: ImportedProvider): string {
   return checks.length === 1 ? "1 check" : `${checks.length} checks`;
 }
 
-function writeNext(result: ImportedProvider, { contract_path, profile_path }: WrittenFiles): void {
+function writeNext(result: ImportedProvider, files: WrittenFiles): void {
+  const { contract_path, profile_path } = files;
   writeError(`${countOfChecks(result)} in ${contract_path}\nHow to ask for them in ${profile_path}\n`);
+  writeError(`Add to the configuration:\n\n${entryOf(result, files)}`);
+}
+
+/** The entry of the configuration; a JSON string is a TOML string. */
+function entryOf({ contract, profile }: ImportedProvider, { contract_path, profile_path }: WrittenFiles): string {
+  const isCleartext = profile.typed_protocol === "grpc" ? profile.plaintext : profile.base_url.startsWith("http:");
+  return [
+    "[[providers]]",
+    `name = ${JSON.stringify(contract.provider_id)}`,
+    'type = "typed"',
+    `typed_protocol = "${profile.typed_protocol}"`,
+    `capabilities_path = ${JSON.stringify(contract_path)}`,
+    `runtime_profile_path = ${JSON.stringify(profile_path)}`,
+    ...isCleartext ? ["allow_insecure_http = true"] : [],
+    "",
+  ].join("\n");
 }
