@@ -211,7 +211,7 @@ function addProviderImport(provider: Command, finish: Finish): void {
   const imported = withJson(command(provider, "import", "Make a typed provider from the description of a service", [
     "gate provider import openapi pets.yaml --dry-run",
     "gate provider import openapi pets.yaml --select 'ready=getStatus#/ready'",
-    "gate provider import grpc checks.proto common.proto --server-url grpc.example.com:443",
+    "gate provider import grpc checks.proto --server-url grpc.example.com:443",
   ]));
   withValues(imported, { kind: IMPORT_KINDS })
     .argument("<kind>", "openapi: OpenAPI 3.0 or 3.1 in JSON or YAML; grpc: .proto files or a descriptor set")

@@ -140,6 +140,9 @@ Deno.test("an import says what is wrong, and writes no file", () =>
       assert.match(ended.stderr, message);
     }
     const unknown = await gate(folder, "provider", "import", "soap", "pets.yaml");
-    assert.deepEqual([unknown.code, unknown.stderr], [2, 'gate: Unknown kind "soap" (expected one of openapi, grpc)\n']);
+    assert.deepEqual([unknown.code, unknown.stderr], [
+      2,
+      'gate: Unknown kind "soap" (expected one of openapi, grpc)\n',
+    ]);
     assert.deepEqual(await namesIn(folder), before);
   }));
