@@ -1,0 +1,59 @@
+/** The example of typed providers: real services, real processes, and credentials that are found nowhere else. */
+
+import assert from "node:assert/strict";
+import { encodeBase64 } from "@/canonical/base64.ts";
+import { gate, inFolder } from "./gate_command.ts";
+
+const DEMO = new URL("../../docs/examples/typed_service/demo.ts", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
+const TOKENS = ["canary-builds-92d1f07c", "canary-approvals-5b3ae664"];
+
+/** The forms in which a credential could be written. */
+const CANARIES = TOKENS.flatMap((token) => [token, encodeBase64(new TextEncoder().encode(token)).replace(/=+$/, "")]);
+
+/** Every file below a folder, with its bytes as text. */
+async function textsBelow(folder: string): Promise<readonly (readonly [path: string, text: string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) found.push(...await textsBelow(path));
+    else found.push([path, new TextDecoder("latin1").decode(await Deno.readFile(path))]);
+  }
+  return found;
+}
+
+Deno.test("a run with an HTTP and a gRPC service is complete, verifies, and holds no credential", () =>
+  inFolder(async (folder) => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--quiet", "--lock=tests/deno.lock", "-P=test", DEMO, folder, ...TOKENS],
+      cwd: ROOT,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const [said, logged] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    assert.equal(code, 0, `${said}${logged}`);
+    const lines = (said ?? "").split("\n");
+    const expected = [
+      /^builds: 1 of 2 operations can be checks$/,
+      /^builds: version 1 is active, [0-9a-f]{12}$/,
+      /^approvals: 1 of 1 operations can be checks$/,
+      /^approvals: version 1 is active, [0-9a-f]{12}$/,
+      /^run [0-9a-f]{32}: complete$/,
+      /^runpack [0-9a-f]{12}: 22 claims satisfied, 0 violated$/,
+    ];
+    for (const [index, line] of expected.entries()) assert.match(lines[index] ?? "", line);
+    const texts = await textsBelow(folder);
+    const holders = texts.filter(([, text]) => CANARIES.some((canary) => text.includes(canary)));
+    assert.deepEqual(holders.map(([path]) => path.slice(folder.length)).sort(), [
+      "/credentials/approvals-token",
+      "/credentials/builds-token",
+    ]);
+    for (const canary of CANARIES) assert.ok(!`${said}${logged}`.includes(canary), "output");
+    const pack = texts.find(([path]) => path.includes("/runpacks/manifests/"));
+    assert.ok(
+      pack !== undefined && texts.some(([, text]) => text.startsWith('{"contract":{') && text.includes("file://")),
+    );
+    const checked = await gate(folder, "store", "check", "--config", "gate.toml", "--json");
+    const { result: { stores: [store] } } = JSON.parse(checked.stdout);
+    assert.deepEqual([store.sound, store.counts.typed_providers], [true, 2]);
+  }));
