@@ -72,8 +72,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["approve", APPROVAL],
   ["runpack export", ["--namespace", "2", "--run", run_id, "--out", "pack"]],
   ["runpack sign", ["pack", "--key", "a.key"]],
-  ["runpack verify", ["pack"]],
-  ["runpack admit", ["pack", "--law", "law.json", "--origin-unchecked"]],
+  ["runpack verify", ["pack", "--profile", "integrity_only_v1"]],
   ["runpack show", ["pack"]],
   ["runpack diff", ["pack", PACK]],
   ["replay", ["pack", "--law", "law.json"]],
@@ -85,10 +84,19 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["help", []],
 ];
 
-/** `serve` has no result, and `pull` needs an object store; their errors are JSON as well. */
+/**
+ * `serve` has no result, `pull` needs an object store, and `attest` a digest that the run decided on; their errors are JSON
+ * as well.
+ */
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],
   ["runpack pull", ["0".repeat(64)]],
+  ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],
+];
+
+/** Commands whose answer is not that everything holds: the run kept only the digest of a value. */
+const NEGATIVE: readonly (readonly [command: string, args: readonly string[], code: number])[] = [
+  ["runpack admit", ["pack", "--law", "law.json", "--origin-unchecked"], 4],
 ];
 
 interface Help {
@@ -110,7 +118,10 @@ async function commandsOf(folder: string): Promise<string[]> {
 
 Deno.test("every command with --json writes one line of JSON, for any position of the flag", () =>
   inFolder(async (folder) => {
-    assert.deepEqual([...ROWS, ...REFUSING].map(([command]) => command).sort(), (await commandsOf(folder)).sort());
+    assert.deepEqual(
+      [...ROWS, ...REFUSING, ...NEGATIVE].map(([command]) => command).sort(),
+      (await commandsOf(folder)).sort(),
+    );
     const stores = await openStores(storesOptions(folder, WAL_FULL), SHA256);
     await storeRun(stores.runs, RUN);
     await stores.runs.close();
@@ -125,6 +136,11 @@ Deno.test("every command with --json writes one line of JSON, for any position o
       assert.deepEqual([code, stderr], [0, ""], `${command}: ${stdout}${stderr}`);
       assert.deepEqual(stdout.split("\n").length, 2, command);
       assert.deepEqual({ ...JSON.parse(stdout), result: null }, { ok: true, command, result: null });
+    }
+    for (const [command, args, wanted] of NEGATIVE) {
+      const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
+      assert.deepEqual([code, stderr], [wanted, ""], `${command}: ${stdout}${stderr}`);
+      assert.deepEqual({ ...JSON.parse(stdout), result: null }, { ok: false, command, result: null });
     }
     for (const [command, args] of REFUSING) {
       const { stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");

@@ -34,7 +34,7 @@ export interface AdmissionFlags extends RepositoryFlags {
 }
 
 /** A runpack with the decision on it. */
-interface DecidedPack {
+export interface DecidedPack {
   readonly expectation: Expectation;
   readonly examination: Examination;
   readonly admission: Admission;
@@ -62,7 +62,7 @@ export async function runRunpackAdmit(named: string, flags: AdmissionFlags): Pro
  * @param use Called while the runpack is open
  * @throws {CliError} `usage` for flags that do not fit, and where the decision itself has exit code 2
  */
-async function decidePack(
+export async function decidePack(
   named: string,
   flags: AdmissionFlags,
   use: (decided: DecidedPack, pack: OpenPack) => Promise<void> = () => Promise.resolve(),

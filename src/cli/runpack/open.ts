@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { openArchive } from "../../runpack/host/archive_file.ts";
 import { folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
+import type { SignatureFile } from "../../runpack/host/repository.ts";
 import type { PackSource } from "../../runpack/format/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -21,7 +22,8 @@ export interface RepositoryFlags {
 /** An open pack. */
 export interface OpenPack {
   readonly source: PackSource;
-  readonly signatures: readonly Uint8Array[];
+  /** The signatures beside it, in key id order. */
+  readonly signatures: readonly SignatureFile[];
   /** The identity on the command line; null if a path was given. */
   readonly identity: Identity | null;
   readonly close: () => void;
@@ -37,13 +39,16 @@ export async function openPack(named: string, flags: RepositoryFlags): Promise<O
   const kind = kindOf(named);
   const path = resolve(named);
   if (kind === "folder") {
-    const signatures = (await folderSignatures(path)).map(({ bytes }) => bytes);
-    return { source: folderPackSource(path), signatures, identity: null, close: () => {} };
+    return {
+      source: folderPackSource(path),
+      signatures: await folderSignatures(path),
+      identity: null,
+      close: () => {},
+    };
   }
   if (kind === "file") {
     const archive = await openArchive(path);
-    const signatures = (await archive.signatures()).map(({ bytes }) => bytes);
-    return { source: archive.source, signatures, identity: null, close: archive.close };
+    return { source: archive.source, signatures: await archive.signatures(), identity: null, close: archive.close };
   }
   if (isIdentity(named)) return await openPublished(named, flags);
   throw notFound(named);
@@ -65,7 +70,7 @@ async function openPublished(identity: Identity, flags: RepositoryFlags): Promis
   const source = localPackSource(root, identity);
   if (await source.manifest() === "missing") throw notFound(identity);
   const signatures = await openLocalRepository(root).getSignatures(identity);
-  return { source, signatures: signatures.map(({ bytes }) => bytes), identity, close: () => {} };
+  return { source, signatures, identity, close: () => {} };
 }
 
 function kindOf(path: string): "folder" | "file" | null {

@@ -26,6 +26,7 @@ function withVerdicts(added: Command): Command {
 export function addVerification(program: Command, runpack: Command, finish: Finish): void {
   addVerify(runpack, finish);
   addAdmit(runpack, finish);
+  addAttest(runpack, finish);
   addShow(runpack, finish);
   addDiff(runpack, finish);
   addReplay(program, finish);
@@ -72,6 +73,20 @@ function addAdmit(runpack: Command, finish: Finish): void {
   ]))
     .action(async (named: string, flags: Flags) =>
       finish(await (await import("./admit.ts")).runRunpackAdmit(named, flags))
+    );
+}
+
+function addAttest(runpack: Command, finish: Finish): void {
+  withExpectation(command(runpack, "attest", "Sign the decision on a runpack as a SLSA Verification Summary", [
+    "gate runpack attest a.runpack --law law.yaml --producer-key gate.pub \\\n" +
+    "  --subject app=sha256:DIGEST --key verifier.key",
+  ]))
+    .requiredOption("--subject <NAME=sha256:DIGEST>", "an artifact that the run decided on (repeatable)", collect)
+    .requiredOption("--key <FILE>", "Ed25519 private key of the verifier")
+    .option("--resource-uri <URI>", "the URI of the artifact (default: that of the run)")
+    .option("--out <FILE>", "write the envelope to this file, which must not exist")
+    .action(async (named: string, flags: Flags) =>
+      finish(await (await import("./attest.ts")).runRunpackAttest(named, flags))
     );
 }
 

@@ -112,7 +112,8 @@ async function requestOf(flags: RunpackVerifyOptions): Promise<VerificationReque
  * @throws {CliError} `not_evaluated` if validation with a JSON Schema of the pack exceeds its time limit
  */
 export async function verifyPack(pack: OpenPack, request: VerificationRequest): Promise<Examination> {
-  rejectPrivateKeys([...request.keys, ...request.producers], pack.signatures);
+  const signatures = pack.signatures.map(({ bytes }) => bytes);
+  rejectPrivateKeys([...request.keys, ...request.producers], signatures);
   const schemas = request.recordedVerdicts ? null : schemaValidator();
   try {
     const primitives = verificationPrimitives(HOST_PRIMITIVES, schemas?.validate);
@@ -121,7 +122,7 @@ export async function verifyPack(pack: OpenPack, request: VerificationRequest): 
       profile: request.profile,
       budget: request.budget,
       trusted_keys: request.keys.length === 0 ? null : request.keys.map(({ key }) => key),
-      signatures: pack.signatures,
+      signatures,
     };
     return await examineRunpack(pack.source, asked, primitives, request.producers.map(({ key }) => key));
   } finally {

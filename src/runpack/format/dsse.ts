@@ -18,7 +18,7 @@ import { ENVELOPE_SIGNATURES, type Manifest, PACK_DEPTH, type RunpackSignature, 
 /** The type of the payload: an in-toto attestation. */
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 /** The type of an in-toto statement, as its specification spells it. */
-const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 /** The type of the predicate of the statement. */
 const PREDICATE_TYPE = "urn:gate:runpack-checkpoint:v1";
 

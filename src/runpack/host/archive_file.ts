@@ -23,7 +23,7 @@ import {
   signatureName,
   verifiableEntries,
 } from "../format/archive.ts";
-import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
+import { type HashStream, MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import { PackError, type WalkedObject } from "../walk.ts";
 import { type PackContents, sourceContents } from "./contents.ts";
 import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";
@@ -138,6 +138,41 @@ async function signaturesOf(
 }
 
 /**
+ * The bytes of the single file of a pack, in pieces.
+ *
+ * @param path The file, for messages
+ * @param onObject Called after each object
+ * @throws {PackError} If an archive cannot have as many files
+ */
+async function* archivePieces(
+  path: string,
+  contents: PackContents,
+  onObject: () => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  const objects: WalkedObject[] = [];
+  // Headers hold sizes and precede contents. So a first walk collects the sizes, and a second one reads.
+  for await (const object of contents.objects()) objects.push(object);
+  if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
+    throw new PackError(
+      `Cannot write archive "${path}": it would have more than ${ARCHIVE_ENTRIES} files; a folder may`,
+    );
+  }
+  objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
+  const entry = (name: string, bytes: Uint8Array): Uint8Array[] => [
+    entryHeader(name, bytes.length),
+    bytes,
+    new Uint8Array(paddingAfter(bytes.length)),
+  ];
+  yield* entry(MANIFEST_NAME, contents.manifest);
+  for (const { reference, bytes } of objects) {
+    yield* entry(objectName(reference.object), await bytes());
+    onObject();
+  }
+  for (const { keyId, bytes } of contents.signatures) yield* entry(signatureName(keyId), bytes);
+  yield new Uint8Array(END_BYTES);
+}
+
+/**
  * Writes a pack to a new file. The file appears complete or not at all.
  *
  * @param onObject Called after each object
@@ -149,32 +184,23 @@ export async function writeArchive(
   contents: PackContents,
   onObject: () => void = () => {},
 ): Promise<Identity> {
-  const objects: WalkedObject[] = [];
-  // Headers hold sizes and precede contents. So a first walk collects the sizes, and a second one writes.
-  for await (const object of contents.objects()) objects.push(object);
-  if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
-    throw new PackError(
-      `Cannot write archive "${path}": it would have more than ${ARCHIVE_ENTRIES} files; a folder may`,
-    );
-  }
-  objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
   const written = await createFile(path, async (file) => {
-    const entry = async (name: string, bytes: Uint8Array): Promise<void> => {
-      await writeAll(file, entryHeader(name, bytes.length));
-      await writeAll(file, bytes);
-      await writeAll(file, new Uint8Array(paddingAfter(bytes.length)));
-    };
-    await entry(MANIFEST_NAME, contents.manifest);
-    for (const { reference, bytes } of objects) {
-      await entry(objectName(reference.object), await bytes());
-      onObject();
-    }
-    for (const { keyId, bytes } of contents.signatures) await entry(signatureName(keyId), bytes);
-    await writeAll(file, new Uint8Array(END_BYTES));
+    for await (const piece of archivePieces(path, contents, onObject)) await writeAll(file, piece);
   });
   if (written === "exists") throw new RepositoryError("unavailable", `Cannot write archive "${path}": it exists`);
   await syncFolder(dirname(path));
   return contents.runpackIdentity;
+}
+
+/**
+ * The plain SHA-256 of the single file of a pack, in hex: that of the file which {@link writeArchive} writes.
+ *
+ * @param path The name of the pack, for messages
+ * @throws {PackError} If the pack is not complete
+ */
+export async function archiveDigest(path: string, contents: PackContents, hash: HashStream): Promise<string> {
+  for await (const piece of archivePieces(path, contents)) hash.update(piece);
+  return hash.digest();
 }
 
 /**

@@ -25,6 +25,8 @@ export interface PackSigner {
   readonly keyId: Identity;
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
+  /** The envelope of an in-toto statement, with its signature. */
+  readonly signStatement: (statement: string) => string;
   /** The signature file of a pack. */
   readonly signPack: (manifestBytes: Uint8Array, manifest: Manifest) => SignatureFile;
 }
@@ -84,13 +86,17 @@ export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | nu
   if (key === null || x === undefined) return null;
   const publicKey = new Uint8Array(Buffer.from(x, "base64url"));
   const keyId = keyIdOf(sha256, publicKey);
+  const signStatement = (statement: string): string => {
+    const signature = sign(null, Buffer.from(preAuthenticationEncoding(PAYLOAD_TYPE, statement)), key);
+    return encodeEnvelope(statement, keyId, signature);
+  };
   return {
     keyId,
     publicKey,
+    signStatement,
     signPack: (manifestBytes, manifest) => {
-      const statement = statementOf(sha256, manifestBytes, manifest);
-      const signature = sign(null, Buffer.from(preAuthenticationEncoding(PAYLOAD_TYPE, statement)), key);
-      return { keyId, bytes: new TextEncoder().encode(encodeEnvelope(statement, keyId, signature)) };
+      const envelope = signStatement(statementOf(sha256, manifestBytes, manifest));
+      return { keyId, bytes: new TextEncoder().encode(envelope) };
     },
   };
 }

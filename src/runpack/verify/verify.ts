@@ -42,6 +42,8 @@ export interface Examination {
   readonly law_identity: Identity | null;
   /** That law; null where it was not constructed, or where the profile replays nothing. */
   readonly law: CompiledLaw | null;
+  /** The plain SHA-256 of its canonical bytes, in hex; null as above. */
+  readonly law_digest: string | null;
   /** The parameters of the run; null where its first record was not replayed. */
   readonly parameters: readonly ParameterValue[] | null;
   /** What the run came to; null where its records were not all replayed. */
@@ -104,6 +106,7 @@ export async function examineRunpack(
     verdict_identity: verdictIdentity(primitives.sha256, report, { law: law_identity, parameters }),
     law_identity,
     law: replay?.law ?? null,
+    law_digest: replay === null || replay.law === null ? null : primitives.sha256(replay.lawBytes),
     parameters,
     run: isFollowed && replay.state !== null ? resultOfRun(replay.course, replay.state) : null,
     producers: signersOf(verification, producerKeys),
