@@ -9,8 +9,9 @@ import type { GateConfig, TypedProviderConfig } from "../../config/types.ts";
 import { loadContract, readContractJson } from "../contract/load.ts";
 import { ContractError, type ContractProblem } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
+import { checkProfile } from "./check_profile.ts";
 import { checkGrants, locatorsOf, serviceAddress, type TypedGrants } from "./grants.ts";
-import { checkRuntimeProfile, PROFILE_LIMITS, type RuntimeProfile, type TypedVersion } from "./runtime_profile.ts";
+import { PROFILE_LIMITS, type RuntimeProfile, type TypedVersion } from "./runtime_profile.ts";
 
 /** What loading depends on beside the configuration. */
 interface LoadOptions {
@@ -35,7 +36,7 @@ export async function loadTypedVersion(
   }
   const loaded = await loadContract(contractPath, { provider_id: name, transport: "typed" }, schemas);
   const value = await readContractJson(profilePath, PROFILE_LIMITS.bytes, "runtime_profile_path");
-  const checked = checkRuntimeProfile(value, loaded.contract);
+  const checked = await checkProfile(value, loaded.contract);
   if (!checked.ok) throw new ContractError(profilePath, checked.problems, "runtime_profile_path");
   const { profile } = checked;
   // Without the flag of the server, any folder may hold the credentials.
@@ -64,9 +65,6 @@ export function entryGrants(
 }
 
 function protocolProblems(profile: RuntimeProfile, expected: string): readonly ContractProblem[] {
-  if (profile.typed_protocol === "grpc") {
-    return [{ code: "profile_mismatch", path: "$.typed_protocol", message: "grpc is not available yet" }];
-  }
   if (profile.typed_protocol === expected) return [];
   const message = `Expected the typed_protocol of the configuration, "${expected}", got "${profile.typed_protocol}"`;
   return [{ code: "profile_mismatch", path: "$.typed_protocol", message }];

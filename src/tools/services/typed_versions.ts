@@ -11,8 +11,9 @@ import { utf8Length } from "../../canonical/utf8.ts";
 import { checkContract, CONTRACT_BYTES_MAXIMUM } from "../../evidence/contract/check.ts";
 import type { ContractProblem } from "../../evidence/contract/problems.ts";
 import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
+import { checkProfile } from "../../evidence/typed/check_profile.ts";
 import { checkGrants } from "../../evidence/typed/grants.ts";
-import { checkRuntimeProfile, type TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import { quote } from "../../law/suggest.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
@@ -95,7 +96,7 @@ export async function checkVersion(
   }
   const contract = await checkContract(given.contract, { provider_id, transport: "typed" }, schemaSandbox);
   if (!contract.ok) return refuse("contract_invalid", "contract", contract.problems);
-  const profile = checkRuntimeProfile(given.profile, contract.contract);
+  const profile = await checkProfile(given.profile, contract.contract);
   if (!profile.ok) return refuse("profile_invalid", "profile", profile.problems);
   const [first, ...more] = checkGrants(profile.profile, typedGrants);
   if (first !== undefined) return refuse(first.code, "profile", [first, ...more]);
