@@ -7,11 +7,10 @@
 import { z } from "zod";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import { VALUE_TYPES } from "../law/value/types.ts";
 import { asJson } from "../run/primitives.ts";
 import { type ListedRun, parameterText, type RunPosition } from "../store/run_index.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { anyJson, briefly, identity, name, namespaceId, pageMembers } from "./framework/input.ts";
+import { briefly, identity, name, namespaceId, pageMembers, parameterValues } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { RUN_STATUS } from "./framework/record_types.ts";
@@ -20,14 +19,6 @@ import type { Tool } from "./framework/types.ts";
 import type { Services } from "./services/services.ts";
 
 const NAMED = { name: "runs_list", group: "Read", audit: "request" } as const;
-
-/** Parameters that a law has at most. */
-const PARAMETERS_MAXIMUM = 64;
-
-const parameters = z.array(z.strictObject({
-  parameter_id: name,
-  value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
-})).max(PARAMETERS_MAXIMUM);
 
 /** The tool `runs_list`. */
 export function runsList(services: Services): Tool {
@@ -39,14 +30,14 @@ export function runsList(services: Services): Tool {
       "Lists the runs of a namespace that meet every given filter, in descending order of (created_instant, run_id), a page " +
       "at a time: call again with cursor = next_token until next_token is null. A page may have fewer runs than limit, or none, " +
       "before the end. Each run is listed at most once; runs that began after the first page are not listed. parameters admits " +
-      "runs that have each of these values.",
+      "runs that have each of these values, compared as JSON.",
     hints: READS,
     input: z.strictObject({
       namespace_id: namespaceId,
       scenario_id: name.exactOptional(),
       scenario_law_identity: identity.exactOptional(),
       status: z.enum(["active", "complete"]).exactOptional(),
-      parameters: briefly(parameters, "{parameter_id, value}").exactOptional(),
+      parameters: briefly(parameterValues, "{parameter_id, value}").exactOptional(),
       correlation_id: z.string().exactOptional(),
       ...pageMembers,
     }),
@@ -60,7 +51,7 @@ export function runsList(services: Services): Tool {
         status: RUN_STATUS,
         accepted_head: ref("head"),
         created_instant: INTEGER,
-      }, { parameters: listOf(ref("run_parameter")) })),
+      }, { parameters: listOf(ref("parameter")) })),
       next_token: orNull(TEXT),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, ...filters }) => {

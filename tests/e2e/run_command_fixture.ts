@@ -32,12 +32,28 @@ export const PARALLEL_LAW: string = LAW
     "completion_requirement: { And: [{ Condition: build }, { Condition: deploy }] }\n",
   );
 
+/** The law with two parameters: `deployed` must have the value of `version`. */
+export const PARAMETER_LAW: string = LAW
+  .replace(
+    "namespace_id: 2\n",
+    `namespace_id: 2
+parameters:
+  - { parameter_id: version, domain: { domain: String, minimum_bytes: 1, maximum_bytes: 8 } }
+  - { parameter_id: build, domain: { domain: Integer } }
+`,
+  )
+  .replace(
+    "deployed, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true }",
+    "deployed, observation_domain: { domain: String, minimum_bytes: 1, maximum_bytes: 8 }, " +
+      "predicate: { predicate: Equals, expected: { parameter: version } }",
+  );
+
 /** Evidence items as a file has them. */
-export function evidence(values: Readonly<Record<string, boolean>>): string {
+export function evidence(values: Readonly<Record<string, boolean | string>>): string {
   const items: JsonObject[] = Object.entries(values).map(([condition_id, value]) => ({
     condition_id,
     retention: { retention: "RetainCanonicalValue" },
-    value: { value, value_type: "Boolean" },
+    value: { value, value_type: typeof value === "string" ? "String" : "Boolean" },
   }));
   return JSON.stringify(items);
 }

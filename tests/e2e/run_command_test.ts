@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { startServer } from "./client.ts";
 import { listening } from "./http_fixture.ts";
-import { evidence, evidencePipe, LAW, PARALLEL_LAW, startGate } from "./run_command_fixture.ts";
+import { evidence, evidencePipe, LAW, PARALLEL_LAW, PARAMETER_LAW, startGate } from "./run_command_fixture.ts";
 
 async function withLaw(body: (folder: string) => Promise<void>, law = LAW): Promise<void> {
   await inFolder(async (folder) => {
@@ -98,6 +98,35 @@ Deno.test("gate run evaluates parallel stages, and repeats no attempt of either"
       assert.deepEqual([ended, result.recorded], [code, recorded], JSON.stringify(values));
     }
   }, PARALLEL_LAW));
+
+Deno.test("gate run with other parameters is another run", () =>
+  withLaw(async (folder) => {
+    await Deno.writeTextFile(`${folder}/evidence.json`, evidence({ built: true, deployed: "1.2" }));
+    // Version, build, exit code, and the number of the run.
+    const rows: readonly [string, string, number, number][] = [
+      ["1.2", "7", 0, 1],
+      ["1.3", "7", 3, 2],
+      ["1.2", "8", 0, 3],
+      ["1.2", "7", 0, 1],
+    ];
+    const ids: string[] = [];
+    for (const [version, build, code, number] of rows) {
+      const flags = ["--run-key", "a", "--evidence", "evidence.json", "--parameter", `version=${version}`];
+      const ended = await gate(folder, "run", "law.yaml", ...flags, "--parameter", `build=${build}`, "--json");
+      assert.deepEqual([ended.code, ended.stderr], [code, ""]);
+      const { run_id, parameters } = JSON.parse(ended.stdout).result;
+      assert.deepEqual(parameters, [
+        { parameter_id: "build", value: { value: Number(build), value_type: "Integer" } },
+        { parameter_id: "version", value: { value: version, value_type: "String" } },
+      ]);
+      if (!ids.includes(run_id)) ids.push(run_id);
+      assert.equal(ids.indexOf(run_id) + 1, number);
+    }
+    const listed = await gate(folder, "runs");
+    assert.match(listed.stdout, /PARAMETERS\n[^]*build=7, version="1\.3"\n/);
+    const shown = await gate(folder, "status", ids[1] ?? "");
+    assert.match(shown.stdout, /^Law .*\nParameters build=7, version="1\.3"\n/);
+  }, PARAMETER_LAW));
 
 Deno.test("gate run uses the store of the configuration", () =>
   withLaw(async (folder) => {
@@ -278,6 +307,16 @@ const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = 
     /Cannot use --parameter "version": the law has no such parameter; it has no parameters/,
   ],
   [LAW, "[]", ["--parameter", "version"], 2, /Cannot read --parameter "version": expected NAME=VALUE/],
+  [PARAMETER_LAW, "[]", [], 2, /the law needs --parameter build=VALUE version=VALUE/],
+  [PARAMETER_LAW, "[]", ["--parameter", "build=1", "--parameter", "build=2"], 2, /"build" is repeated/],
+  [
+    PARAMETER_LAW,
+    "[]",
+    ["--parameter", "build=x", "--parameter", "version=123456789"],
+    2,
+    /scenario_start answers genesis_rejected\n[^]*parameters\[0\]\.value[^]*parameters\[1\]\.value/,
+  ],
+  [PARAMETER_LAW, "[]", ["--parameter", "verson=1"], 2, /no such parameter; did you mean "version"\?/],
   [LAW, "{}", [], 2, /Cannot use --evidence "evidence.json": expected an array of items/],
   [LAW, "[", [], 2, /Cannot use --evidence "evidence.json"/],
   [LAW, '[{"condition_id":"build"}]', [], 2, /\$\[0\]: the law has no condition "build".*did you mean "built"/],

@@ -5,7 +5,7 @@
  */
 
 import { principalOf } from "../../access/principal.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { NO_GRANTS } from "../../evidence/typed/grants.ts";
@@ -117,14 +117,27 @@ export async function mustCall(session: ToolSession, tool: string, input: JsonOb
   throw refusedCall(tool, answer);
 }
 
-/** The error of a command for an answer of a tool that refuses. */
+/** Lists of a refusal whose items have a path and a message. */
+const REASON_LISTS = ["faults", "rejections", "refusals", "issues"] as const;
+
+/** The error of a command for an answer of a tool that refuses, with every reason of the refusal. */
 export function refusedCall(tool: string, answer: JsonObject): CliError {
-  const error = member(answer, "error");
-  const outcome = member(answer, "outcome");
-  const message = isJsonObject(error) ? member(error, "message") : undefined;
-  const name = isJsonObject(outcome) ? member(outcome, "outcome") : undefined;
+  const error = objectAt(answer, "error");
+  const outcome = objectAt(answer, "outcome");
+  const message = member(error, "message");
+  const name = member(outcome, "outcome");
   const why = typeof message === "string"
     ? message
     : `${tool} answers ${typeof name === "string" ? name : "no result"}`;
-  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer));
+  const details = member(error, "details") === undefined ? objectAt(outcome, "result") : objectAt(error, "details");
+  const reasons = REASON_LISTS.flatMap((list) => {
+    const items = member(details, list) ?? null;
+    return isJsonArray(items) ? items.filter(isJsonObject) : [];
+  }).map((item) => shown(`${member(item, "path") ?? "$"}: ${member(item, "message") ?? member(item, "code") ?? ""}`));
+  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer), reasons);
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = member(object, name) ?? null;
+  return isJsonObject(value) ? value : {};
 }

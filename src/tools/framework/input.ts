@@ -119,6 +119,12 @@ export const payload = briefly(
   "{kind: json, value} (JSON content_type) | {kind: bytes, base64} | {kind: external, content_ref: {uri, content_hash}}",
 );
 
+/** Parameters with their values. */
+export const parameterValues = z.array(z.strictObject({
+  parameter_id: name,
+  value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
+})).max(SPEC_LIMITS.parameters);
+
 /** What a run is given at its start. */
 export const genesis = briefly(
   z.discriminatedUnion("kind", [
@@ -126,10 +132,7 @@ export const genesis = briefly(
     z.strictObject({ kind: z.literal("declared"), payload }),
     z.strictObject({
       kind: z.literal("parameters"),
-      parameters: z.array(z.strictObject({
-        parameter_id: name,
-        value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
-      })).max(SPEC_LIMITS.parameters),
+      parameters: parameterValues,
     }),
   ]),
   "{kind: empty} | {kind: declared, payload: as in scenario_submit} | {kind: parameters, parameters: [{parameter_id, " +

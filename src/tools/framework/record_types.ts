@@ -55,7 +55,6 @@ const RECORD_PARTS: JsonObject = {
     profile_id: IDENTITY,
     request_provenance_digest: ref("hash"),
   }),
-  run_parameter: closed({ parameter_id: TEXT, value: closed({ value: {}, value_type: TEXT }) }),
   correlation: variants(closed({ kind: { const: "unset" } }), closed({ kind: { const: "set" }, correlation_id: TEXT })),
   genesis: variants(
     closed({ kind: { const: "empty" } }),

@@ -18,6 +18,7 @@ async function start(
   law: string,
   request: number,
   correlation: JsonObject = { kind: "unset" },
+  genesis: JsonObject = { kind: "empty" },
 ): Promise<string> {
   const answer = await bench.call("scenario_start", {
     namespace_id: 2,
@@ -25,7 +26,7 @@ async function start(
     scenario_law_identity: law,
     creation_request_id: id(request),
     correlation,
-    genesis: { kind: "empty" },
+    genesis,
   });
   const { result } = answer["outcome"] as { result: JsonObject };
   return (result["run_key"] as { run_id: string }).run_id;
@@ -102,6 +103,31 @@ for (const store of STORES) {
       for (const [filters, expected] of rows) {
         assert.deepEqual(idsOf(await list(bench, filters)), expected, JSON.stringify(filters));
       }
+    }, { store }));
+
+  Deno.test(`runs_list shows the parameters of runs, and admits those that have each value, ${store}`, () =>
+    withTools(async (bench) => {
+      const text = (value: string): JsonObject => ({ value, value_type: "String" });
+      const domain = { domain: "String", minimum_bytes: 1, maximum_bytes: 9 };
+      const declared = ["commit", "version"].map((parameter_id) => ({ parameter_id, domain }));
+      const defined = await bench.call("scenario_define", { spec: spec({ parameters: declared }) });
+      const law = defined["scenario_law_identity"] as string;
+      const values = (commit: string, version: string): JsonObject[] => [
+        { parameter_id: "commit", value: text(commit) },
+        { parameter_id: "version", value: text(version) },
+      ];
+      const startWith = async (request: number, parameters: readonly JsonObject[]): Promise<string> =>
+        await start(bench, law, request, { kind: "unset" }, { kind: "parameters", parameters: [...parameters] });
+      const first = await startWith(1, values("a1", "1"));
+      const second = await startWith(2, values("b2", "1").toReversed());
+      const [item] = await list(bench, { parameters: values("b2", "1") });
+      assert.deepEqual([item?.["parameters"], idsOf([item ?? {}])], [values("b2", "1"), [second]]);
+      const [version] = values("a1", "1").slice(1);
+      const both = idsOf(await list(bench, { parameters: [version ?? null] }));
+      assert.deepEqual(both.toSorted(), [first, second].toSorted());
+      assert.deepEqual(idsOf(await list(bench, { parameters: values("a1", "2") })), []);
+      const typed = { parameter_id: "version", value: { value: "1", value_type: "Decimal" } };
+      assert.deepEqual(await list(bench, { parameters: [typed] }), []);
     }, { store }));
 
   Deno.test(`runs_list has pages of n - 1, n and n + 1 runs, newest first, ${store}`, () => {
