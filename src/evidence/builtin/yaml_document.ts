@@ -38,19 +38,27 @@ interface Conversion {
   /** Nodes that contain the current one: an alias to one of them would recurse endlessly. */
   readonly around: Set<unknown>;
   readonly path: (string | number)[];
+  readonly rounded: NumberRounded | null;
   values: number;
   bytes: number;
 }
 
-/** Reads YAML. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document. */
-export function readYamlDocument(bytes: Uint8Array, origin: Origin): Document {
+/** Receives the path of each number that no double keeps exactly, and that is rounded. */
+export type NumberRounded = (path: string) => void;
+
+/** Reads YAML. Without `rounded`, a number that no double keeps exactly is an error. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document. */
+export function readYamlDocument(
+  bytes: Uint8Array,
+  origin: Origin,
+  rounded: NumberRounded | null = null,
+): Document {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return invalidDocument("invalid_yaml", origin, { reason: "not_utf8" });
   try {
     boundTokens(text);
     const yaml = parse(text);
     const targets = linkAliases(yaml.contents);
-    const conversion: Conversion = { targets, around: new Set(), path: [], values: 0, bytes: 0 };
+    const conversion: Conversion = { targets, around: new Set(), path: [], rounded, values: 0, bytes: 0 };
     return { document: convert(conversion, yaml.contents) };
   } catch (error) {
     if (error instanceof YamlFault) {
@@ -179,6 +187,10 @@ function convertScalar(conversion: Conversion, node: { value: unknown; source?: 
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "string") return countText(conversion, value);
   if (typeof value === "number" && node.source !== undefined && isKept(node.source, value)) return value;
+  if (Number.isFinite(value) && conversion.rounded !== null) {
+    conversion.rounded(formatPath(conversion.path));
+    return value as number;
+  }
   throw new YamlFault(typeof value === "number" ? "number_not_exact" : "value_not_json", conversion.path);
 }
 

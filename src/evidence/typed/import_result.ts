@@ -122,6 +122,8 @@ export type ImportWarningCode =
   | "server_variable"
   /** The id of an operation is not unique, or not usable as a check id. */
   | "operation_id_ignored"
+  /** A number that no double keeps exactly was rounded to the nearest one. */
+  | "number_rounded"
   /** A member of the document has another type than the specification says. */
   | "member_ignored"
   /** A field is read in another form than the description declares. */

@@ -6,7 +6,7 @@
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
 import { ImportExpired, importMeter, type ImportQuestion } from "../import_protocol.ts";
-import { type ImportResult, refuseImport } from "../import_result.ts";
+import { IMPORT_LIMITS, type ImportResult, refuseImport } from "../import_result.ts";
 import { importOpenApi } from "./import.ts";
 import { readSource } from "./read_source.ts";
 
@@ -22,7 +22,8 @@ function run({ source, options, milliseconds }: ImportQuestion<OpenApiSource>): 
     const read = readSource(source.bytes);
     if ("code" in read) return read;
     spend(Infinity);
-    return importOpenApi(read.document, { ...options, spend });
+    const result = importOpenApi(read.document, { ...options, spend });
+    return { ...result, warnings: [...read.warnings, ...result.warnings].slice(0, IMPORT_LIMITS.warnings) };
   } catch (error) {
     if (error instanceof ImportExpired) return refuseImport("import_timeout", `${milliseconds} ms`);
     throw error;

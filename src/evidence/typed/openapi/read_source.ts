@@ -8,15 +8,19 @@ import type { JsonValue } from "../../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../../canonical/scan.ts";
 import { withoutByteOrderMark } from "../../../config/files.ts";
 import { readYamlDocument } from "../../builtin/yaml_document.ts";
-import { IMPORT_LIMITS, type ImportRefusal, refuseImport } from "../import_result.ts";
+import { IMPORT_LIMITS, type ImportRefusal, type ImportWarning, refuseImport } from "../import_result.ts";
 
 /** Commas, colons and opening brackets of a document in JSON, those in texts included. One value takes up to 200 bytes of memory. */
 export const JSON_MARKS_MAXIMUM = 3_000_000;
 /** Nesting of containers: those of the document around schemas, and schemas. */
 const DEPTH_MAXIMUM = 128;
 
+/** Numbers that are rounded, and characters that are scanned for them. */
+const ROUNDED_MAXIMUM = 1000;
+const SCANNED_MAXIMUM = 268_435_456;
+
 /** The document, or the refusal. */
-export type ReadSource = { readonly document: JsonValue } | ImportRefusal;
+export type ReadSource = { readonly document: JsonValue; readonly warnings: readonly ImportWarning[] } | ImportRefusal;
 
 /** Reads a document; text that begins with `{` is JSON, any other YAML. */
 export function readSource(given: Uint8Array): ReadSource {
@@ -39,13 +43,43 @@ function readJsonSource(bytes: Uint8Array): ReadSource {
   if (bytes.length > JSON_MARKS_MAXIMUM && countMarks(bytes) > JSON_MARKS_MAXIMUM) {
     return refuseImport("document_too_complex", `more than ${JSON_MARKS_MAXIMUM} commas, colons and brackets`);
   }
-  const text = decodeUtf8Strict(bytes);
-  if (text === null) return refuseImport("document_invalid", "Expected UTF-8");
-  const parsed = parseJson(text, { maximumDepth: DEPTH_MAXIMUM });
-  if (parsed.ok) return { document: parsed.value };
-  const { path, message, offset } = parsed.fault;
-  return refuseImport("document_invalid", `${message} (${path}, offset ${offset})`);
+  const decoded = decodeUtf8Strict(bytes);
+  if (decoded === null) return refuseImport("document_invalid", "Expected UTF-8");
+  const warnings: ImportWarning[] = [];
+  let text = decoded;
+  for (;;) {
+    const parsed = parseJson(text, { maximumDepth: DEPTH_MAXIMUM });
+    if (parsed.ok) return { document: parsed.value, warnings };
+    const { code, path, message, offset } = parsed.fault;
+    const isBounded = warnings.length < ROUNDED_MAXIMUM && (warnings.length + 1) * text.length <= SCANNED_MAXIMUM;
+    const rounded = code === "number_not_exact" && isBounded ? withRounded(text, offset) : null;
+    if (rounded === null) return refuseImport("document_invalid", `${message} (${path}, offset ${offset})`);
+    warnings.push(roundedAt(path));
+    text = rounded;
+  }
 }
+
+/**
+ * The text with the number at an offset rounded. Bounds of 64-bit integers are common in documents: a check compares with the
+ * nearest double. Null where no double is near.
+ */
+function withRounded(text: string, offset: number): string | null {
+  const [literal = ""] =
+    /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/.exec(text.slice(offset, offset + NUMBER_CHARACTERS)) ?? [];
+  const double = Number(literal);
+  if (literal === "" || literal.length === NUMBER_CHARACTERS || !Number.isFinite(double)) return null;
+  return text.slice(0, offset) + JSON.stringify(double) + text.slice(offset + literal.length);
+}
+
+/** Characters of a number that is rounded; a longer one is refused. */
+const NUMBER_CHARACTERS = 1024;
+
+function roundedAt(path: string): ImportWarning {
+  const message = `The number at ${path} was rounded`.slice(0, MESSAGE_CHARACTERS).toWellFormed();
+  return { code: "number_rounded", pointer: "", message };
+}
+
+const MESSAGE_CHARACTERS = 512;
 
 function countMarks(bytes: Uint8Array): number {
   let marks = 0;
@@ -58,6 +92,9 @@ function countMarks(bytes: Uint8Array): number {
 
 function readYamlSource(bytes: Uint8Array): ReadSource {
   if (bytes.length > IMPORT_LIMITS.yamlBytes) return tooLarge(bytes.length, IMPORT_LIMITS.yamlBytes);
-  const read = readYamlDocument(bytes, {});
-  return "document" in read ? read : refuseImport("document_invalid", read.error.message);
+  const warnings: ImportWarning[] = [];
+  const read = readYamlDocument(bytes, {}, (path) => {
+    if (warnings.length < ROUNDED_MAXIMUM) warnings.push(roundedAt(path));
+  });
+  return "document" in read ? { ...read, warnings } : refuseImport("document_invalid", read.error.message);
 }

@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import type { JsonValue } from "../../../canonical/json.ts";
 import { IMPORT_LIMITS } from "../import_result.ts";
 import { JSON_MARKS_MAXIMUM, readSource } from "./read_source.ts";
 
@@ -51,5 +52,28 @@ Deno.test("JSON is nested at most 128 deep", () => {
   for (const [depth, outcome] of [[127, "read"], [128, "read"], [129, "document_invalid"]] as const) {
     const text = `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
     assert.equal(outcomeOf(new TextEncoder().encode(text)), outcome, `${depth}`);
+  }
+});
+
+Deno.test("numbers that no double keeps are rounded, with a warning each", () => {
+  const rows: readonly (readonly [text: string, document: JsonValue | null, warnings: number])[] = [
+    [`{"a":9223372036854775807}`, { a: 9223372036854775807 }, 1],
+    [`{"a":[18014398509481983,-18014398509481983,0.1000000000000000000001],"b":1}`, {
+      a: [18014398509481984, -18014398509481984, 0.1],
+      b: 1,
+    }, 3],
+    ["a: 9223372036854775807\n", { a: 9223372036854775807 }, 1],
+    [`{"a":1e400}`, null, 0],
+    ["a: .inf\n", null, 0],
+    [`{"a":${"9".repeat(1100)}}`, null, 0],
+  ];
+  for (const [text, document, warnings] of rows) {
+    const read = readSource(new TextEncoder().encode(text));
+    assert.deepEqual("code" in read ? null : read.document, document, text);
+    assert.deepEqual(
+      read.warnings.map(({ code }) => code),
+      Array.from({ length: warnings }, () => "number_rounded"),
+      text,
+    );
   }
 });
