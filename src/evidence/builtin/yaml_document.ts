@@ -46,7 +46,11 @@ interface Conversion {
 /** Receives the path of each number that no double keeps exactly, and that is rounded. */
 export type NumberRounded = (path: string) => void;
 
-/** Reads YAML. Without `rounded`, a number that no double keeps exactly is an error. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document. */
+/**
+ * Reads YAML. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document.
+ *
+ * @param rounded Without it, a number that no double keeps exactly is an error
+ */
 export function readYamlDocument(
   bytes: Uint8Array,
   origin: Origin,
