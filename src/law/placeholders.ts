@@ -102,9 +102,9 @@ export function eachPlaceholder(
   for (const [name, value] of Object.entries(params)) eachPlaceholder(value, below(path, name), visit);
 }
 /** Whether params hold a placeholder. */
-export function hasPlaceholder(params: JsonValue | undefined): boolean {
+export function hasPlaceholder(params: JsonValue): boolean {
   let found = false;
-  if (params !== undefined) eachPlaceholder(params, null, () => found = true);
+  eachPlaceholder(params, null, () => found = true);
   return found;
 }
 

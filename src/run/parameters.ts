@@ -10,7 +10,7 @@ import { formatPath } from "../canonical/path.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { expandedBytes, expandLaw, type ParameterValues, templateText } from "../law/expand.ts";
 import { SPEC_LIMITS } from "../law/limits.ts";
-import { eachPlaceholder } from "../law/placeholders.ts";
+import { eachPlaceholder, hasPlaceholder } from "../law/placeholders.ts";
 import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding, Parameter, ParameterValue } from "../law/types.ts";
 import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
@@ -145,10 +145,7 @@ function checkParams(
 function checkSizes(bindings: readonly AcquisitionBinding[], values: ParameterValues): GenesisFault[] {
   let sum = 0;
   for (const { binding_id, params } of bindings) {
-    if (params === undefined) continue;
-    let holds = false;
-    eachPlaceholder(params, null, () => holds = true);
-    if (!holds) continue;
+    if (params === undefined || !hasPlaceholder(params)) continue;
     const bytes = expandedBytes(params, values);
     sum += bytes;
     const own = bytes > SPEC_LIMITS.paramsBytes;

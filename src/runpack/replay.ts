@@ -104,7 +104,7 @@ interface Course {
 /** Replays a run under another law: openings and evaluations in the order of their acceptance, with their evidence. */
 export function replayUnder(view: PackView, changed: CompiledLaw, primitives: VerificationPrimitives): Counterfactual {
   const [first] = view.records;
-  // A changed law may declare parameters that the run does not give: its conditions with these are Unknown.
+  // If the run does not give what the changed law declares, all conditions with parameters are Unknown.
   const next = first === undefined ? changed : lawOfRun(changed, first.record);
   const course: Course = { view, primitives, next, stages: initialStages(next), complete: false, missing: 0 };
   const decisions = view.records.flatMap((viewed, index) => {

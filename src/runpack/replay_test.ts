@@ -4,6 +4,7 @@ import { type Editable, flag } from "../../tests/simulation/law_specs.ts";
 import { forge } from "../../tests/simulation/runpack_forge.ts";
 import { FORGERIES } from "../../tests/simulation/runpack_forgeries.ts";
 import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../tests/simulation/runpack_memory.ts";
+import { parametersSpec, playParametersRun } from "../../tests/simulation/pack_vectors/parameters_run.ts";
 import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
 import { comparePacks, type PackRelation } from "./material_compare.ts";
 import { type PackView, viewPack } from "./material_view.ts";
@@ -190,3 +191,23 @@ for (const [what, other, relation, shared] of RELATIONS) {
     assert.deepEqual([comparison.relation, comparison.shared_records], [relation, shared]);
   });
 }
+
+Deno.test("replayUnder() judges by the parameters of the run, and leaves unknown what it does not give", async () => {
+  const pack = await packOf(playParametersRun());
+  const under = async (change: (spec: Editable) => unknown): Promise<string[]> => {
+    const spec = parametersSpec();
+    change(spec);
+    const next = compileNextLaw(PRIMITIVES, spec);
+    assert.ok(next.ok, JSON.stringify(next));
+    return differing(replayUnder(await viewed(pack), next.law, PRIMITIVES));
+  };
+  assert.deepEqual(await under(() => {}), []);
+  assert.deepEqual(await under((spec) => conditionOf(spec, "findings").predicate.predicate = "GreaterThan"), [
+    "4 true -> false possible",
+  ]);
+  const added = await under((spec) => {
+    spec.parameters.push({ parameter_id: "zone", domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 64 } });
+    conditionOf(spec, "tag").predicate.expected.push({ parameter: "zone" });
+  });
+  assert.deepEqual(added, ["3 false -> unknown possible", "4 true -> unknown possible"]);
+});

@@ -12,7 +12,7 @@ import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { RunKey } from "../../run/types.ts";
-import { parametersText } from "../run/runs.ts";
+import { parametersText } from "../run/parameters_text.ts";
 import {
   describeStanding,
   exitCodeOfStanding,

@@ -16,6 +16,7 @@ import type { RunState } from "../../run/types.ts";
 import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { parametersLine } from "./parameters_text.ts";
 import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -56,6 +57,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     const result = {
       ...state.run_key,
       scenario_id: state.scenario_id,
+      ...state.parameters === undefined ? {} : { parameters: state.parameters },
       accepted_head: state.head,
       status: state.status,
       ready_frontier: readyFrontier(state),
@@ -69,7 +71,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     const positions = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
     const positionOf = ({ stage_id }: { readonly stage_id: string }): number => positions.get(stage_id) ?? 0;
     const inOrder = missing.toSorted((a, b) => positionOf(a) - positionOf(b));
-    writeOut(describeRun(state, colour) + describeMissing(inOrder, attempts, law.law, colour));
+    writeOut(describeRun(state, colour) + parametersLine(state) + describeMissing(inOrder, attempts, law.law, colour));
   }
   return code;
 }

@@ -12,6 +12,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
+import { parametersText } from "./parameters_text.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
 
 /** The flags of `gate runs`. */
@@ -105,13 +106,6 @@ function tableOf(runs: readonly RunItem[]): string {
       ...named ? [parametersText(run)] : [],
     ]),
   ]);
-}
-
-/** The parameters of a run as text, such as `commit="3f2a", version="1"`. */
-export function parametersText({ parameters = [] }: Pick<RunItem, "parameters">): string {
-  return parameters.map(({ parameter_id, value }) => shown(`${parameter_id}=${JSON.stringify(value.value)}`)).join(
-    ", ",
-  );
 }
 
 /** How many digits tell the listed runs apart. */

@@ -9,7 +9,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
 import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
-import { parametersText } from "./runs.ts";
+import { parametersLine } from "./parameters_text.ts";
 import { describeStanding, exitCodeOfStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
 
 /** Runs `gate status RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
@@ -29,8 +29,7 @@ export function runStatus(prefix: string, flags: RunFlags): Promise<number> {
       };
       writeResult("status", { ...standingAsJson(standing), ...names }, code === EXIT.ok);
     } else {
-      const named = parameters === undefined ? "" : `Parameters ${parametersText(run)}\n`;
-      writeOut(`Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${named}`);
+      writeOut(`Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${parametersLine(run)}`);
       writeOut(describeStanding(standing, wantsColour()));
     }
     return code;

@@ -9,7 +9,8 @@ import type { JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { requirementText } from "../../law/requirement_text.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
-import type { RecordedEvidence, StageEvaluatedBody } from "../../run/types.ts";
+import { parametersText } from "../run/parameters_text.ts";
+import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
 import { absenceText, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -114,13 +115,19 @@ function showTimeline(view: PackView, all: boolean, colour: boolean): string {
   return ["Timeline", ...before, ...lines].join("\n");
 }
 
+/** The values that the start of the run gave, one on each line. */
+function parameterLines(genesis: RunCreatedBody["genesis"]): string[] {
+  if (genesis.kind !== "parameters") return [];
+  return genesis.parameters.map((one) => `         ${parametersText({ parameters: [one] })}`);
+}
+
 function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): string[] {
   const at = instantText(record.acceptance_time.accepted_audit_instant);
   const head = (what: string): string => `  ${`${record.revision}`.padStart(5)}  ${at}  ${what}`;
   const by = `by ${shown(record.attribution.principal)}`;
   switch (record.record_kind) {
     case "run_created":
-      return [head(`run created ${by}`)];
+      return [head(`run created ${by}`), ...parameterLines(record.body.genesis)];
     case "stage_opened": {
       const { stage_id, intents } = record.body;
       const proposed = intents.length === 0 ? "" : `, ${countOf(intents.length, "intent")} proposed`;

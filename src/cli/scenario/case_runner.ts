@@ -14,6 +14,7 @@ import { type CompiledLaw, type CompiledStage, compileLaw } from "../../run/comp
 import { judgeDisclosure } from "../../run/disclosure.ts";
 import type { CallerEvidence } from "../../run/evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../../run/frontier.ts";
+import { bindLaw } from "../../run/parameters.ts";
 import { type AssumedAcquisition, type Precheck, precheckStage } from "../../run/precheck.ts";
 import type { QualifiedEvidence } from "../../run/qualify.ts";
 import type { StageState, TraceItem } from "../../run/types.ts";
@@ -57,7 +58,11 @@ interface CaseRun {
 }
 
 /** Runs one case. */
-export async function runCase(context: CaseContext, { name, line, stages, expect, ready }: Case): Promise<CaseResult> {
+export async function runCase(
+  given: CaseContext,
+  { name, line, parameters, stages, expect, ready }: Case,
+): Promise<CaseResult> {
+  const context = { ...given, law: bindLaw(given.law, parameters) };
   const run: CaseRun = { context, stages: initialStages(context.law), complete: false };
   const results: StageResult[] = [];
   for (const one of stages) results.push(await runStage(run, one));

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { LEAST_POLICY } from "../../../tests/least_policy.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import { constructLaw } from "../../law/law.ts";
+import { LAW_LIMITS, permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
+import { svgFile } from "../../runpack/view/graph_svg.ts";
+import { explainLaw } from "../../tools/law_words/explain_law.ts";
 import { CASES_MAXIMUM } from "./cases.ts";
+import { mermaidGraph, terminalGraph } from "./graph.ts";
 import { withScenario } from "./law.ts";
 import { runScenarioTest } from "./run_cases.ts";
 
@@ -127,6 +132,73 @@ Deno.test("gate scenario test needs an instant for a condition relative to the e
   }
 });
 
+const RELEASES = spec({ ...TEXT, predicate: { predicate: "InSet", expected: [{ parameter: "version" }] } }, {}, {
+  parameters: [
+    { parameter_id: "version", domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 9 }, description: "Tag" },
+    { parameter_id: "factor", domain: { domain: "Decimal", minimum: "0" } },
+  ],
+});
+
+Deno.test("gate scenario test judges a case by its parameters, else by those of the file", async () => {
+  const of = (parameters: JsonObject | undefined, a: string): unknown => [{
+    name: "n",
+    ...parameters === undefined ? {} : { parameters },
+    stages: [{ stage: "one", given: { a }, expect: "true" }],
+    expect: "complete",
+  }];
+  const both = { version: "v1", factor: 1.5 };
+  const rows: readonly (readonly [cases: unknown, shared: JsonObject, code: number, message: RegExp])[] = [
+    [of(both, "v1"), {}, 0, /1 passed, 0 failed/],
+    [of(both, "v2"), {}, 3, /one is false, expected true/],
+    [of(undefined, "v1"), { parameters: both }, 0, /1 passed, 0 failed/],
+    [of({ version: "v2" }, "v2"), { parameters: both }, 0, /1 passed, 0 failed/],
+    [of(undefined, "v1"), {}, 2, /Expected a value of parameter "factor" in "parameters"/],
+    [of({ version: "v1" }, "v1"), {}, 2, /Expected a value of parameter "factor"/],
+    [
+      of({ ...both, verison: "v1" }, "v1"),
+      {},
+      2,
+      /Expected a parameter of the law, got "verison": did you mean "version"/,
+    ],
+    [of({ ...both, version: "" }, "v1"), {}, 2, /Expected a value of domain "String", within its bounds/],
+    [of({ ...both, factor: "x" }, "v1"), {}, 2, /Expected a value of domain "Decimal"/],
+    [of(both, "v1"), { parameters: [] }, 2, /Expected an object/],
+  ];
+  for (const [cases, shared, code, message] of rows) {
+    let text = "";
+    assert.equal(await runCases(RELEASES, cases, [], (written) => text += written, shared), code, text);
+    assert.match(text, message);
+  }
+  const plain = [{
+    name: "n",
+    parameters: { version: "v1" },
+    stages: [{ stage: "one", given: { a: 1 }, expect: "true" }],
+    expect: "complete",
+  }];
+  assert.equal(await runCases(spec({}), plain), 2, "a law without parameters");
+});
+
+Deno.test("gate scenario explain and graph show the parameters of a law", () => {
+  const read = constructLaw(RELEASES, { limits: LAW_LIMITS, ...permissiveEnvironment(RELEASES) });
+  assert.ok(read.ok);
+  const words = explainLaw(read.law);
+  assert.match(
+    words,
+    /The start of a run gives these values\n- factor: a decimal from 0\n- version: a string of 1 to 9 bytes \(Tag\)\n/,
+  );
+  assert.match(words, /a: a string of 0 to 9 bytes that is one of parameter version/);
+  assert.match(terminalGraph(read.law), /^small with factor, version\n/);
+  const drawn = mermaidGraph(read.law);
+  assert.match(drawn, /given\[\/"given at start: factor, version"\/\]/);
+  assert.match(drawn, /given -\.-> s0/);
+  assert.match(svgFile(read.law), /<title>Stages of small with factor, version<\/title>/);
+  const { parameters: _parameters, ...rest } = read.law;
+  assert.doesNotMatch(
+    explainLaw(rest) + mermaidGraph(rest) + svgFile(rest),
+    /start of a run gives|given at start| with factor/,
+  );
+});
+
 Deno.test("gate scenario test reports which schema it cannot use", async () => {
   const domain = { domain: "Json", maximum_bytes: 9, schema: { schema_id: "s", version: "1" } };
   const law = spec({ observation_domain: domain, predicate: { predicate: "Exists" } }, {}, {
@@ -146,11 +218,12 @@ async function runCases(
   cases: unknown,
   schemas: unknown = [],
   written?: (text: string) => void,
+  shared: JsonObject = {},
 ): Promise<number> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/law.json`, JSON.stringify(law));
-    await Deno.writeTextFile(`${folder}/law.cases.json`, JSON.stringify({ cases, schemas }));
+    await Deno.writeTextFile(`${folder}/law.cases.json`, JSON.stringify({ cases, schemas, ...shared }));
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
     const config = `${folder}/gate.toml`;
     const errors = await withScenario(

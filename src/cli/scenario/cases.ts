@@ -9,9 +9,13 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { nearest } from "../../canonical/nearest.ts";
 import { formatPath } from "../../canonical/path.ts";
 import type { Kleene } from "../../law/value/truth.ts";
+import { SPEC_LIMITS } from "../../law/limits.ts";
+import type { ParameterValue } from "../../law/types.ts";
 import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { fitProviderResult } from "../../law/value/typed_value.ts";
 import { usesEvaluationTime } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
+import { checkParameters } from "../../run/parameters.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
 
@@ -46,6 +50,8 @@ export interface Case {
   readonly name: string;
   /** Finds the line of the case; called only for failed cases. */
   readonly line: () => number;
+  /** The values of the parameters of the law; undefined for a law without parameters. */
+  readonly parameters: readonly ParameterValue[] | undefined;
   readonly stages: readonly StageCase[];
   readonly expect: typeof RUN_EXPECTATIONS[number];
   readonly ready: readonly string[] | null;
@@ -81,11 +87,12 @@ export function readCases(
     const path = formatPath(steps);
     diagnostics.push({ severity: "error", ...source.locate(steps, part), code: "case_invalid", path, message });
   };
-  const file = objectAt(report, source.value, [], ["cases", "schemas"]);
+  const file = objectAt(report, source.value, [], ["cases", "parameters", "schemas"]);
+  const shared = givenAt(report, law, file, []);
   const cases = listAt(report, file, [], "cases").slice(0, CASES_MAXIMUM + 1);
   if (cases.length === 0) report(["cases"], "Expected at least one case");
   if (cases.length > CASES_MAXIMUM) report(["cases"], `Expected at most ${CASES_MAXIMUM} cases`);
-  const read = cases.map((one, index) => readCase(report, law, one, ["cases", index], source));
+  const read = cases.map((one, index) => readCase(report, law, one, ["cases", index], source, shared));
   reportRepeatedNames(report, read);
   const schemas = listAt(report, file, [], "schemas").map((one, index) => readSchema(report, one, ["schemas", index]));
   schemasMissing(law, schemas).forEach((name) => report(["schemas"], `Expected schema ${name}, which conditions name`));
@@ -203,8 +210,60 @@ function readSchema(report: Report, value: JsonValue, steps: Steps): CaseSchema 
     : { schema_id, version, file: null, schema: schema ?? false };
 }
 
-function readCase(report: Report, law: CompiledLaw, value: JsonValue, steps: Steps, source: Source): Case {
-  const object = objectAt(report, value, steps, ["name", "evaluated_at", "stages", "expect", "ready"]);
+/** The values of parameters that a file or a case gives, by id. */
+type GivenParameters = ReadonlyMap<string, { readonly value: JsonValue; readonly steps: Steps }>;
+
+/** Reads `parameters`: a value for each id, without its type. */
+function givenAt(report: Report, { law }: CompiledLaw, object: JsonObject, steps: Steps): GivenParameters {
+  const known = law.parameters?.map(({ parameter_id }) => parameter_id) ?? [];
+  const given = new Map<string, { readonly value: JsonValue; readonly steps: Steps }>();
+  for (const [name, value] of mapAt(report, object, steps, "parameters")) {
+    const at = [...steps, "parameters", name];
+    if (nameAmong(report, name, at, known, "a parameter of the law") !== null) given.set(name, { value, steps: at });
+  }
+  return given;
+}
+
+/** The values of the parameters of a case: its own, else those of the file. */
+function readParameters(
+  report: Report,
+  law: CompiledLaw,
+  object: JsonObject,
+  steps: Steps,
+  shared: GivenParameters,
+): Case["parameters"] {
+  const { parameters } = law.law;
+  const own = givenAt(report, law, object, steps);
+  if (parameters === undefined) return undefined;
+  const values: ParameterValue[] = [];
+  for (const { parameter_id, domain } of parameters) {
+    const given = own.get(parameter_id) ?? shared.get(parameter_id);
+    if (given === undefined) {
+      report(steps, `Expected a value of parameter "${parameter_id}" in "parameters"`);
+      continue;
+    }
+    const value = fitProviderResult(given.value, domain);
+    if (value === null) report(given.steps, `Expected a value of domain "${domain.domain}", within its bounds`);
+    else values.push({ parameter_id, value });
+  }
+  if (values.length < parameters.length) return values;
+  const checked = checkParameters(law, { kind: "parameters", parameters: values }, SPEC_LIMITS.parametersBytes);
+  if (checked.ok) return checked.parameters;
+  for (const { message, parameter_id } of checked.faults) {
+    report(own.get(parameter_id ?? "")?.steps ?? shared.get(parameter_id ?? "")?.steps ?? steps, message);
+  }
+  return values;
+}
+
+function readCase(
+  report: Report,
+  law: CompiledLaw,
+  value: JsonValue,
+  steps: Steps,
+  source: Source,
+  shared: GivenParameters,
+): Case {
+  const object = objectAt(report, value, steps, ["name", "parameters", "evaluated_at", "stages", "expect", "ready"]);
   const evaluatedAt = instantAt(report, object, steps, "evaluated_at");
   const stages = listAt(report, object, steps, "stages");
   if (stages.length === 0) report([...steps, "stages"], "Expected at least one stage");
@@ -217,6 +276,7 @@ function readCase(report: Report, law: CompiledLaw, value: JsonValue, steps: Ste
   return {
     name: textAt(report, object, steps, "name"),
     line: () => source.locate(steps, "value").line,
+    parameters: readParameters(report, law, object, steps, shared),
     stages: stages.flatMap((one, index) => readStage(report, law, one, [...steps, "stages", index], evaluatedAt) ?? []),
     expect: wordAt(report, member(object, "expect"), [...steps, "expect"], RUN_EXPECTATIONS) ?? "active",
     ready,

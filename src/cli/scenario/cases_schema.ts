@@ -43,6 +43,7 @@ const STAGE: JsonObject = closed(
 const CASE: JsonObject = closed(
   {
     name: TEXT,
+    parameters: byName(true, "The values of the law's parameters, instead of those of the file"),
     evaluated_at: { ...INSTANT, description: "The evaluation time of the stages that give none" },
     stages: { ...list(STAGE, "The attempts of the run, in order"), minItems: 1 },
     expect: { enum: RUN_EXPECTATIONS, description: "The expected status of the run" },
@@ -71,6 +72,7 @@ const SCHEMA: JsonObject = closed(
 export const CASES_SCHEMA: JsonObject = closed(
   {
     schemas: list(SCHEMA, "The schemas that the law's conditions name"),
+    parameters: byName(true, "The values of the law's parameters"),
     cases: { ...list(CASE, "The cases"), minItems: 1, maxItems: CASES_MAXIMUM },
   },
   ["cases"],

@@ -7,7 +7,7 @@
 import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
-import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
+import { describeCondition, describeDomain, describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { conditionsOf, describePacket, explainLaw, opensWhen } from "../../tools/law_words/explain_law.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -46,5 +46,14 @@ function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
       })),
     }))
   );
-  return { completes: requirementText(law.completion_requirement, shown), stages };
+  const parameters = law.parameters?.map(({ parameter_id, domain, description }) => ({
+    parameter_id,
+    needs: describeDomain(domain),
+    ...description === undefined ? {} : { description },
+  }));
+  return {
+    completes: requirementText(law.completion_requirement, shown),
+    ...parameters === undefined ? {} : { parameters },
+    stages,
+  };
 }

@@ -46,12 +46,15 @@ export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promi
 }
 
 interface GraphData {
+  /** Absent for a law without parameters. */
+  readonly parameters?: readonly string[];
   readonly stages: readonly { readonly stage_id: string; readonly layer: number; readonly after: readonly string[] }[];
   readonly completion: readonly string[];
 }
 
 function graphData(law: ScenarioLaw): GraphData {
   return {
+    ...law.parameters === undefined ? {} : { parameters: law.parameters.map(({ parameter_id }) => parameter_id) },
     stages: layersOf(law.stages).flatMap((layer, index) =>
       layer.map((stage) => ({ stage_id: stage.stage_id, layer: index, after: stagesBefore(stage) }))
     ),
@@ -80,7 +83,12 @@ export function terminalGraph(law: ScenarioLaw): string {
     });
   };
   const end = ` ● complete when ${requirementText(law.completion_requirement, shown)}`;
-  return `${shown(law.scenario_id)}\n${columns(draw(-1, ""))}${end}\n`;
+  return `${shown(law.scenario_id)}${parameterNames(law, " with ")}\n${columns(draw(-1, ""))}${end}\n`;
+}
+
+/** The names of the parameters after a word; empty for a law without parameters. */
+function parameterNames({ parameters }: ScenarioLaw, before: string): string {
+  return parameters === undefined ? "" : before + parameters.map(({ parameter_id }) => shown(parameter_id)).join(", ");
 }
 
 /** The characters before a stage, and before the stages below it. */
@@ -108,6 +116,7 @@ export function mermaidGraph(law: ScenarioLaw): string {
   const lines = ["flowchart TD"];
   law.stages.forEach(({ stage_id }, index) => lines.push(`  s${index}["${mermaidText(stage_id)}"]`));
   lines.push('  done(["complete"])');
+  if (law.parameters !== undefined) lines.push(`  given[/"${mermaidText(parameterNames(law, "given at start: "))}"/]`);
   const draw = (requirement: Requirement, to: string, at: string): void => {
     const from = leavesOf(requirement).map((id) => names.get(id) ?? "");
     if (isConjunction(requirement)) {
@@ -120,6 +129,7 @@ export function mermaidGraph(law: ScenarioLaw): string {
   };
   law.stages.forEach(({ prerequisite }, index) => {
     if (prerequisite.kind === "requires") draw(prerequisite.requirement, `s${index}`, `r${index}`);
+    else if (law.parameters !== undefined) lines.push(`  given -.-> s${index}`);
   });
   draw(law.completion_requirement, "done", "end_");
   return `${lines.join("\n")}\n`;

@@ -19,7 +19,7 @@ import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS, permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
 import { lintLaw } from "../../law/lint.ts";
-import { eachPlaceholder } from "../../law/placeholders.ts";
+import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
@@ -273,12 +273,6 @@ async function lintBindings(
   return found.flat();
 }
 
-function hasPlaceholder(params: JsonValue): boolean {
-  let found = false;
-  eachPlaceholder(params, null, () => found = true);
-  return found;
-}
-
 /** Warns of a law in namespace 1 while the configuration does not open that namespace. */
 function withNamespace(read: ReadScenario, source: Source, isOpen: boolean): ReadScenario {
   if (isOpen || read.law?.namespace_id !== DEFAULT_NAMESPACE) return read;
@@ -359,6 +353,7 @@ function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 const NAMED_BY: Readonly<Record<string, string>> = {
   acquisition_bindings: "binding_id",
   conditions: "condition_id",
+  parameters: "parameter_id",
   entry_packets: "packet_id",
   policies: "policy_id",
   stages: "stage_id",

@@ -94,6 +94,12 @@ export function svgGraph(law: ScenarioLaw, options: GraphOptions): { readonly sv
   return drawGraph(law, options, {}, []);
 }
 
+/** The parameters whose values the start of a run gives. */
+function givenText({ parameters }: ScenarioLaw): string {
+  if (parameters === undefined) return "";
+  return ` with ${parameters.map(({ parameter_id }) => parameter_id).join(", ")}`;
+}
+
 function drawGraph(
   law: ScenarioLaw,
   options: GraphOptions,
@@ -122,7 +128,7 @@ function drawGraph(
       "font-family": "ui-monospace, monospace",
       "font-size": 13,
     },
-    element("title", {}, `Stages of ${law.scenario_id}`),
+    element("title", {}, `Stages of ${law.scenario_id}${givenText(law)}`),
     head,
     element("rect", { class: "ground", x: left, width, height, fill: "#ffffff" }),
     boxes.flatMap((box) => box.from.filter((from) => !isLong(from, box)).map((from) => drawEdge(boxHeight, from, box))),

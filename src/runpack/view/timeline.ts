@@ -6,7 +6,13 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import type { RecordedEvidence, RunRecord, StageEvaluatedBody, StageOpenedBody } from "../../run/types.ts";
+import type {
+  RecordedEvidence,
+  RunCreatedBody,
+  RunRecord,
+  StageEvaluatedBody,
+  StageOpenedBody,
+} from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
 import { absenceText, counted, cut, instantText } from "./words.ts";
@@ -62,7 +68,7 @@ function summaryOf(record: RunRecord): Markup {
   const headline = (...content: readonly Content[]): Markup => element("h3", {}, ...content);
   switch (record.record_kind) {
     case "run_created":
-      return headline("Run created");
+      return all(headline("Run created"), renderParameters(record.body.genesis));
     case "stage_opened":
       return headline("Opened ", element("b", {}, record.body.stage_id));
     case "stage_evaluated": {
@@ -80,6 +86,21 @@ function summaryOf(record: RunRecord): Markup {
       );
     }
   }
+}
+
+/** The values that the start of the run gave. */
+function renderParameters(genesis: RunCreatedBody["genesis"]): Content {
+  if (genesis.kind !== "parameters") return "";
+  const shown = genesis.parameters.map(({ parameter_id, value }) =>
+    element(
+      "li",
+      {},
+      element("b", {}, parameter_id),
+      " ",
+      element("code", {}, cut(canonicalize(value.value), VALUE_CHARACTERS)),
+    )
+  );
+  return element("ul", { class: "parameters" }, shown);
 }
 
 function renderIntents({ intents, disclosures }: StageOpenedBody): Content {

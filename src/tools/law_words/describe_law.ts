@@ -30,7 +30,8 @@ function range(minimum: string | number | undefined, maximum: string | number | 
   return maximum === undefined ? ` from ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
-function describeDomain(domain: ObservationDomain): string {
+/** Describes a domain, such as `an integer from 0 to 10`. */
+export function describeDomain(domain: ObservationDomain): string {
   switch (domain.domain) {
     case "String":
       return `a string of ${domain.minimum_bytes} to ${domain.maximum_bytes} bytes`;

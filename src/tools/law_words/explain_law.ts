@@ -10,7 +10,7 @@ import { requirementText } from "../../law/requirement_text.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { Condition, EntryPacket, ScenarioLaw, Stage, Target } from "../../law/types.ts";
-import { describeCondition, describeEvidence } from "./describe_law.ts";
+import { describeCondition, describeDomain, describeEvidence } from "./describe_law.ts";
 
 /** Describes a law: its stages in an order in which they can be passed, and the evidence for each condition. */
 export function explainLaw(law: ScenarioLaw): string {
@@ -24,9 +24,18 @@ export function explainLaw(law: ScenarioLaw): string {
   return [
     `Scenario ${shown(scenario_id)} in namespace ${namespace_id}: ${counts.join(", ")}`,
     `A run is complete when ${requirementText(law.completion_requirement, shown)}`,
+    ...explainParameters(law),
     "",
     ...described,
   ].join("\n");
+}
+
+function explainParameters({ parameters }: ScenarioLaw): string[] {
+  if (parameters === undefined) return [];
+  const lines = parameters.map(({ parameter_id, domain, description }) =>
+    `- ${shown(parameter_id)}: ${describeDomain(domain)}${description === undefined ? "" : ` (${shown(description)})`}`
+  );
+  return ["The start of a run gives these values", ...lines];
 }
 
 /** When a stage can be opened. */

@@ -13,7 +13,7 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import { readRecord } from "../../run/record.ts";
 import type { BoundContract, RunCreatedBody, RunKey } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
-import type { Provider } from "../../evidence/types.ts";
+import type { LoadedContract, Provider } from "../../evidence/types.ts";
 import { DomainError } from "../framework/errors.ts";
 import { inactiveProvider } from "../services/provider_discovery.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
@@ -95,7 +95,13 @@ export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): 
 export async function contractsOf(
   services: Pick<Services, "providers" | "typed">,
   { law }: CompiledLaw,
-): Promise<{ readonly contracts: readonly BoundContract[]; readonly artifacts: readonly Artifact[] }> {
+): Promise<{
+  readonly contracts: readonly BoundContract[];
+  readonly artifacts: readonly Artifact[];
+  /** The same contracts by provider. */
+  readonly loaded: ReadonlyMap<string, LoadedContract>;
+}> {
+  const loaded = new Map<string, LoadedContract>();
   const named = [...new Set(law.acquisition_bindings.map(({ provider_id }) => provider_id))].sort(compareCodePoints);
   const contracts: BoundContract[] = [];
   const artifacts: Artifact[] = [];
@@ -104,6 +110,7 @@ export async function contractsOf(
       await services.typed.findActive(law.namespace_id, provider_id);
     if (provider === "inactive") throw new DomainError(inactiveProvider("start run", law.namespace_id, provider_id));
     if (provider === null) continue;
+    loaded.set(provider_id, provider.loaded);
     const { contract_identity, text: body, provider_version: version } = provider.loaded;
     artifacts.push({ kind: "contract", identity: contract_identity, body });
     if (version === undefined) contracts.push({ provider_id, contract_identity });
@@ -112,5 +119,5 @@ export async function contractsOf(
       artifacts.push({ kind: "provider-version", identity: version.identity, body: version.text });
     }
   }
-  return { contracts, artifacts };
+  return { contracts, artifacts, loaded };
 }

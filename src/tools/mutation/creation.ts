@@ -111,10 +111,10 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
   const law = await findLaw(services, creation);
   if ("outcome" in law) return law;
-  const bound = await bindGenesis(services, law, creation.genesis);
+  const { contracts, artifacts: contractArtifacts, loaded } = await contractsOf(services, law);
+  const bound = await bindGenesis(services, law, creation.genesis, (provider) => loaded.get(provider));
   if (!bound.ok) return refusal("genesis_rejected", { faults: bound.faults });
   const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);
-  const { contracts, artifacts: contractArtifacts } = await contractsOf(services, law);
   const artifacts = [...schemaArtifacts, ...contractArtifacts];
   for (let attempt = 0; attempt < ALLOCATION_ATTEMPTS; attempt++) {
     const allocation = services.runIds.allocate();

@@ -6,6 +6,7 @@
  */
 
 import { judgeParams } from "../../evidence/acquisition/params.ts";
+import type { LoadedContract } from "../../evidence/types.ts";
 import { eachPlaceholder } from "../../law/placeholders.ts";
 import type { Genesis } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
@@ -25,31 +26,39 @@ export type BoundLaw =
   | { readonly ok: true; readonly law: CompiledLaw }
   | { readonly ok: false; readonly faults: readonly GenesisFault[] };
 
+/** Finds the contract that a run is bound to, or would be. */
+type FindContract = (providerId: string) => Promise<LoadedContract | undefined> | LoadedContract | undefined;
+
 /**
  * Binds a law to a genesis.
  *
  * @throws {SchemaSandboxError} Where a schema of params gave no verdict
  */
 export async function bindGenesis(
-  services: Pick<Services, "environment" | "providers" | "schemaSandbox">,
+  services: Pick<Services, "environment" | "schemaSandbox">,
   law: CompiledLaw,
   genesis: Genesis,
+  find: FindContract,
 ): Promise<BoundLaw> {
   const checked = checkParameters(law, genesis, maximumValueBytes(law, services.environment.profile));
   if (!checked.ok) return checked;
   const bound = bindLaw(law, checked.parameters);
-  const faults = await judgeResolved(services, law, bound);
+  const faults = await judgeResolved(services, law, bound, find);
   return faults.length === 0 ? { ok: true, law: bound } : { ok: false, faults };
 }
 
 /** The law of a precheck: bound to a genesis if there is one, or the error `genesis_rejected`. */
 export async function lawUnder(
-  services: Pick<Services, "environment" | "providers" | "schemaSandbox">,
+  services: Pick<Services, "environment" | "providers" | "schemaSandbox" | "typed">,
   law: CompiledLaw,
   genesis: Genesis | undefined,
 ): Promise<CompiledLaw | ToolError> {
   if (genesis === undefined) return law;
-  const bound = await bindGenesis(services, law, genesis);
+  const bound = await bindGenesis(services, law, genesis, async (providerId) => {
+    const found = services.providers.get(providerId) ??
+      await services.typed.findActive(law.law.namespace_id, providerId);
+    return found === null || found === "inactive" ? undefined : found.loaded;
+  });
   if (bound.ok) return bound.law;
   const [first] = bound.faults;
   const more = bound.faults.length > 1 ? ` (and ${bound.faults.length - 1} more)` : "";
@@ -61,17 +70,18 @@ export async function lawUnder(
 
 /** Validates resolved params. A provider that is not configured any more answers no query of the run. */
 async function judgeResolved(
-  { providers, schemaSandbox }: Pick<Services, "providers" | "schemaSandbox">,
+  { schemaSandbox }: Pick<Services, "schemaSandbox">,
   law: CompiledLaw,
   bound: CompiledLaw,
+  find: FindContract,
 ): Promise<GenesisFault[]> {
   const faults: GenesisFault[] = [];
   for (const bindingId of bound.resolvedBindings) {
     const binding = bound.bindingIndex.get(bindingId);
-    const provider = providers.get(binding?.provider_id ?? "");
-    const check = provider?.loaded.contract.checks.find(({ check_id }) => check_id === binding?.check_id);
-    if (binding === undefined || provider === undefined || check === undefined) continue;
-    const misfit = await judgeParams(schemaSandbox, provider.loaded, check, binding.params);
+    const loaded = await find(binding?.provider_id ?? "");
+    const check = loaded?.contract.checks.find(({ check_id }) => check_id === binding?.check_id);
+    if (binding === undefined || loaded === undefined || check === undefined) continue;
+    const misfit = await judgeParams(schemaSandbox, loaded, check, binding.params);
     if (misfit === null) continue;
     const [only, ...more] = parametersIn(law, bindingId);
     faults.push({
