@@ -85,7 +85,7 @@ export const FULL_STEPS: readonly Step[] = [
     name: "providers over TLS",
     kind: "tests",
     options: [],
-    paths: ["tests/full/providers_tls_test.ts"],
+    paths: ["tests/full/providers_tls_test.ts", "tests/full/typed_tls_test.ts"],
     minutes: 5,
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },

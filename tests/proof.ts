@@ -30,6 +30,13 @@ export const PROOF_STEPS: readonly Step[] = [
     minutes: 10,
   },
   {
+    name: "a thousand typed checks of services that misbehave",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/typed_peers_test.ts"],
+    minutes: 10,
+  },
+  {
     name: "five minutes of mixed load",
     kind: "tests",
     options: [],

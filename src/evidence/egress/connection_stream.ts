@@ -35,7 +35,9 @@ export function streamOf(connection: Deno.Conn, { maximumBytes, tooMany }: Strea
       );
     },
     write(chunk: Uint8Array, _encoding, done): void {
-      writeAll(connection, chunk).then(() => done(), done);
+      // A peer that refuses the request may close before it has read it. Its response or its TLS alert can still be read, and
+      // a connection without either ends the reading too.
+      writeAll(connection, chunk).then(() => done(), () => done());
     },
     destroy(error, done): void {
       closeQuietly(connection);

@@ -1,0 +1,85 @@
+/** Typed checks of a server of openssl that wants a client certificate, and sends an alert to clients without one. */
+
+import assert from "node:assert/strict";
+import { httpProfile } from "../simulation/typed_documents.ts";
+import { ownCertificate } from "../e2e/own_certificates.ts";
+import { askProvider, outcomeOf, withFolder } from "../e2e/providers_fixtures.ts";
+import { withTyped, writeSecret } from "../e2e/typed_fixture.ts";
+
+const authority = await ownCertificate({ name: "authority", isAuthority: true });
+const stranger = await ownCertificate({ name: "stranger", isAuthority: true });
+const server = await ownCertificate({ name: "builds", hosts: ["builds.example"] }, authority);
+const client = await ownCertificate({ name: "gate" }, authority);
+const strange = await ownCertificate({ name: "gate" }, stranger);
+
+/** Starts `openssl s_server`, which answers each request with an HTML page, and ends it after use. */
+async function withOpenssl<Result>(
+  folder: string,
+  tls: string,
+  use: (port: number) => Promise<Result>,
+): Promise<Result> {
+  await writeSecret(folder, "server.pem", `${server.cert}${server.key}`);
+  await writeSecret(folder, "clients.pem", authority.cert);
+  const mutual = ["-Verify", "1", "-verify_return_error", "-CAfile", "clients.pem"];
+  const args = [
+    "s_server",
+    "-accept",
+    "127.0.0.1:0",
+    "-cert",
+    "server.pem",
+    "-key",
+    "server.pem",
+    ...mutual,
+    tls,
+    "-www",
+  ];
+  const child = new Deno.Command("openssl", { args, cwd: folder, stdin: "null", stdout: "piped", stderr: "null" })
+    .spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let text = "";
+    let port: string | undefined;
+    while (port === undefined) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`Cannot start openssl: ${text}`);
+      text += value;
+      port = /^ACCEPT \S*:(\d+)$/m.exec(text)?.[1];
+    }
+    return await use(Number(port));
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+    await reader.cancel();
+  }
+}
+
+/** What gate presents, outcome: the page of the server is HTML, so an accepted connection has that error. */
+const ROWS = [
+  ["its client's certificate", client, "observed: content_type_invalid"],
+  ["no certificate", null, "failed: tls_failed"],
+  ["the certificate of a stranger", strange, "failed: tls_failed"],
+] as const;
+
+for (const version of ["-tls1_2", "-tls1_3"]) {
+  for (const [what, presented, outcome] of ROWS) {
+    Deno.test(`a typed check with ${what}, ${version}: ${outcome}`, () =>
+      withFolder((folder) =>
+        withOpenssl(folder, version, async (port) => {
+          await writeSecret(folder, "ca", authority.cert);
+          if (presented !== null) await writeSecret(folder, "client.pem", presented.cert);
+          if (presented !== null) await writeSecret(folder, "client.key", presented.key);
+          const tls = {
+            ca: "file://ca",
+            client: presented === null ? null : { certificate: "file://client.pem", key: "file://client.key" },
+          };
+          const profile = httpProfile({ base_url: `https://builds.example:${port}`, tls });
+          const options = { resolver: () => Promise.resolve(["127.0.0.1"]) };
+          await withTyped({ profile, grants: { credentialsDir: folder }, options }, async (provider) => {
+            for (let round = 0; round < 10; round++) {
+              assert.equal(outcomeOf(await askProvider(provider, "failed", { id: "1" })), outcome);
+            }
+          });
+        })
+      ));
+  }
+}
