@@ -38,7 +38,7 @@ export const IMPORT_LIMITS = {
 } as const;
 
 /** Why an operation cannot be a check, or not without a selection, with the sentence that its reason begins with. */
-const CANDIDATE_REASONS = {
+export const CANDIDATE_REASONS = {
   method_not_selected: "The operation may change something: only a selection by its name makes it a check",
   method_unsupported: "A check cannot use the method",
   path_invalid: "The path cannot be a template of a request",
@@ -124,10 +124,6 @@ export type ImportWarningCode =
   | "operation_id_ignored"
   /** A number that no double keeps exactly was rounded to the nearest one. */
   | "number_rounded"
-  /** A member of the document has another type than the specification says. */
-  | "member_ignored"
-  /** A field is read in another form than the description declares. */
-  | "field_converted"
   /** A file cannot be read, or repeats what another one defines. */
   | "file_ignored"
   /** A file imports another one that was not given. */
@@ -136,7 +132,7 @@ export type ImportWarningCode =
   | "presence_implicit";
 
 /** Why an import gave no contract, with the sentence that its message begins with. */
-const IMPORT_REFUSALS = {
+export const IMPORT_REFUSALS = {
   document_invalid: "The document cannot be read",
   document_unsupported: "The document has another format or version",
   document_too_large: "The document is too large",

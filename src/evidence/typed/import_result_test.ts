@@ -7,11 +7,13 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";
 import {
+  CANDIDATE_REASONS,
   candidateReason,
   comparatorsOf,
   createCheckIds,
   createWarningCollector,
   IMPORT_LIMITS,
+  IMPORT_REFUSALS,
   pointerOf,
   refuseImport,
   shortDescription,
@@ -77,11 +79,11 @@ Deno.test("a warning is kept once, in the order of pointers, and at most so many
   const { warn } = collector;
   for (const pointer of ["/b", "/a", "/b"]) warn("keyword_ignored", pointer, "x");
   assert.deepEqual(collector.warnings.map(({ pointer }) => pointer), ["/a", "/b"]);
-  for (let number = 2; number < IMPORT_LIMITS.warnings - 1; number++) warn("member_ignored", `/${number}`, "x");
+  for (let number = 2; number < IMPORT_LIMITS.warnings - 1; number++) warn("parameter_ignored", `/${number}`, "x");
   assert.equal(collector.warnings.length, IMPORT_LIMITS.warnings - 1);
-  warn("member_ignored", "/n", "x");
+  warn("parameter_ignored", "/n", "x");
   assert.equal(collector.warnings.length, IMPORT_LIMITS.warnings);
-  warn("member_ignored", "/o", "x");
+  warn("parameter_ignored", "/o", "x");
   assert.equal(collector.warnings.length, IMPORT_LIMITS.warnings);
 });
 
@@ -98,4 +100,13 @@ Deno.test("a pointer and its steps are the same path", () => {
     assert.deepEqual(stepsOf(pointer), steps);
     if (steps !== null) assert.equal(pointerOf(steps), pointer);
   }
+});
+
+Deno.test("the pages about typed services name every reason and every refusal", async () => {
+  const read = (name: string): Promise<string> =>
+    Deno.readTextFile(new URL(`../../../docs/reference/${name}.md`, import.meta.url));
+  const [openapi, grpc] = [await read("typed_openapi"), await read("typed_grpc")];
+  const missing = [...Object.keys(CANDIDATE_REASONS), ...Object.keys(IMPORT_REFUSALS)]
+    .filter((code) => !openapi.includes(`| \`${code}\``) && !grpc.includes(`| \`${code}\``));
+  assert.deepEqual(missing, []);
 });
