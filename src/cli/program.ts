@@ -187,8 +187,12 @@ function addProvider(program: Command, finish: Finish): void {
     "gate provider list",
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
   ]);
-  withJson(command(provider, "list", "List the providers of a configuration with their checks", ["gate provider list"]))
+  withJson(command(provider, "list", "List the providers of a configuration with their checks", [
+    "gate provider list",
+    "gate provider list --namespace 2",
+  ]))
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--namespace <ID>", "namespace whose active typed providers are included")
     .action(async (flags: Flags) => finish(await (await import("./provider/list.ts")).runProviderList(flags)));
   withJson(command(provider, "check", "Run one check now and show its result", [
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
@@ -197,6 +201,9 @@ function addProvider(program: Command, finish: Finish): void {
     .argument("<provider>", "name of the provider")
     .argument("<check>", "name of the check")
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--namespace <ID>", "namespace whose active typed providers are included")
+    .option("--typed-host <HOST>", "as for gate serve (repeatable)", collect)
+    .option("--typed-private", "as for gate serve")
     .option("--credentials-dir <DIR>", "as for gate serve")
     .option("--param <NAME=VALUE>", "one parameter (repeatable); a value that is not JSON is a string", collect)
     .option("--params <JSON>", "parameters as one JSON object; --param overrides it")

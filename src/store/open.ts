@@ -8,6 +8,7 @@ import type { Sha256 } from "../canonical/identity.ts";
 import { openMemoryRunStore } from "./memory/run_store.ts";
 import { openMemorySchemaRegistry } from "./memory/schema_registry.ts";
 import type { SchemaLimits } from "./shape.ts";
+import type { TypedProviderReads } from "./typed_provider_types.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "./types.ts";
 
 /** Settings of both stores. */
@@ -76,6 +77,31 @@ async function openOnPostgres({ run, schemas }: StoresOptions, sha256: Sha256): 
     throw new StoreError("io", "Cannot open the stores: both have to be on one database");
   }
   return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
+}
+
+/** The typed providers of the stores, to be read until they are closed. */
+export interface OpenTypedProviders {
+  readonly reads: TypedProviderReads;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the typed providers of a schema registry for commands that change nothing. A file is only read, and stays as it is. Null for a
+ * registry in memory, and for a file that does not exist or never had a typed provider.
+ *
+ * @throws {StoreError} As {@link openStores}
+ */
+export async function openTypedProviders(options: StoresOptions, sha256: Sha256): Promise<OpenTypedProviders | null> {
+  const { type, path } = options.schemas;
+  if (type === "postgres") {
+    const stores = await openStores(options, sha256);
+    return { reads: stores.schemas.typedProviders, close: () => closeStores(stores) };
+  }
+  if (type === "memory" || path === null) return null;
+  const { openTypedProviderFile } = await import("./sqlite/typed_provider_file.ts");
+  const { identityOf } = await import("./sqlite/connection.ts");
+  const file = identityOf(path) === null ? null : openTypedProviderFile(path, sha256);
+  return file === null ? null : { reads: file.reads, close: () => Promise.resolve(file.close()) };
 }
 
 /** Closes both stores, the second one also where the first one fails. */

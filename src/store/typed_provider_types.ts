@@ -80,8 +80,13 @@ export interface TypedProviderStore {
   ): Promise<TypedProviderItem[]>;
   /** The active versions of a namespace in provider id order. */
   listActive(namespaceId: number): Promise<TypedProviderItem[]>;
+  /** Namespaces with an active version, in ascending order. */
+  listNamespaces(limit: number): Promise<number[]>;
   /** Activates a version where the active one is the expected one; that one becomes `registered`. */
   activate(key: TypedProviderKey, expectedActive: string | null): Promise<ActivateTypedResult>;
   /** Deprecates a version that has the expected state. */
   deprecate(key: TypedProviderKey, expectedState: TypedProviderState): Promise<DeprecateTypedResult>;
 }
+
+/** The reads of {@link TypedProviderStore}. */
+export type TypedProviderReads = Omit<TypedProviderStore, "register" | "activate" | "deprecate">;

@@ -118,6 +118,15 @@ overAll("activate() of several callers with one expectation accepts one", async 
   assert.equal((await typed.listActive(2)).length, 1);
 });
 
+overAll("listNamespaces() finds the namespaces with an active version", async (typed) => {
+  for (const namespace_id of [7, 3, 5]) {
+    const version = makeTypedProvider("releases", "1", { namespace_id });
+    await typed.register(version);
+    if (namespace_id !== 5) await typed.activate(version, null);
+  }
+  assert.deepEqual([await typed.listNamespaces(10), await typed.listNamespaces(1)], [[3, 7], [3]]);
+});
+
 overAll("list() pages by provider and version in code point order", async (typed) => {
   const keys = [["b", "1"], ["a", "2"], ["a", "10"], ["\u{10000}", "1"], ["\uffff", "1"]] as const;
   for (const [id, version] of keys) await typed.register(makeTypedProvider(id, version));

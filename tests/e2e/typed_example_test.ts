@@ -22,6 +22,35 @@ async function textsBelow(folder: string): Promise<readonly (readonly [path: str
   return found;
 }
 
+/** The commands that read a store find its typed providers, in their namespace alone. */
+async function checkCommands(folder: string): Promise<void> {
+  const scenario = new URL("../../docs/examples/typed_service/scenario.json", import.meta.url).pathname;
+  const config = ["--config", "gate.toml"];
+  const rows: readonly (readonly [args: readonly string[], code: number, output: RegExp])[] = [
+    [["provider", "list", "--namespace", "2"], 0, /approvals +typed +approvals +external\nbuilds +typed +failed_tests/],
+    [["provider", "list", "--namespace", "3"], 0, /No provider is configured/],
+    [["provider", "list", "--namespace", "0"], 2, /--namespace "0": must be an integer of at least 1/],
+    [["scenario", "check", scenario], 0, /a law with 1 stage and 2 conditions/],
+    [
+      ["provider", "check", "builds", "failed_tests", "--params", '{"id":"17"}', "--namespace", "2"],
+      8,
+      /host_not_allowed/,
+    ],
+    [
+      ["doctor"],
+      0,
+      /builds version 1 is active in namespace 2; it needs --typed-host 127\.0\.0\.1:\d+=file:\/\/builds-token/,
+    ],
+  ];
+  for (const [args, code, output] of rows) {
+    const ended = await gate(folder, ...args, ...config);
+    const text = ended.stdout + ended.stderr;
+    assert.equal(ended.code, code, `${args.join(" ")}: ${text}`);
+    assert.match(text, output);
+    for (const canary of CANARIES) assert.ok(!text.includes(canary), args.join(" "));
+  }
+}
+
 Deno.test("a run with an HTTP and a gRPC service is complete, verifies, and holds no credential", () =>
   inFolder(async (folder) => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -53,6 +82,7 @@ Deno.test("a run with an HTTP and a gRPC service is complete, verifies, and hold
     assert.ok(
       pack !== undefined && texts.some(([, text]) => text.startsWith('{"contract":{') && text.includes("file://")),
     );
+    await checkCommands(folder);
     const checked = await gate(folder, "store", "check", "--config", "gate.toml", "--json");
     const { result: { stores: [store] } } = JSON.parse(checked.stdout);
     assert.deepEqual([store.sound, store.counts.typed_providers], [true, 2]);

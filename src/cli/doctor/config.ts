@@ -9,6 +9,10 @@ import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation } from "../../docs/documentation.ts";
 import { DocsError } from "../../docs/types.ts";
 import { obstaclesOfProvider } from "../../evidence/trust/obstacles.ts";
+import { locatorsOf, NO_GRANTS, serviceAddress } from "../../evidence/typed/grants.ts";
+import type { RuntimeProfile } from "../../evidence/typed/runtime_profile.ts";
+import { readVersion } from "../../tools/services/typed_providers.ts";
+import { shown } from "../terminal/text.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { checkAccess } from "./access.ts";
 import type { Finding } from "./checks.ts";
@@ -23,6 +27,7 @@ export async function checkConfigured(config: GateConfig): Promise<readonly Find
     ...exposedFiles(config).map((message): Finding => ({ check: "secrets", status: "note", message })),
     ...await checkDocs(config),
     ...await checkProviders(config),
+    ...await checkTypedProviders(config),
   ];
 }
 
@@ -38,6 +43,42 @@ async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
     if (!(error instanceof DocsError)) throw error;
     return failures(check, error.problems);
   }
+}
+
+/** Namespaces and providers that a report lists. */
+const NAMESPACES_SHOWN = 32;
+
+/** Lists the active typed providers of the store, with the flag of `gate serve` that each needs. */
+async function checkTypedProviders(config: GateConfig): Promise<readonly Finding[]> {
+  const check = "typed provider";
+  const { withStoredProviders } = await import("../provider/stored_providers.ts");
+  try {
+    return await withStoredProviders(config, NO_GRANTS, async (stored) => {
+      const findings: Finding[] = [];
+      for (const namespace of await stored?.reads.listNamespaces(NAMESPACES_SHOWN) ?? []) {
+        for (const { provider_id, version } of await stored?.reads.listActive(namespace) ?? []) {
+          const found = await stored?.reads.get({ namespace_id: namespace, provider_id, version }) ?? null;
+          if (found === null) continue;
+          const message = `${shown(provider_id)} version ${shown(version)} is active in namespace ${namespace}; ` +
+            `it needs ${flagOf(readVersion(found).profile)}`;
+          findings.push({ check, status: "ok", message });
+        }
+      }
+      return findings;
+    });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [{ check, status: "fail", message: error.message }];
+  }
+}
+
+/** The flag of `gate serve` that grants a profile its host and its credentials. */
+function flagOf(profile: RuntimeProfile): string {
+  const address = serviceAddress(profile);
+  const locators = locatorsOf(profile).secrets.map(([, locator]) => locator);
+  const credentials = locators.length === 0 ? "" : `=${[...new Set(locators)].join(",")}`;
+  const host = address?.host.includes(":") === true ? `[${address.host}]` : address?.host ?? "";
+  return `--typed-host ${host}:${address?.port}${credentials}`;
 }
 
 /** Creates every provider, which reads contracts, roots and references. No check of a provider runs. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { examineResult } from "../../evidence/acquisition/examine.ts";
@@ -17,14 +18,14 @@ import { readAtMost } from "../../config/files.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../../evidence/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { namedValues } from "../terminal/named_values.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { type ProviderSession, withProviders } from "./session.ts";
+import { type ProviderFlags, type ProviderSession, withProviders } from "./session.ts";
 
 /** The flags of `gate provider check`. */
-export interface ProviderCheckOptions {
+export interface ProviderCheckOptions extends ProviderFlags {
   readonly config?: string;
-  readonly credentialsDir?: string;
   /** Each `name=value`. */
   readonly param?: readonly string[];
   /** All parameters as JSON. */
@@ -62,13 +63,14 @@ export async function runProviderCheck(
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `expected ${JSON.stringify(check.params_schema)}`);
     const profile = await operatorProfile(session.config, readAtMost, session.config.dev.permissive);
-    const found = await examined(session, provider, check, await run(provider, checkId, params, triggerTime(options)));
+    const queried = await run(provider, checkId, params, triggerTime(options), namespaceOf(options));
+    const found = await examined(session, provider, check, queried);
     const answered = withTrust(found, provider, profile);
     const outcome = atGivenTime(answered, provider, options);
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
     return isCounted(outcome) ? EXIT.ok : EXIT.unknown;
-  }, options.credentialsDir);
+  }, options);
 }
 
 /** The outcome with the error of a result that violates the contract, in place of the result. */
@@ -123,6 +125,11 @@ function triggerTime({ triggerTime: text }: ProviderCheckOptions): number {
   throw new CliError("usage", `Cannot read --trigger-time "${text}": expected Unix milliseconds`);
 }
 
+/** The namespace of the query; without the flag the default one. */
+function namespaceOf({ namespace }: ProviderCheckOptions): number {
+  return namespace === undefined ? DEFAULT_NAMESPACE : parseNamespace(namespace);
+}
+
 /** Sets the lane of a result at the time of `--trigger-time`, if given. */
 function atGivenTime(outcome: Outcome, provider: Provider, { triggerTime: text }: ProviderCheckOptions): Outcome {
   if (text === undefined || "failure" in outcome) return outcome;
@@ -159,9 +166,10 @@ async function run(
   check_id: string,
   params: JsonValue | undefined,
   now: number,
+  namespace_id: number,
 ): Promise<Outcome> {
   const query = { provider_id: provider.provider_id, check_id, ...params === undefined ? {} : { params } };
-  const context = { namespace_id: 1, trigger_time: { kind: "unix_millis", value: now } } as const;
+  const context = { namespace_id, trigger_time: { kind: "unix_millis", value: now } } as const;
   const started = performance.now();
   const answer = await provider.query(query, context, new AbortController().signal);
   const milliseconds = Math.round((performance.now() - started) * 10) / 10;

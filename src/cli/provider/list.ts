@@ -6,11 +6,11 @@
 
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
-import { withProviders } from "./session.ts";
+import { type ProviderFlags, withProviders } from "./session.ts";
 import { columns } from "../terminal/text.ts";
 
 /** The flags of `gate provider list`. */
-export interface ProviderListOptions {
+export interface ProviderListOptions extends Pick<ProviderFlags, "namespace"> {
   readonly config?: string;
   readonly json?: boolean;
 }
@@ -24,6 +24,10 @@ export async function runProviderList(options: ProviderListOptions): Promise<num
       contract_identity: loaded.contract_identity,
       contract_hash: loaded.contract_hash,
       source: loaded.source,
+      ...loaded.provider_version === undefined ? {} : {
+        version: loaded.version ?? null,
+        provider_version_identity: loaded.provider_version.identity,
+      },
       checks: loaded.contract.checks.map(({ check_id, determinism, params_required }) => ({
         check_id,
         determinism,
@@ -39,5 +43,5 @@ export async function runProviderList(options: ProviderListOptions): Promise<num
       writeOut(columns([["PROVIDER", "KIND", "CHECK", "DETERMINISM"], ...rows]));
     }
     return Promise.resolve(EXIT.ok);
-  });
+  }, options);
 }

@@ -23,7 +23,8 @@ import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
-import { knownChecks } from "../../tools/services/known_checks.ts";
+import { NO_GRANTS } from "../../evidence/typed/grants.ts";
+import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import { type Position, type Steps, stepsOfPath } from "./source_position.ts";
@@ -91,7 +92,12 @@ export async function withScenario<Result>(
     // A scenario without bindings needs no providers.
     const providers = hasBindings(source.value) ? await createProviders(config, { schemas }) : new Map();
     try {
-      const proved = await proveSource(source, { config, isNamed, providers, schemas, profile });
+      const proved = await withTyped(
+        config,
+        source.value,
+        providers,
+        (found) => proveSource(source, { config, isNamed, ...found, schemas, profile }),
+      );
       const scenario = withNamespace(proved, source, config.namespace.allow_default);
       return await work({ scenario: withFault(scenario, source, found.fault), profile, schemas });
     } finally {
@@ -128,21 +134,50 @@ function hasBindings(spec: JsonValue): boolean {
   return isJsonArray(bindings) && bindings.length > 0;
 }
 
+/** The providers that a scenario may name. */
+interface FoundProviders {
+  readonly providers: Providers;
+  readonly find: FindProvider;
+}
+
+/** Adds the active typed providers of the store in the namespace of a spec, where a binding names no configured provider. */
+async function withTyped<Result>(
+  config: GateConfig,
+  spec: JsonValue,
+  providers: Providers,
+  work: (found: FoundProviders) => Promise<Result>,
+): Promise<Result> {
+  const configured: FindProvider = (id) => Promise.resolve(providers.get(id) ?? null);
+  const namespaceId = isJsonObject(spec) ? member(spec, "namespace_id") : undefined;
+  const names = isJsonObject(spec) ? boundProviders(spec) : [];
+  if (typeof namespaceId !== "number" || names.every((name) => providers.has(name))) {
+    return await work({ providers, find: configured });
+  }
+  const { withStoredProviders } = await import("../provider/stored_providers.ts");
+  return await withStoredProviders(config, NO_GRANTS, async (stored) => {
+    if (stored === null) return await work({ providers, find: configured });
+    const active = await stored.typed.listActive(namespaceId);
+    return await work({
+      providers: new Map([...active.map((one) => [one.provider_id, one] as const), ...providers]),
+      find: async (id) => providers.get(id) ?? await stored.typed.findActive(namespaceId, id),
+    });
+  });
+}
+
 /** The inputs for checking a spec. */
-interface Proof {
+interface Proof extends FoundProviders {
   readonly config: GateConfig;
   /** Whether `--config` names the configuration. */
   readonly isNamed: boolean;
-  readonly providers: Providers;
   readonly schemas: SchemaSandbox;
   readonly profile: OperatorProfile;
 }
 
 async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> {
-  const { config, isNamed, providers, schemas, profile } = proof;
+  const { config, isNamed, providers, find, schemas, profile } = proof;
   const { file, value: spec } = source;
   const findCheck: LawEnvironment["findCheck"] = isJsonObject(spec)
-    ? await knownChecks({ schemaSandbox: schemas }, spec, (id) => Promise.resolve(providers.get(id) ?? null))
+    ? await knownChecks({ schemaSandbox: schemas }, spec, find)
     : () => "provider";
   const assumed = new Set<string>();
   const alone = constructLaw(spec, {

@@ -79,6 +79,11 @@ export function createMemoryTypedProviders(
       ),
     listActive: (namespaceId) =>
       answer(() => versionsOf(namespaceId).filter(({ state }) => state === "active").sort(compareKeys).map(toItem)),
+    listNamespaces: (limit) =>
+      answer(() =>
+        [...namespaces.keys()].filter((id) => versionsOf(id).some(({ state }) => state === "active"))
+          .sort((a, b) => a - b).slice(0, limit)
+      ),
     activate: (key, expected) => answer(() => activate(key, expected)),
     deprecate: (key, expected) => answer(() => deprecate(key, expected)),
   };

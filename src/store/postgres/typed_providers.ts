@@ -40,6 +40,8 @@ const LIST = `SELECT ${ITEM} FROM gate.typed_providers
   WHERE namespace_id = $1 AND (provider_id, version) > ($2, $3) ORDER BY provider_id, version LIMIT $4`;
 const LIST_ACTIVE = `SELECT ${ITEM} FROM gate.typed_providers
   WHERE namespace_id = $1 AND state = 'active' ORDER BY provider_id`;
+const NAMESPACES = `SELECT DISTINCT namespace_id FROM gate.typed_providers
+  WHERE state = 'active' ORDER BY namespace_id LIMIT $1`;
 const SET_STATE = `UPDATE gate.typed_providers SET state = $4, seal = $5
   WHERE namespace_id = $1 AND provider_id = $2 AND version = $3`;
 
@@ -73,6 +75,8 @@ export function createPostgresTypedProviders(
     getByIdentity: (namespaceId, providerId, identity) => one(GET_BY_IDENTITY, namespaceId, providerId, identity),
     list: (namespaceId, after, limit) => many(LIST, namespaceId, after?.provider_id ?? "", after?.version ?? "", limit),
     listActive: (namespaceId) => many(LIST_ACTIVE, namespaceId),
+    listNamespaces: (limit) =>
+      use(async () => (await database.query(NAMESPACES, [limit])).map((row) => integer(row, "namespace_id"))),
     activate: (key, expected) => write(key.namespace_id, (query) => activate(query, sha256, key, expected)),
     deprecate: (key, expected) => write(key.namespace_id, (query) => deprecate(query, sha256, key, expected)),
   };

@@ -17,6 +17,7 @@ import {
   TYPED_VERSIONS_MAXIMUM,
   type TypedProviderItem,
   type TypedProviderKey,
+  type TypedProviderReads,
   type TypedProviderState,
   type TypedProviderStore,
   type TypedProviderVersion,
@@ -44,8 +45,37 @@ const LIST = `SELECT ${ITEM} FROM typed_providers
   WHERE namespace_id = ? AND (provider_id, version) > (?, ?) ORDER BY provider_id, version LIMIT ?`;
 const LIST_ACTIVE = `SELECT ${ITEM} FROM typed_providers
   WHERE namespace_id = ? AND state = 'active' ORDER BY provider_id`;
+const NAMESPACES = `SELECT DISTINCT namespace_id FROM typed_providers
+  WHERE state = 'active' ORDER BY namespace_id LIMIT ?`;
 const SET_STATE = `UPDATE typed_providers SET state = ?, seal = ?
   WHERE namespace_id = ? AND provider_id = ? AND version = ?`;
+
+/**
+ * The reads of typed providers.
+ *
+ * @param read Runs a read on a connection
+ */
+export function readTypedProviders(
+  sha256: Sha256,
+  read: <Result>(work: (connection: Connection) => Result) => Promise<Result>,
+): TypedProviderReads {
+  const one = (sql: string, ...parameters: (string | number)[]): Promise<StoredTypedProvider | null> =>
+    read((connection) => {
+      const row = connection.statement(sql).get(...parameters);
+      return row === undefined ? null : toTypedProvider(sha256, row);
+    });
+  const many = (sql: string, ...parameters: (string | number)[]): Promise<TypedProviderItem[]> =>
+    read((connection) => connection.statement(sql).all(...parameters).map((row) => toItem(sha256, row)));
+  return {
+    get: ({ namespace_id, provider_id, version }) => one(GET, namespace_id, provider_id, version),
+    getActive: (namespaceId, providerId) => one(GET_ACTIVE, namespaceId, providerId),
+    getByIdentity: (namespaceId, providerId, identity) => one(GET_BY_IDENTITY, namespaceId, providerId, identity),
+    list: (namespaceId, after, limit) => many(LIST, namespaceId, after?.provider_id ?? "", after?.version ?? "", limit),
+    listActive: (namespaceId) => many(LIST_ACTIVE, namespaceId),
+    listNamespaces: (limit) =>
+      read((connection) => connection.statement(NAMESPACES).all(limit).map((row) => integer(row, "namespace_id"))),
+  };
+}
 
 /**
  * Typed providers in an open file.
@@ -57,28 +87,15 @@ export function createSqliteTypedProviders(
   sha256: Sha256,
   use: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): TypedProviderStore {
-  const read = <Result>(work: (connection: Connection) => Result): Promise<Result> =>
-    use(() => file.readers.point(work));
-  const one = (sql: string, ...parameters: (string | number)[]): Promise<StoredTypedProvider | null> =>
-    read((connection) => {
-      const row = connection.statement(sql).get(...parameters);
-      return row === undefined ? null : toTypedProvider(sha256, row);
-    });
-  const many = (sql: string, ...parameters: (string | number)[]): Promise<TypedProviderItem[]> =>
-    read((connection) => connection.statement(sql).all(...parameters).map((row) => toItem(sha256, row)));
   const write = <Result>(apply: (connection: Connection) => Result): Promise<Result> =>
     use(() => file.writer.submit(0, apply));
   return {
+    ...readTypedProviders(sha256, (work) => use(() => file.readers.point(work))),
     register: (version) =>
       use(() => {
         assertTypedProvider(version);
         return file.writer.submit(textBytes(version.body), (connection) => register(connection, sha256, version));
       }),
-    get: ({ namespace_id, provider_id, version }) => one(GET, namespace_id, provider_id, version),
-    getActive: (namespaceId, providerId) => one(GET_ACTIVE, namespaceId, providerId),
-    getByIdentity: (namespaceId, providerId, identity) => one(GET_BY_IDENTITY, namespaceId, providerId, identity),
-    list: (namespaceId, after, limit) => many(LIST, namespaceId, after?.provider_id ?? "", after?.version ?? "", limit),
-    listActive: (namespaceId) => many(LIST_ACTIVE, namespaceId),
     activate: (key, expected) => write((connection) => activate(connection, sha256, key, expected)),
     deprecate: (key, expected) => write((connection) => deprecate(connection, sha256, key, expected)),
   };

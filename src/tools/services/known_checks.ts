@@ -57,14 +57,19 @@ export async function knownChecks(
   };
 }
 
+/** The providers that the bindings of a raw spec name, each once. */
+export function boundProviders(spec: JsonObject): readonly string[] {
+  const names = rawBindings(spec).flatMap((binding) => {
+    const providerId = isJsonObject(binding) ? member(binding, "provider_id") : undefined;
+    return typeof providerId === "string" ? [providerId] : [];
+  });
+  return [...new Set(names)];
+}
+
 /** The providers that the bindings of a spec name, each looked up once. */
 async function namedProviders(spec: JsonObject, find: FindProvider): Promise<FoundProviders> {
   const found = new Map<string, Awaited<ReturnType<FindProvider>>>();
-  for (const binding of rawBindings(spec)) {
-    const providerId = isJsonObject(binding) ? member(binding, "provider_id") : undefined;
-    if (typeof providerId !== "string" || found.has(providerId)) continue;
-    found.set(providerId, await find(providerId));
-  }
+  for (const name of boundProviders(spec)) found.set(name, await find(name));
   return found;
 }
 

@@ -11,11 +11,11 @@ import { readJson } from "../../canonical/scan.ts";
 import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
 import type { RuntimeProfile, TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import type { Provider, ProviderContract } from "../../evidence/types.ts";
-import type { StoredTypedProvider, TypedProviderStore } from "../../store/typed_provider_types.ts";
+import type { StoredTypedProvider, TypedProviderReads } from "../../store/typed_provider_types.ts";
 import { StoreError } from "../../store/types.ts";
 
 /** Providers that stay open without a query. */
-const OPEN_MAXIMUM = 64;
+export const OPEN_MAXIMUM = 64;
 
 /** Opens the provider of a version; it starts nothing yet. */
 export type OpenTypedProvider = (version: TypedVersion) => Promise<Provider>;
@@ -43,7 +43,7 @@ interface Opened {
 }
 
 /** The typed providers of a store. */
-export function createTypedProviders(store: TypedProviderStore, open: OpenTypedProvider): TypedProviders {
+export function createTypedProviders(store: TypedProviderReads, open: OpenTypedProvider): TypedProviders {
   const opened = new Map<string, Opened>();
   const providerOf = (stored: StoredTypedProvider): Provider => {
     // Namespaces share no provider: their workers and caches stay apart.
