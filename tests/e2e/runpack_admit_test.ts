@@ -4,7 +4,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { signatureName } from "../../src/runpack/format/archive.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
 import { admissionLaw, playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
-import { ADMISSION_ROWS, type AdmissionCase } from "../simulation/pack_vectors/admission_rows.ts";
+import { ADMISSION_ROWS, type AdmissionCase, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { packOf } from "../simulation/runpack_memory.ts";
 
@@ -30,8 +30,7 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-const RUN = playAdmissionRun();
-const BASE = { run: RUN, pack: await packOf(RUN) };
+const PACK = await packOf(playAdmissionRun());
 
 /** Writes a pack and its keys, and returns the arguments that name them. */
 async function argumentsOf(
@@ -62,10 +61,11 @@ async function argumentsOf(
   ];
 }
 
-for (const { name, exit_code, reasons, waived = [], make } of ADMISSION_ROWS) {
+for (const row of ADMISSION_ROWS) {
+  const { name, exit_code, reasons, waived = [] } = row;
   Deno.test(`gate runpack admit: ${name}: exit code ${exit_code}`, () =>
     withFolder(async (folder) => {
-      const given = await make(BASE);
+      const given = await makeAdmission(row);
       // The command sets no limits.
       if (given.request?.budget !== null) return;
       const args = await argumentsOf(folder, given);
@@ -86,7 +86,7 @@ for (const { name, exit_code, reasons, waived = [], make } of ADMISSION_ROWS) {
 
 Deno.test("gate runpack admit: the first line repeats the waivers, and each reason has a line", () =>
   withFolder(async (folder) => {
-    await writeTree(join(folder, "release"), BASE.pack);
+    await writeTree(join(folder, "release"), PACK);
     const law = admissionLaw().scenario_law_identity;
     const waived = await gate("runpack", "admit", join(folder, "release"), "--law", law, "--origin-unchecked");
     assert.equal(waived.code, 0, waived.err);
@@ -102,7 +102,7 @@ Deno.test("gate runpack admit: the first line repeats the waivers, and each reas
 
 Deno.test("gate runpack admit: a law may be a scenario file, and another file of the same ids is another law", () =>
   withFolder(async (folder) => {
-    await writeTree(join(folder, "release"), BASE.pack);
+    await writeTree(join(folder, "release"), PACK);
     const rows = [["law.json", admissionLaw(), 0], ["lax.json", admissionLaw(true), 6]] as const;
     for (const [name, law, code] of rows) {
       await Deno.writeTextFile(join(folder, name), canonicalize(lawAsJson(law.law)));

@@ -10,10 +10,9 @@ import { renderDocument } from "../../src/runpack/view/page.ts";
 import { FORGED, packOfRow } from "../simulation/runpack_absent_values.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
-import { identityOf, type MemoryPack, memorySource, packOf, PRIMITIVES } from "../simulation/runpack_memory.ts";
+import { identityOf, type MemoryPack, memorySource, PRIMITIVES } from "../simulation/runpack_memory.ts";
 import { resultLine } from "../../src/runpack/verify/result_line.ts";
-import { playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
-import { ADMISSION_ROWS } from "../simulation/pack_vectors/admission_rows.ts";
+import { ADMISSION_ROWS, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import { goldenKey, type GoldenPack, readGolden } from "./second_verifier_packs.ts";
@@ -160,10 +159,9 @@ Deno.test("the page takes a folder or a single file that is dropped on it", asyn
 
 Deno.test("the page decides as the command line does, and shows the decision first", async () => {
   await using tested = await fixture();
-  const run = playAdmissionRun();
-  const base = { run, pack: await packOf(run) };
-  for (const { name, make, exit_code, reasons } of ADMISSION_ROWS) {
-    const { pack, envelopes = [], request, producer_keys = [], expected } = await make(base);
+  for (const row of ADMISSION_ROWS) {
+    const { name, exit_code, reasons } = row;
+    const { pack, envelopes = [], request, producer_keys = [], expected } = await makeAdmission(row);
     // The page sets no limits.
     if (request?.budget !== null) continue;
     const path = `${tested.folder}/release.runpack`;

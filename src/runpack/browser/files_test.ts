@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { playAdmissionRun } from "../../../tests/simulation/pack_vectors/admission_run.ts";
-import { ADMISSION_ROWS } from "../../../tests/simulation/pack_vectors/admission_rows.ts";
+import { ADMISSION_ROWS, makeAdmission } from "../../../tests/simulation/pack_vectors/admission_rows.ts";
 import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import {
@@ -103,12 +102,10 @@ Deno.test("withinFolder() leaves out the folder's own name", () => {
   assert.equal(withinFolder("pack/manifest.json"), "manifest.json");
 });
 
-const RUN = playAdmissionRun();
-const ADMISSION_BASE = { run: RUN, pack: await packOf(RUN) };
-
-for (const { name, make, exit_code, reasons } of ADMISSION_ROWS) {
+for (const row of ADMISSION_ROWS) {
+  const { name, exit_code, reasons } = row;
   Deno.test(`the page decides: ${name}: ${exit_code}`, async () => {
-    const { pack, envelopes = [], request, producer_keys = [], expected } = await make(ADMISSION_BASE);
+    const { pack, envelopes = [], request, producer_keys = [], expected } = await makeAdmission(row);
     // The page sets no limits.
     if (request?.budget !== null) return;
     const files: PackFile[] = [

@@ -8,9 +8,18 @@ import type { AdmissionCode } from "../../../src/runpack/verify/admission.ts";
 import { KEY_1, KEY_2, NOW, type TestKey, trusting } from "../kernel_fixture.ts";
 import { forge } from "../runpack_forge.ts";
 import { type MemoryPack, packOf } from "../runpack_memory.ts";
-import { admissionLaw, BUILD_COMPLETE, playAdmissionRun, RUN_COMPLETE } from "./admission_run.ts";
+import {
+  admissionLaw,
+  BUILD_COMPLETE,
+  playAdmissionRun,
+  playStagesRun,
+  RUN_COMPLETE,
+  STAGES,
+} from "./admission_run.ts";
 import { type ExpectationText, WHOLE } from "./cases.ts";
 import { signedBy } from "./envelope_rows.ts";
+import { PARAMETER_ROWS } from "./parameter_rows.ts";
+import { playParametersRun, VALUES } from "./parameters_run.ts";
 import type { Base, Made } from "./rows.ts";
 
 /** A pack with the envelopes beside it. */
@@ -20,9 +29,15 @@ export interface AdmissionCase extends Made {
   readonly expected: ExpectationText;
 }
 
+/** The runs of the table, by the names of their base packs. */
+const RUNS = { admission: playAdmissionRun, parameters: playParametersRun, stages: playStagesRun } as const;
+/** The name of a base pack of the table. */
+export type AdmissionBase = keyof typeof RUNS;
+
 /** A row of the table. */
 export interface AdmissionRow {
   readonly name: string;
+  readonly base: AdmissionBase;
   readonly exit_code: number;
   readonly reasons: readonly AdmissionCode[];
   readonly waived?: readonly string[];
@@ -30,8 +45,16 @@ export interface AdmissionRow {
   readonly make: (base: Base) => Promise<AdmissionCase>;
 }
 
+/** Makes the case of a row from the run of its base. */
+export async function makeAdmission({ base, make }: AdmissionRow): Promise<AdmissionCase> {
+  const run = RUNS[base]();
+  return await make({ run, pack: await packOf(run) });
+}
+
 /** What differs from the base: the whole run, signed by its producer, under its law. */
 interface Change {
+  /** The base pack; `admission` where it is absent. */
+  readonly base?: AdmissionBase;
   /** The pack; that of the whole run where it is absent. */
   readonly pack?: (base: Base) => MemoryPack | Promise<MemoryPack>;
   /** Whose envelope lies beside the pack; null for none. */
@@ -43,9 +66,7 @@ interface Change {
   readonly violates?: Readonly<Record<string, string>>;
 }
 
-const LAW = admissionLaw().scenario_law_identity;
-const EXPECTED: ExpectationText = {
-  law: LAW,
+const EXPECTED: Omit<ExpectationText, "law"> = {
   parameters: {},
   any_parameters: [],
   stage: null,
@@ -53,26 +74,45 @@ const EXPECTED: ExpectationText = {
   origin_unchecked: false,
   allow_asserted: false,
 };
+const LAWS: Readonly<Record<AdmissionBase, string>> = {
+  admission: admissionLaw().scenario_law_identity,
+  parameters: playParametersRun().law.scenario_law_identity,
+  stages: playStagesRun().law.scenario_law_identity,
+};
+/** The values of the run with parameters, as a command line has them. */
+const GIVEN: Readonly<Record<string, string>> = Object.fromEntries(
+  VALUES.map(({ parameter_id, value: { value } }) => [parameter_id, String(value)]),
+);
+const { commit: _commit, ...WITHOUT_COMMIT } = GIVEN;
 const texts = (keys: readonly TestKey[]): readonly string[] => keys.map(({ public_key }) => public_key);
 
 function row(
   name: string,
   exit_code: number,
   reasons: readonly AdmissionCode[],
-  { pack: packOfBase, signer = KEY_1, producers = [KEY_1], trusted, budget, expected, violates }: Change = {},
+  {
+    base = "admission",
+    pack: packOfBase,
+    signer = KEY_1,
+    producers = [KEY_1],
+    trusted,
+    budget,
+    expected,
+    violates,
+  }: Change = {},
   waived: readonly string[] = [],
 ): AdmissionRow {
-  const make = async (base: Base): Promise<AdmissionCase> => {
-    const pack = await packOfBase?.(base) ?? base.pack;
+  const make = async (played: Base): Promise<AdmissionCase> => {
+    const pack = await packOfBase?.(played) ?? played.pack;
     return {
       pack,
       envelopes: signer === null ? [] : [new TextEncoder().encode(signedBy(pack, signer))],
       request: { ...WHOLE, budget: budget ?? null, trusted_keys: trusted === undefined ? null : texts(trusted) },
       producer_keys: texts(producers),
-      expected: { ...EXPECTED, ...expected },
+      expected: { ...EXPECTED, law: LAWS[base], ...expected },
     };
   };
-  return { name, exit_code, reasons, waived, make, ...violates === undefined ? {} : { violates } };
+  return { name, base, exit_code, reasons, waived, make, ...violates === undefined ? {} : { violates } };
 }
 
 const upTo = (revision: number): NonNullable<Change["pack"]> => ({ run }) => packOf(run, revision);
@@ -86,6 +126,114 @@ const forged: NonNullable<Change["pack"]> = ({ run }) =>
   forge(run, ({ records }) => {
     records[2].body.outcome = "false";
   });
+
+/** A row on the run with parameters. */
+const given = (
+  name: string,
+  exit_code: number,
+  reasons: readonly AdmissionCode[],
+  expected: Partial<ExpectationText>,
+  waived: readonly string[] = [],
+): AdmissionRow => row(name, exit_code, reasons, { base: "parameters", expected }, waived);
+
+/** Changes the text of one parameter. */
+const but = (changes: Readonly<Record<string, string>>): Partial<ExpectationText> => ({
+  parameters: { ...GIVEN, ...changes },
+});
+
+/** A forgery of the run with parameters, as its own table makes it. */
+function forgedParameters(name: string): NonNullable<Change["pack"]> {
+  const forgery = PARAMETER_ROWS.find((one) => one.name === name);
+  if (forgery === undefined) throw new TypeError(`Cannot find the forgery "${name}"`);
+  return (base) => forgery.make(base).pack as MemoryPack;
+}
+const violationsOf = (name: string): Readonly<Record<string, string>> => {
+  const { source_authenticity: _signed, ...others } = PARAMETER_ROWS.find((one) => one.name === name)?.violates ?? {};
+  return others;
+};
+
+const ONE_BINDING = "another value in the params of one item";
+const OTHER_COMMIT = "another commit in the genesis";
+
+/** What is expected of the parameters of a run. */
+const PARAMETER_CASES: readonly AdmissionRow[] = [
+  given("exactly the parameters of the run", 0, [], { parameters: GIVEN }),
+  given(
+    "the same number and the same instant in other digits",
+    0,
+    [],
+    but({
+      factor: "1.5",
+      since: "2025-09-30T22:00:00Z",
+    }),
+  ),
+  ...Object.entries({
+    version: "v1.2.4",
+    commit: "0af4",
+    image: "0".repeat(64),
+    limit: "4",
+    factor: "1.51",
+    since: "2025-10-01",
+    strict: "false",
+  }).map(([name, value]) => given(`another ${name}`, 6, ["parameter_mismatch"], but({ [name]: value }))),
+  given("two other parameters", 6, ["parameter_mismatch", "parameter_mismatch"], but({ commit: "a", limit: "4" })),
+  given("a parameter that is not given", 2, ["parameter_missing"], { parameters: WITHOUT_COMMIT }),
+  given("no parameters", 2, Object.keys(GIVEN).map(() => "parameter_missing" as const), {}),
+  given("a parameter that may have any value", 0, [], {
+    parameters: WITHOUT_COMMIT,
+    any_parameters: ["commit"],
+  }, ["parameter commit"]),
+  given(
+    "parameters that may all have any value",
+    0,
+    [],
+    { any_parameters: Object.keys(GIVEN) },
+    Object.keys(GIVEN).map((name) => `parameter ${name}`),
+  ),
+  ...Object.entries({
+    limit: "11",
+    strict: "yes",
+    image: "AB".repeat(32),
+    factor: "1,5",
+    since: "yesterday",
+    version: "",
+  }).map(([name, value]) =>
+    given(
+      `a text that is no value of ${name}: ${JSON.stringify(value.slice(0, 9))}`,
+      2,
+      ["parameter_invalid"],
+      but({
+        [name]: value,
+      }),
+    )
+  ),
+  given("an integer in other digits", 2, ["parameter_invalid"], but({ limit: "03" })),
+  row("a parameter that was changed in one binding alone", 6, ["violated"], {
+    base: "parameters",
+    pack: forgedParameters(ONE_BINDING),
+    expected: { parameters: GIVEN },
+    violates: violationsOf(ONE_BINDING),
+  }),
+  row("a parameter that was changed in the genesis alone", 6, ["violated"], {
+    base: "parameters",
+    pack: forgedParameters(OTHER_COMMIT),
+    expected: but({ commit: "0af4" }),
+    violates: violationsOf(OTHER_COMMIT),
+  }),
+  row("other parameters, in a run that is not complete", 6, ["parameter_mismatch", "not_complete"], {
+    base: "parameters",
+    pack: ({ run }) => packOf(run, 3),
+    expected: but({ commit: "0af4" }),
+  }),
+];
+
+/** More stages than a result line names. */
+const STAGE_CASES: readonly AdmissionRow[] = [15, 16, 17].map((complete) =>
+  row(`${complete} complete stages`, 3, ["not_complete"], {
+    base: "stages",
+    pack: upTo(1 + STAGES + complete),
+  })
+);
 
 /** The rows: whether a pack is admitted, and why not. */
 export const ADMISSION_ROWS: readonly AdmissionRow[] = [
@@ -166,4 +314,6 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
     expected: { any_parameters: ["a commit"] },
   }, ['parameter "a commit"']),
   row("a stage that the law does not have", 2, ["stage_undeclared", "not_complete"], { expected: { stage: "deploy" } }),
+  ...PARAMETER_CASES,
+  ...STAGE_CASES,
 ];

@@ -114,3 +114,31 @@ export function playAdmissionRun({ law = admissionLaw(), profile = {}, unsigned 
     artifacts: [],
   });
 }
+
+/** Stages of the run of many stages, of which all but the last are complete. */
+export const STAGES = 18;
+
+/** Plays a run of many stages: more than a result line names. */
+export function playStagesRun(): PlayedRun {
+  const names = Array.from({ length: STAGES }, (_, index) => `stage ${index + 10}`);
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "stages",
+    namespace_id: 2,
+    conditions: [flag("done")],
+    stages: names.map((name) => stage(name, "done")) as Editable,
+    completion_requirement: { And: names.map((Condition) => ({ Condition })) },
+  });
+  const open = names.map((name): RunMove => (_law, state, operation) => openCommand(operation, state.head, name));
+  const complete = names.slice(0, -1).map((name): RunMove => (_law, state, operation) =>
+    evaluateCommand(operation, state.head, name, { caller_evidence: [callerItem("done", bool(true))] })
+  );
+  return playRun({
+    law,
+    environment: environmentWith(),
+    start: createCommand({ allocation: { authority_id: "gate.random", run_id: hex32(0x22) } }),
+    moves: [...open, ...complete],
+    clock: (move) => move + 1,
+    artifacts: [],
+  });
+}

@@ -17,7 +17,7 @@ import { playGoldenRun } from "../runpack_run.ts";
 import { ABSENT_ROWS, HONEST_ROWS } from "./absent_rows.ts";
 import { ARCHIVE_REQUEST, ARCHIVE_ROWS } from "./archive_rows.ts";
 import { ADMISSION_ROWS } from "./admission_rows.ts";
-import { playAdmissionRun } from "./admission_run.ts";
+import { playAdmissionRun, playStagesRun } from "./admission_run.ts";
 import { answerOf, type PackCase, type RequestText, verifyArchive, verifyCase, WHOLE } from "./cases.ts";
 import { type Bases, encodeFile, encodePack, type PackText } from "./encoding.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
@@ -62,6 +62,7 @@ async function makeWorld(): Promise<World> {
     ["evidence_1", playEvidenceRun("gate-kernel-1")],
     ["long", playLongRun()],
     ["admission", playAdmissionRun()],
+    ["stages", playStagesRun()],
     ["typed", playTypedRun()],
     ["parameters", playParametersRun()],
   ]);
@@ -228,9 +229,9 @@ function envelopesFile({ bases, base }: World): Promise<MadeCase[]> {
 }
 
 function admissionsFile({ bases, base }: World): Promise<MadeCase[]> {
-  return makeCases(ADMISSION_ROWS, async ({ name, violates = {}, make }) => {
-    const { envelopes = [], ...made } = await make(base("admission"));
-    return await makeCase(bases, "admission", { name, violates }, made, envelopes);
+  return makeCases(ADMISSION_ROWS, async ({ name, base: like, violates = {}, make }) => {
+    const { envelopes = [], ...made } = await make(base(like));
+    return await makeCase(bases, like, { name, violates }, made, envelopes);
   });
 }
 
