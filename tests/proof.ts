@@ -23,6 +23,14 @@ export const PROOF_STEPS: readonly Step[] = [
     minutes: 30,
   },
   {
+    name: "a fleet over a database that fails, two hundred seeds",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/postgres_failover_test.ts"],
+    minutes: 120,
+    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+  },
+  {
     name: "ten thousand mutations of a runpack",
     kind: "tests",
     options: [],

@@ -61,14 +61,48 @@ async function run(program: string, args: string[], user: { uid?: number; gid?: 
  */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const user = await serverUser();
-  const folder = await Deno.makeTempDir({ prefix: "gate-postgres-" });
-  await Deno.chown(folder, user.uid ?? null, user.gid ?? null);
-  const data = `${folder}/data`;
-  const initialize = ["-D", data, "-U", OWNER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  const folder = await folderFor(user);
+  const initialize = ["-D", `${folder}/data`, "-U", OWNER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
   await run("initdb", initialize, user);
   const server = control(folder, await freePort(), user, settings);
   await server.start();
   return server;
+}
+
+/** Copies a running server, and starts the copy as its standby. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const user = await serverUser();
+  const folder = await folderFor(user);
+  const source = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", OWNER];
+  await run("pg_basebackup", [...source, "-D", `${folder}/data`, "-R", "-X", "stream", "-c", "fast"], user);
+  const server = control(folder, await freePort(), user, ["hot_standby=on"]);
+  await server.start();
+  return server;
+}
+
+/** Lets commits of a primary wait for its standby, or not. */
+export async function setSynchronous(server: PostgresServer, isSynchronous: boolean): Promise<void> {
+  await runSql(server, `ALTER SYSTEM SET synchronous_standby_names = '${isSynchronous ? "*" : ""}'`);
+  await runSql(server, "SELECT pg_reload_conf()");
+  if (!isSynchronous) return;
+  const state = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (await runSql(server, state) === "1") return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("The standby does not become synchronous");
+}
+
+/** Makes a standby the primary, which waits for no standby of its own. */
+export async function promote(server: PostgresServer): Promise<void> {
+  await run("pg_ctl", ["-D", `${server.folder}/data`, "-w", "promote"], await serverUser());
+  await setSynchronous(server, false);
+}
+
+async function folderFor(user: { uid?: number; gid?: number }): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-postgres-" });
+  await Deno.chown(folder, user.uid ?? null, user.gid ?? null);
+  return folder;
 }
 
 function control(

@@ -97,7 +97,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function statement(client: Sql | TransactionSql, text: string, values: readonly Value[]): Promise<Row[]> {
-  return [...await client.unsafe(text, values as never, { prepare: true })];
+  const parameters = values.map((value) => typeof value === "object" && value !== null ? arrayLiteral(value) : value);
+  return [...await client.unsafe(text, parameters as never, { prepare: true })];
+}
+
+/**
+ * An array as text (PostgreSQL documentation, "Array Input and Output Syntax"). The client serializes arrays by types that it asks the
+ * server for at each connection; the rejection of that query, when the connection ends first, would end the process.
+ */
+function arrayLiteral(items: readonly (string | number | null)[]): string {
+  const texts = items.map((item) =>
+    item === null ? "NULL" : typeof item === "number" ? String(item) : `"${item.replace(/["\\]/g, "\\$&")}"`
+  );
+  return `{${texts.join(",")}}`;
 }
 
 async function withDeadline<Result>(work: Promise<Result>, name: string, late: () => void): Promise<Result> {
@@ -133,7 +145,7 @@ function clientOptions({ address, authorities, connections }: DatabaseOptions): 
     keep_alive: 30,
     backoff: () => 0.2,
     prepare: true,
-    fetch_types: true,
+    fetch_types: false,
     debug: false,
     onnotice: () => {},
     publications: "none",

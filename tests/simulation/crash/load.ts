@@ -48,7 +48,8 @@ export interface Sent {
   readonly answer: Answer | null;
 }
 
-interface Head {
+/** A head, as answers have it. */
+export interface Head {
   readonly record_id: string;
   readonly revision: number;
 }
@@ -72,7 +73,8 @@ export async function startRuns(gate: GateProcess, random: Random): Promise<{ ru
   };
 }
 
-function nextMutation(run: LoadedRun, head: Head, random: Random): Omit<Sent, "answer"> {
+/** A mutation of a run at a head. */
+export function nextMutation(run: LoadedRun, head: Head, random: Random): Omit<Sent, "answer"> {
   const base = { ...run, expected_head: head, operation_id: identityOf(random) };
   const choice = random();
   const stage_id = random() < 0.5 ? "a" : "b";
@@ -97,7 +99,8 @@ function nextMutation(run: LoadedRun, head: Head, random: Random): Omit<Sent, "a
   };
 }
 
-function headAfter(answer: Answer, head: Head): Head {
+/** The head that an answer names. */
+export function headAfter(answer: Answer, head: Head): Head {
   const result = answer["result"] as Record<string, unknown>;
   if (answer["outcome"] === "accepted") return result["accepted_head"] as Head;
   if (answer["outcome"] === "stale") {

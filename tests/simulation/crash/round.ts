@@ -72,7 +72,10 @@ async function settle(gate: GateProcess, mutation: Sent): Promise<boolean> {
   return false;
 }
 
-async function checkAnswers(
+/**
+ * Holds a server to every answer that was given before: an accepted call answers again as it did, and each record belongs to a call.
+ */
+export async function checkAnswers(
   gate: GateProcess,
   runs: readonly LoadedRun[],
   sent: readonly Sent[],
