@@ -163,6 +163,8 @@ Deno.test("gate runs needs a store that exists, and names what is wrong with its
       [[], 2, /run_state_store\.type is "memory"/],
       [["--limit", "0"], 2, /Cannot use --limit "0": must be an integer from 1 to 999999/],
       [["--server", "http://127.0.0.1:1"], 8, /Cannot reach the server/],
+      [["--server", "127.0.0.1:1"], 2, /Cannot use --server "127\.0\.0\.1:1": expected http:\/\/ or https:\/\//],
+      [["--token-file", "token"], 2, /Flag --token-file needs --server/],
       [["--server", "http://127.0.0.1:1", "--config", "a.toml"], 2, /omit --config/],
     ];
     for (const [flags, code, message] of rows) {

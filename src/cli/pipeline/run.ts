@@ -25,6 +25,7 @@ import {
 import type { Source } from "../scenario/source.ts";
 import {
   mustCall,
+  namesServer,
   refusedCall,
   type ServerAddressFlags,
   type ToolSession,
@@ -61,10 +62,11 @@ const RUN_KEY_BYTES = 1024;
 
 /** Runs `gate run LAW_FILE`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
 export async function runRun(file: string, flags: RunCommandFlags): Promise<number> {
+  const isRemote = namesServer(flags);
   checkFlags(flags);
   const waitMillis = flags.wait === undefined ? 0 : durationOf(flags.wait);
   const source = await readLawFile(file);
-  if (flags.server !== undefined) {
+  if (isRemote) {
     return await withServerSession(flags, (session) => drive({ session, source, flags, waitMillis, dataDir: null }));
   }
   const config = await loadConfig({ config: flags.config });
@@ -74,12 +76,11 @@ export async function runRun(file: string, flags: RunCommandFlags): Promise<numb
   return used.run_state_store.path === null ? await withTemporaryData(local) : await local(dataDirOf(used, undefined));
 }
 
-function checkFlags({ server, config, runKey, dryRun, export: pack }: RunCommandFlags): void {
+function checkFlags({ server, runKey, dryRun, export: pack }: RunCommandFlags): void {
   if (runKey !== undefined && (runKey === "" || new TextEncoder().encode(runKey).length > RUN_KEY_BYTES)) {
     throw new CliError("usage", `Cannot use --run-key: must have 1 to ${RUN_KEY_BYTES} bytes`);
   }
   if (server === undefined) return;
-  if (config !== undefined) throw new CliError("usage", "Flag --server names a running server: omit --config");
   if (dryRun === true) throw new CliError("usage", "Flag --dry-run takes the steps in memory: omit --server");
   if (pack !== undefined) {
     const hint = "the tool runpack_export publishes it there, and gate runpack pull fetches it from the object store";

@@ -11,6 +11,7 @@ import type { GateConfig } from "../../config/types.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
 import {
   mustCall,
+  namesServer,
   type ServerAddressFlags,
   type ToolSession,
   withLocalSession,
@@ -48,10 +49,7 @@ export async function withRunTools<Result>(
   flags: RunFlags,
   body: (session: ToolSession) => Promise<Result>,
 ): Promise<Result> {
-  if (flags.server !== undefined) {
-    if (flags.config === undefined) return await withServerSession(flags, body);
-    throw new CliError("usage", "Flag --server names a running server: omit --config");
-  }
+  if (namesServer(flags)) return await withServerSession(flags, body);
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   await requireFile(storeFile(config, "run_state_store"));
   return await withLocalSession(config, body);

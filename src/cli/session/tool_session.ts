@@ -38,6 +38,31 @@ export interface ToolSession {
 /** The subject of calls on the stores of a configuration: that of `gate serve` on standard input. */
 const LOCAL_SUBJECT = "stdio";
 
+/** The flags that need `--server`. */
+const SERVER_FLAGS = [
+  ["tokenFile", "--token-file"],
+  ["clientCert", "--client-cert"],
+  ["clientKey", "--client-key"],
+  ["timeout", "--timeout"],
+] as const;
+
+/**
+ * Checks the flags that name a server.
+ *
+ * @returns Whether they name one
+ * @throws {CliError} `usage`
+ */
+export function namesServer(flags: ServerAddressFlags & { readonly config?: string }): boolean {
+  if (flags.server === undefined) {
+    const given = SERVER_FLAGS.find(([name]) => flags[name] !== undefined);
+    if (given !== undefined) throw new CliError("usage", `Flag ${given[1]} needs --server`);
+    return false;
+  }
+  if (flags.config !== undefined) throw new CliError("usage", "Flag --server names a running server: omit --config");
+  if (/^https?:$/.test(URL.parse(flags.server)?.protocol ?? "")) return true;
+  throw new CliError("usage", `Cannot use --server "${flags.server}": expected http:// or https://`);
+}
+
 /** Runs a body with the tools of the server of `--server`. */
 export async function withServerSession<Result>(
   flags: ServerAddressFlags,
@@ -48,8 +73,9 @@ export async function withServerSession<Result>(
     import("../client/call.ts"),
   ]);
   const { server = "", ...rest } = flags;
-  const names = ["tokenFile", "clientCert", "clientKey", "timeout"] as const;
-  const given = Object.fromEntries(names.flatMap((name) => rest[name] === undefined ? [] : [[name, rest[name]]]));
+  const given = Object.fromEntries(
+    SERVER_FLAGS.flatMap(([name]) => rest[name] === undefined ? [] : [[name, rest[name]]]),
+  );
   return await withServer({ ...given, url: server }, [], (connected) =>
     body({
       call: (tool, input) => callTool(connected, tool, input),

@@ -1,10 +1,22 @@
 import assert from "node:assert/strict";
 import { answered, found, NOTHING, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { GateConfig } from "../../config/types.ts";
 import type { EvidenceResult } from "../../evidence/types.ts";
-import { type Bench, booleanCondition, envelope, evidence, id, REMOTE, stage, withTools } from "./tools_fixture.ts";
+import {
+  type Bench,
+  booleanCondition,
+  envelope,
+  evidence,
+  id,
+  LOCAL,
+  REMOTE,
+  stage,
+  withTools,
+} from "./tools_fixture.ts";
 import { at, type Scene, scene } from "./outcome_case_fixture.ts";
-import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
+import { next, scanBinding, scannedCondition, trigger } from "./step_fixture.ts";
 
 /** The condition `built` of the stage `build`, with a change of its policy. */
 function law(policy: JsonObject): Readonly<Record<string, JsonValue>> {
@@ -78,12 +90,28 @@ const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult 
 
 type Row = typeof ROWS[number];
 
-function withRow([_, policy, __, answer]: Row, body: (bench: Bench, s: Scene) => Promise<void>): Promise<void> {
+function withRow(
+  [_, policy, __, answer]: Row,
+  body: (bench: Bench, s: Scene) => Promise<void>,
+  config: Partial<GateConfig> = {},
+): Promise<void> {
   const provider = testProvider("scanner", () => answered(answer ?? NOTHING, Date.now()));
   return withTools(async (bench) => await body(bench, await scene(bench, law(policy))), {
+    config,
     providers: new Map([["scanner", provider]]),
   });
 }
+
+const { server } = DEFAULT_SETTINGS;
+const { scenario_next: levels } = server.feedback;
+
+/** A server that grants local callers every level of feedback. */
+const EVERY_LEVEL: Partial<GateConfig> = {
+  server: {
+    ...server,
+    feedback: { scenario_next: { ...levels, max: "evidence", evidence_subjects: [LOCAL.subject] } },
+  },
+};
 
 function evidenceOf([_, __, caller_evidence, answer]: Row): JsonObject {
   return { caller_evidence, ...answer === null ? { local_acquisition: [] } : {} };
@@ -115,6 +143,50 @@ for (const row of ROWS) {
       assert.deepEqual((evaluated["attempt"] as JsonObject)["causes"], expected);
       assert.deepEqual((await lastInStatus(s))["causes"], expected);
       assert.deepEqual(envelope(await bench.call("scenario_evaluate_stage", evaluation)).result, evaluated);
+    }));
+}
+
+/** The members of an attempt at each level of feedback that the level governs. */
+const LEVELS: readonly [level: string, trace: boolean, evidence: boolean][] = [
+  ["summary", false, false],
+  ["trace", true, false],
+  ["evidence", true, true],
+];
+
+for (const row of ROWS) {
+  Deno.test(`a level of feedback governs trace and evidence alone, for ${row[0]}`, () =>
+    withRow(row, async (bench, s) => {
+      const shown: JsonObject[] = [];
+      const hasItems = row[2].length > 0 || row[3] !== null;
+      for (const [index, [feedback, hasTrace, hasEvidence]] of LEVELS.entries()) {
+        // The first call is recorded, and each other one returns its attempt.
+        const input = next(s, { request_id: id(index + 1), ...evidenceOf(row), feedback });
+        const { result } = envelope(await bench.call("scenario_next", input));
+        const { trace, evidence, withheld, ...attempt } = attemptIn(result);
+        const isWhole = hasEvidence || hasTrace && !hasItems;
+        assert.deepEqual([trace !== undefined, evidence !== undefined, withheld], [
+          hasTrace,
+          hasEvidence,
+          isWhole ? undefined : true,
+        ]);
+        shown.push(attempt);
+        s.head = result["accepted_head"] as JsonObject;
+      }
+      assert.deepEqual(shown.map(({ causes }) => causes), Array(LEVELS.length).fill(row[4]));
+      const [first] = shown;
+      assert.ok(first?.["missing"] !== undefined);
+      assert.deepEqual(shown, Array(LEVELS.length).fill(first));
+    }, EVERY_LEVEL));
+}
+
+for (const row of ROWS.filter(([_, __, items, answer]) => answer !== null && items.length === 0)) {
+  Deno.test(`scenario_trigger() shows the causes of ${row[0]} to every caller`, () =>
+    withRow(row, async (bench, s) => {
+      await s.accept("scenario_open_stage", 9, { stage_id: "build" });
+      for (const caller of [REMOTE, LOCAL]) {
+        const { result } = envelope(await bench.call("scenario_trigger", trigger(s), caller));
+        assert.deepEqual(attemptIn(result)["causes"], row[4]);
+      }
     }));
 }
 
