@@ -13,6 +13,8 @@ export interface Goal {
   readonly spec: JsonObject;
   /** Schema records that it was handed with the spec. */
   readonly schemas?: readonly JsonObject[];
+  /** The values of the law's parameters, for a law that has any. */
+  readonly genesis?: JsonObject;
   /** What it has found out, by condition. */
   readonly facts: Readonly<Record<string, JsonValue>>;
   /** Asks a person to sign; the whole item of evidence comes back. */
@@ -70,6 +72,7 @@ export async function pursue(server: SeenServer, goal: Goal): Promise<readonly T
     turns: [],
   };
   for (const name of ["namespace_id", "scenario_id"]) memory.set(name, goal.spec[name] ?? null);
+  if (goal.genesis !== undefined) memory.set("genesis", goal.genesis);
   let tool = firstTool(server);
   let hint: JsonObject = {};
   while (agent.turns.length < PATIENCE) {

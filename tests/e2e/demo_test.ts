@@ -45,6 +45,18 @@ Deno.test("the demo gates this checkout by the law of the example, and the comma
     const verified = await deno(args);
     assert.equal(verified.code, 0, verified.stdout + verified.stderr);
     assert.match(verified.stdout, /\bpure_semantic_replay\b/);
+    const { version } = JSON.parse(await Deno.readTextFile(`${CHECKOUT}/deno.json`)) as { version: string };
+    const admit = (law: string, of: string): Promise<{ readonly code: number }> =>
+      gate(
+        CHECKOUT,
+        ...["runpack", "admit", folder, "--law", law, "--parameter", `version=${of}`, "--any-parameter", "commit"],
+        "--origin-unchecked",
+      );
+    // Where the port of the law is taken, the run is of another law.
+    const law = /\n {2}law {3}([0-9a-f]{64})\n/.exec(said)?.[1] ?? assert.fail(said);
+    assert.equal((await admit(law, version)).code, 0);
+    assert.equal((await admit(law, `${version}1`)).code, 6, "another release");
+    assert.equal((await admit("0".repeat(64), version)).code, 6, "another law");
     await Deno.remove(`${CHECKOUT}/${folder}/manifest.json`);
     assert.equal((await deno(args)).code, 6, "the command verifies the folder that is named");
   } finally {
@@ -53,8 +65,13 @@ Deno.test("the demo gates this checkout by the law of the example, and the comma
   assert.match(said, /\ntrue: the release may go \(\d+ s\)\n$/);
 });
 
-Deno.test("the law of the demo is of the version that the checkout declares", async () => {
+Deno.test("the pages pin the law of the release gate by its identity, which no version changes", async () => {
+  const { stdout } = await gate(CHECKOUT, "scenario", "check", `${EXAMPLE}/scenario.yaml`, "--json");
+  const { scenario_law_identity } = JSON.parse(stdout).result;
+  for (const page of ["README.md", `${EXAMPLE}/README.md`]) {
+    assert.ok((await Deno.readTextFile(`${CHECKOUT}/${page}`)).includes(scenario_law_identity), page);
+  }
   const { version } = JSON.parse(await Deno.readTextFile(`${CHECKOUT}/deno.json`)) as { version: string };
   const law = await Deno.readTextFile(`${CHECKOUT}/${EXAMPLE}/scenario.yaml`);
-  assert.ok(law.includes(`expected: "${version}"`), version);
+  assert.ok(!law.includes(version), "another version is another run, under the same law");
 });

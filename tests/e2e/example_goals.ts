@@ -17,17 +17,32 @@ export interface Example {
   readonly name: string;
   readonly file: string;
   readonly facts: Readonly<Record<string, JsonValue>>;
+  /** Of a law with parameters. */
+  readonly genesis?: JsonObject;
   /** Stages in an order in which they can be passed. */
   readonly stages: readonly string[];
 }
 
 const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
+/** The commit that good results are of. */
+export const COMMIT = "3a7bd3e2360a3d29eea436fcfb7e44c735d117c4";
+
+/** The genesis of a run of the release gate. */
+export function releaseOf(version: string, commit: string): JsonObject {
+  const given = (parameter_id: string, value: string): JsonObject => ({
+    parameter_id,
+    value: { value, value_type: "String" },
+  });
+  return { kind: "parameters", parameters: [given("version", version), given("commit", commit)] };
+}
+
 /** The release gate, all of whose evidence gate fetches itself; its endpoint is up in `withRelease()` alone. */
 export const RELEASE_GATE: Example = {
   name: "release_gate",
   file: "scenario.yaml",
   facts: {},
+  genesis: releaseOf("0.1.0", COMMIT),
   stages: ["static-checks", "tests", "release"],
 };
 
@@ -95,8 +110,9 @@ export async function withExample(
     assert.equal(printed.code, 0, printed.stdout + printed.stderr);
     const { spec } = JSON.parse(printed.stdout) as { spec: JsonObject };
     const schemas = JSON.parse(await Deno.readTextFile(`${folder}/schemas.json`).catch(() => "[]")) as JsonObject[];
+    const genesis = example.genesis === undefined ? {} : { genesis: example.genesis };
     const sign = (asked: JsonObject): Promise<JsonObject> => approve(folder, asked);
-    await body({ folder, goal: { spec, schemas, facts: example.facts, sign } });
+    await body({ folder, goal: { spec, schemas, facts: example.facts, sign, ...genesis } });
   });
 }
 

@@ -4,11 +4,13 @@ import type { JsonObject, JsonValue } from "@/canonical/json.ts";
 import type { SeenServer } from "./agent_script.ts";
 import {
   approve,
+  COMMIT,
   configOf,
   DATABASE_MIGRATION,
   type Example,
   EXAMPLES,
   RELEASE_GATE,
+  releaseOf,
   withExample,
   withServerIn,
 } from "./example_goals.ts";
@@ -38,25 +40,33 @@ function freshId(): string {
 }
 
 /** Registers what a spec needs, defines it, and starts a run. */
-async function start(server: SeenServer, spec: JsonObject, schemas: readonly JsonObject[]): Promise<Drive> {
+async function start(
+  server: SeenServer,
+  spec: JsonObject,
+  schemas: readonly JsonObject[],
+  genesis?: JsonObject,
+): Promise<Drive> {
   for (const record of schemas) {
     const { error } = await server.call("schemas_register", { record });
     assert.equal(error, undefined, JSON.stringify(error));
   }
   const law = String((await server.call("scenario_define", { spec }))["scenario_law_identity"]);
   const run = { namespace_id: 2, scenario_id: spec["scenario_id"] ?? "" };
-  return await again({ server, run, law, spec, head: null });
+  return await again({ server, run, law, spec, head: null }, genesis);
 }
 
 /** Starts another run of the same law. */
-async function again({ server, run, law, spec }: Drive): Promise<Drive> {
+async function again(
+  { server, run, law, spec }: Drive,
+  genesis: JsonObject = { kind: "empty" },
+): Promise<Drive> {
   const scenario = { namespace_id: 2, scenario_id: run["scenario_id"] ?? "" };
   const { outcome } = await server.call("scenario_start", {
     ...scenario,
     scenario_law_identity: law,
     creation_request_id: freshId(),
     correlation: { kind: "unset" },
-    genesis: { kind: "empty" },
+    genesis,
   }) as { outcome: JsonObject };
   const { run_key, head } = outcome["result"] as { run_key: { run_id: string }; head: JsonObject };
   return { server, run: { ...scenario, run_id: run_key.run_id }, law, spec, head };
@@ -164,7 +174,7 @@ Deno.test("every example has a page, and the index page names it", async () => {
 Deno.test("release_gate: a failed test or another version holds the release back, whatever anybody says", () =>
   withRelease(({ folder, goal }) =>
     withServerIn(folder, async (server) => {
-      const drive = await start(server, goal.spec, []);
+      const drive = await start(server, goal.spec, [], goal.genesis);
       const results = (tests: JsonObject): Promise<void> =>
         Deno.writeTextFile(`${folder}/evidence/results.json`, JSON.stringify({ ...GOOD_RESULTS, tests }));
       await open(drive, "tests");
@@ -177,8 +187,30 @@ Deno.test("release_gate: a failed test or another version holds the release back
       await open(drive, "static-checks");
       assert.equal(await evaluate(drive, "static-checks", []), "true");
       await open(drive, "release");
+      await results({ passed: 11, failed: 1 });
+      assert.equal(await evaluate(drive, "release", []), "false", "asked again before the release");
+      await results({ passed: 12, failed: 0 });
       assert.equal(await evaluate(drive, "release", []), "true");
       assert.equal((await server.call("scenario_status", drive.run))["status"], "complete");
+    })
+  ));
+
+Deno.test("release_gate: one law serves every release, and the results of one commit are no results of another", () =>
+  withRelease(({ goal, folder }) =>
+    withServerIn(folder, async (server) => {
+      const first = await start(server, goal.spec, [], goal.genesis);
+      const otherCommit = await again(first, releaseOf("0.1.0", "0".repeat(40)));
+      await open(otherCommit, "tests");
+      assert.equal(await evaluate(otherCommit, "tests", []), "false");
+      const otherVersion = await again(first, releaseOf("9.9.9", COMMIT));
+      for (const stage of ["static-checks", "tests"]) {
+        await open(otherVersion, stage);
+        assert.equal(await evaluate(otherVersion, stage, []), "true");
+      }
+      await open(otherVersion, "release");
+      assert.equal(await evaluate(otherVersion, "release", []), "false", "no such release answers");
+      const laws = await server.call("scenarios_list", { namespace_id: 2 });
+      assert.equal((laws["items"] as JsonObject[] | undefined)?.length ?? 1, 1, "one law for all");
     })
   ));
 

@@ -4,13 +4,14 @@
  * @module
  */
 
-import { RELEASE_GATE, type Staged, withExample } from "./example_goals.ts";
+import { COMMIT, RELEASE_GATE, type Staged, withExample } from "./example_goals.ts";
 
 /** Where the law of the example asks. */
 const ENDPOINT = "http://127.0.0.1:4287/";
 
 /** What the checks of a good release report. */
 export const GOOD_RESULTS = {
+  commit: COMMIT,
   format: { exit_code: 0 },
   lint: { exit_code: 0 },
   types: { exit_code: 0 },
@@ -19,8 +20,10 @@ export const GOOD_RESULTS = {
 
 /** Runs a body in a folder of the release gate, with an endpoint of its own on a free port. */
 export async function withRelease(body: (staged: Staged) => Promise<void>): Promise<void> {
-  const answer = (): Response =>
-    new Response('{"version":"0.1.0"}', { headers: { "content-type": "application/json" } });
+  const answer = ({ url }: Request): Response =>
+    new URL(url).pathname === "/releases/0.1.0"
+      ? Response.json({ version: "0.1.0" })
+      : new Response(null, { status: 404 });
   const endpoint = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   try {
     await withExample(RELEASE_GATE, body, async (folder) => {

@@ -89,8 +89,21 @@ export async function branchName(): Promise<string | null> {
   return exitCode === 0 ? output.trim() : null;
 }
 
-/** Where the law asks for the version of the program. */
-export const ENDPOINT = "http://127.0.0.1:4287/version";
+/** The commit that is checked, as the pipeline names it or git knows it; null where neither does. */
+export async function commitId(): Promise<string | null> {
+  const said = Deno.env.get("CI_COMMIT_SHA") ?? Deno.env.get("GITHUB_SHA");
+  if (said !== undefined && said !== "") return said;
+  const { exitCode, output } = await runProgram("git", ["rev-parse", "HEAD"]);
+  return exitCode === 0 ? output.trim() : null;
+}
+
+/** The version that the checkout declares. */
+export async function declaredVersion(): Promise<string> {
+  return (JSON.parse(await Deno.readTextFile(`${CHECKOUT}deno.json`)) as { version: string }).version;
+}
+
+/** Where the law asks for a release of the program: its version is the path. */
+export const ENDPOINT = "http://127.0.0.1:4287/releases/";
 
 /** An endpoint on this machine that reports the version which the command line reports. */
 export interface VersionEndpoint {
@@ -100,10 +113,11 @@ export interface VersionEndpoint {
 
 /** Starts the endpoint: where the law asks, or on a free port where that one is taken. */
 export function serveVersion(): VersionEndpoint {
-  const answer = async (): Promise<Response> => {
+  const answer = async ({ url }: Request): Promise<Response> => {
     const { exitCode, output } = await runDeno(["run", "--no-prompt", "-P=serve", "main.ts", "--version", "--json"]);
     if (exitCode !== 0) return new Response("the command line reports no version", { status: 500 });
     const { result } = JSON.parse(output) as { result: { version: string } };
+    if (new URL(url).pathname !== `/releases/${result.version}`) return new Response(null, { status: 404 });
     return Response.json({ version: result.version });
   };
   const listen = (port: number): Deno.HttpServer<Deno.NetAddr> =>

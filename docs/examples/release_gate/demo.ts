@@ -10,7 +10,16 @@
 import { dirname } from "node:path";
 import { HOST_PRIMITIVES } from "../../../src/evidence/host_primitives.ts";
 import { invocationIdentity } from "../../../src/run/invocation.ts";
-import { branchName, countTests, ENDPOINT, runDeno, serveVersion, THIS_DENO } from "./checks.ts";
+import {
+  branchName,
+  commitId,
+  countTests,
+  declaredVersion,
+  ENDPOINT,
+  runDeno,
+  serveVersion,
+  THIS_DENO,
+} from "./checks.ts";
 import { fromFileUrl } from "./environment.ts";
 import { connect, type GateSession, type Json } from "./gate_session.ts";
 import { heading, mark, say, short, showAttempt, showChain, showGraph } from "./view.ts";
@@ -26,6 +35,13 @@ const RUNPACKS = ".gate/demo";
 
 /** The folder of the law, its configuration and this program. */
 const EXAMPLE = fromFileUrl(new URL("./", import.meta.url));
+
+/** In place of a commit that is not known. */
+const NO_COMMIT = "0".repeat(40);
+
+function textOf(parameter_id: string, value: string): Json {
+  return { parameter_id, value: { value, value_type: "String" } };
+}
 
 interface Run {
   readonly namespace_id: number;
@@ -68,14 +84,14 @@ async function evaluateStage(gate: GateSession, run: Run, stage_id: string): Pro
   return answer["result"]["attempt"]["outcome"];
 }
 
-/** Runs the checks and writes their results. A missing result is left out, and stays Unknown. */
-async function runChecks(folder: string): Promise<void> {
+/** Runs the checks of a commit and writes their results. A missing result is left out, and stays Unknown. */
+async function runChecks(folder: string, commit: string | null): Promise<void> {
   const commands: readonly (readonly [string, readonly string[]])[] = [
     ["format", ["fmt", "--check", "--quiet"]],
     ["lint", ["lint", "--quiet"]],
     ["types", ["check", "--quiet", "main.ts"]],
   ];
-  const results: Record<string, Json> = {};
+  const results: Record<string, unknown> = commit === null ? {} : { commit };
   await Promise.all(commands.map(async ([name, args]) => {
     const end = await runDeno(args);
     say(`  ran deno ${args.join(" ")}: exit code ${end.exitCode ?? "unknown"}, ${end.seconds.toFixed(1)} s`);
@@ -132,7 +148,14 @@ async function showLostAnswer(gate: GateSession, run: Run, reconnect: Connect): 
   return next;
 }
 
-async function startRun(gate: GateSession, scenario: Json): Promise<Run> {
+/** What a run is about: the law is the same for every release. */
+interface Release {
+  readonly version: string;
+  /** Null where the checkout does not know its commit: then no results are those of this release. */
+  readonly commit: string | null;
+}
+
+async function startRun(gate: GateSession, scenario: Json, { version, commit }: Release): Promise<Run> {
   const law = await gate.call("scenario_define", { spec: scenario });
   say(`  law   ${law["scenario_law_identity"]}`);
   const started = await gate.decide("scenario_start", {
@@ -141,10 +164,10 @@ async function startRun(gate: GateSession, scenario: Json): Promise<Run> {
     scenario_law_identity: law["scenario_law_identity"],
     creation_request_id: operationId(),
     correlation: { kind: "unset" },
-    genesis: { kind: "empty" },
+    genesis: { kind: "parameters", parameters: [textOf("version", version), textOf("commit", commit ?? NO_COMMIT)] },
   });
   const { namespace_id, run_id } = started["result"]["run_key"];
-  say(`  run   ${run_id}`);
+  say(`  run   ${run_id} of version ${version}, commit ${short(commit ?? NO_COMMIT)}`);
   return { namespace_id, run_id, scenario_id: scenario["scenario_id"] };
 }
 
@@ -185,17 +208,22 @@ async function keepRunpack(run: Run, configPath: string): Promise<void> {
 }
 
 /** Takes the release through its stages. Returns False if a stage is False, else Unknown if one is Unknown, else True. */
-async function gateRelease(connectNow: Connect, scenario: Json, configPath: string): Promise<string> {
+async function gateRelease(
+  connectNow: Connect,
+  scenario: Json,
+  configPath: string,
+  release: Release,
+): Promise<string> {
   let gate = await connectNow();
   try {
     heading("Define the law, start a run");
-    const run = await startRun(gate, scenario);
+    const run = await startRun(gate, scenario, release);
     const firstHead = await headOf(gate, run);
     showGraph(scenario, await gate.call("scenario_status", { ...run }));
     heading("Run the checks of this checkout; gate fetches their results itself");
     await openStage(gate, run, "static-checks");
     await openStage(gate, run, "tests");
-    await runChecks(dirname(configPath));
+    await runChecks(dirname(configPath), release.commit);
     const outcomes = [await evaluateStage(gate, run, "static-checks"), await evaluateStage(gate, run, "tests")];
     await showStaleHead(gate, run, firstHead);
     gate = await showLostAnswer(gate, run, connectNow);
@@ -238,7 +266,8 @@ async function main(): Promise<number> {
     const branch = await branchName();
     const environment = branch === null ? {} : { RELEASE_BRANCH: branch };
     const scenario = await readScenario(endpoint.url, folder);
-    const outcome = await gateRelease(() => connect(configPath, environment), scenario, configPath);
+    const release = { version: await declaredVersion(), commit: await commitId() };
+    const outcome = await gateRelease(() => connect(configPath, environment), scenario, configPath, release);
     const verdict =
       { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];
     say();
