@@ -49,12 +49,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "examples",
     doc_role: "pattern",
     doc_title: "Examples",
-    description: "Worked scenarios to copy: release, change approval, data disclosure, agent task, model promotion",
+    description:
+      "Worked scenarios to copy: release, change approval, database migration, data disclosure, agent task, model promotion",
     suffix: "examples",
     files: [
       "examples/README.md",
       "examples/release_gate/scenario.yaml",
       "examples/change_approval/scenario.yaml",
+      "examples/database_migration/scenario.yaml",
       "examples/data_disclosure/scenario.yaml",
       "examples/agent_task/scenario.yaml",
       "examples/model_promotion/scenario.json",

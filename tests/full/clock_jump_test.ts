@@ -34,6 +34,11 @@ type = "builtin"
 name = "env"
 type = "builtin"
 config = { allowlist = ["BUILT"] }
+
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "evidence", root_id = "r" }
 `;
 
 /** A clock 400 days ahead. Waiting goes by the monotonic clock, which stays right. */
@@ -76,6 +81,17 @@ function agelessGate(): JsonObject {
   ]);
 }
 
+/** An instant at most a day before the evaluation. */
+function relativeGate(): JsonObject {
+  const predicate = {
+    predicate: "GreaterThanOrEqual",
+    expected: { relative_to: "evaluation_time", offset_milliseconds: -DAY },
+  };
+  return oneStage([acquiredCondition("built", { domain: "Timestamp" }, predicate)], [
+    binding("source", "built", "json", "path", { file: "built.json", jsonpath: "$.at" }),
+  ]);
+}
+
 /** Submits at the head of a run, which moves on; the instant at which that was accepted. */
 async function submit(gate: Gate, open: OpenRun): Promise<number> {
   const { outcome, result } = await gate.decide("scenario_submit", {
@@ -96,6 +112,7 @@ const ROWS: readonly (readonly [name: string, scenario: JsonObject, after: strin
   ["opened yesterday", timeGate(Date.now() - DAY), "unknown, clock_behind_run", "true, qualified"],
   ["opens tomorrow", timeGate(Date.now() + DAY), "unknown, clock_behind_run", "false, qualified"],
   ["asks for a maximum age", agedGate(), "unknown, clock_behind_run", "true, qualified"],
+  ["asks for an instant of the last day", relativeGate(), "unknown, clock_behind_run", "true, qualified"],
   ["asks for no age", agelessGate(), "true, qualified", "true, qualified"],
 ];
 
@@ -109,6 +126,8 @@ async function evaluated(gate: Gate, open: OpenRun): Promise<string> {
 Deno.test("gate serve: nothing is judged by a clock that is 400 days behind the run", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    await Deno.mkdir(`${folder}/evidence`);
+    await Deno.writeTextFile(`${folder}/evidence/built.json`, JSON.stringify({ at: new Date().toISOString() }));
     const runs: OpenRun[] = [];
     await served(folder, {}, async (gate) => {
       for (const [index, [, scenario]] of ROWS.entries()) runs.push(await openRun(gate, scenario, index + 1));

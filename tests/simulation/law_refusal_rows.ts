@@ -30,6 +30,17 @@ export const SHAPE: readonly RefusalRow[] = [
     "member_missing $.stages[0].completion_requirement",
   ],
   ["a member too many", (s) => s.conditions[0].note = 1, "member_unknown $.conditions[0].note"],
+  // Files alone have a short form.
+  [
+    "a condition with its source",
+    (s) => s.conditions[0].from = { provider: "env", check: "get" },
+    "member_unknown $.conditions[0].from",
+  ],
+  [
+    "a bare expected value",
+    (s) => s.conditions[1].predicate.expected = 5,
+    "type_invalid $.conditions[1].predicate.expected",
+  ],
   ["null is not absent", (s) => s.policies = null, "type_invalid $.policies"],
   ["null is not absent, deep", (s) => s.policies[0].description = null, "type_invalid $.policies[0].description"],
   ["a number for an id", (s) => s.scenario_id = 7, "type_invalid $.scenario_id"],

@@ -50,6 +50,7 @@ export function sourcesOf({ docsSearch, resources }: Pick<Offer, "docsSearch" | 
 export const SCENARIO_KINDS: readonly string[] = [
   "release_gate",
   "change_approval",
+  "database_migration",
   "data_disclosure",
   "agent_task",
   "model_promotion",
