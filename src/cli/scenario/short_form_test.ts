@@ -224,6 +224,42 @@ Deno.test("gate scenario build prints the long form: the same law, without anyth
   }
 });
 
+Deno.test("the short form is read in TOML and JSON too, with positions in the file", async () => {
+  const toml = `spec_version = "dag-v3"
+scenario_id = "short"
+namespace_id = 2
+completion_requirement.Condition = "t"
+[[conditions]]
+condition_id = "exit_code"
+observation_domain = { domain = "Integer" }
+predicate = { predicate = "Equals", expected = 0 }
+from = { provider = "json", check = "path", params = { file = "r.json" } }
+[[stages]]
+stage_id = "t"
+prerequisite.kind = "root"
+completion_requirement.Condition = "exit_code"
+`;
+  const folder = await Deno.makeTempDir();
+  try {
+    const scenarioOf = async (name: string, text: string): Promise<ReadScenario> => {
+      await Deno.writeTextFile(`${folder}/${name}`, text);
+      return await withScenario(`${folder}/${name}`, undefined, ({ scenario }) => Promise.resolve(scenario));
+    };
+    const { law, diagnostics } = await scenarioOf("s.toml", toml);
+    assert.deepEqual(lines(diagnostics), ["9:21 warning provider_not_found $.conditions[0].from.provider"]);
+    const { parse } = await import("smol-toml");
+    const asJson = await scenarioOf("s.json", JSON.stringify({ spec: parse(toml) }, null, 1));
+    assert.deepEqual(asJson.law, law);
+    const wrong = await scenarioOf("s.toml", toml.replace("check = ", "chek = "));
+    assert.deepEqual(lines(wrong.diagnostics), [
+      "9:8 error member_missing $.conditions[0].from.check",
+      "9:29 error member_unknown $.conditions[0].from.chek",
+    ]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("scenarioSchema() accepts the short and the long form of a file", async () => {
   const { parse } = await import("yaml");
   const validate = new Ajv2020({ strict: false }).compile(scenarioSchema());
