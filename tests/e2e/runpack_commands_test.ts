@@ -6,6 +6,8 @@ import { copyPack, sourceContents } from "../../src/runpack/host/contents.ts";
 import { folderPackSource, folderSignatures } from "../../src/runpack/host/folder.ts";
 import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
 import { CLAIM_NAMES } from "../../src/runpack/verify/claims.ts";
+import { NOW } from "../simulation/kernel_fixture.ts";
+import { playClockRun } from "../simulation/runpack_clock_run.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { forge } from "../simulation/runpack_forge.ts";
 import { packOf } from "../simulation/runpack_memory.ts";
@@ -367,3 +369,20 @@ Deno.test("gate replay lists the decisions that a changed law would have made di
     );
     assert.equal((await gate("replay", pack)).code, 2);
   }));
+
+Deno.test("a run that asked for an instant of the last day is derived again on another day, by a process that reads files alone", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await writeTree(folder, await packOf(playClockRun()));
+    const { code, out, err } = await gate("runpack", "verify", folder, "--profile", "full_replay_v1", "--json");
+    assert.equal(code, 0, err);
+    assert.ok(Date.now() - NOW > 86_400_000, "by the clock of this process the instants are old");
+    const { claims } = resultOf({ code, out, err }).report as {
+      claims: readonly { readonly claim: string; readonly status: { readonly status: string } }[];
+    };
+    const replayed = claims.find(({ claim }) => claim === "pure_semantic_replay");
+    assert.equal(replayed?.status.status, "satisfied");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
