@@ -370,7 +370,7 @@ Deno.test("gate replay lists the decisions that a changed law would have made di
     assert.equal((await gate("replay", pack)).code, 2);
   }));
 
-Deno.test("a run that asked for an instant of the last day is derived again on another day, by a process that reads files alone", async () => {
+Deno.test("a run with relative time is derived again on another day, by a process that reads files alone", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await writeTree(folder, await packOf(playClockRun()));
