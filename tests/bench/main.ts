@@ -26,6 +26,7 @@ const BENCHES: readonly Bench[] = [
   { name: "http", rows: ["4"], load: () => import("./http_bench.ts") },
   { name: "verifier", rows: ["9", "10"], load: () => import("./verifier_bench.ts") },
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },
+  { name: "typed", rows: ["typed"], load: () => import("./typed_bench.ts") },
   { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
   { name: "docs", rows: ["11"], load: () => import("./docs_bench.ts") },
   { name: "loop", rows: ["13"], load: () => import("./loop_bench.ts") },
