@@ -116,7 +116,7 @@ function unverifiedSchemas({ schema_registry, trust, providers }: GateConfig): r
   ];
 }
 
-/** Warns of tool lists without a tool, weak bearer tokens, and disclosed raw values. */
+/** Warns of tool lists without a tool, weak bearer tokens, disclosed raw values, and exposed credentials. */
 export function settingWarnings(config: GateConfig): readonly string[] {
   const { evidence, server } = config;
   return [
@@ -126,6 +126,16 @@ export function settingWarnings(config: GateConfig): readonly string[] {
     ...evidence.allow_raw_values && !evidence.require_provider_opt_in
       ? ["evidence.require_provider_opt_in is false: raw values of every provider are disclosed"]
       : [],
+    ...config.dev.allow_dev_env_credentials
+      ? [
+        "dev.allow_dev_env_credentials is true: profiles of typed providers may send environment variables as credentials",
+      ]
+      : [],
+    ...config.providers.flatMap(({ type, allow_insecure_http }, index) =>
+      type === "typed" && allow_insecure_http
+        ? [`providers[${index}].allow_insecure_http: checks and credentials may be sent in clear text`]
+        : []
+    ),
   ];
 }
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { RegistryAclRuleConfig } from "../../config/types.ts";
 import type { ToolName } from "../../config/tool_names.ts";
-import type { GateConfig, RoleConfig } from "../../config/types.ts";
+import type { GateConfig, RoleConfig, TypedProviderConfig } from "../../config/types.ts";
 import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { exposedFiles } from "./exposed_files.ts";
-import { securityPosture, unknownRoles } from "./posture.ts";
+import { securityPosture, settingWarnings, unknownRoles } from "./posture.ts";
 
 const BASE: GateConfig = { ...DEFAULT_SETTINGS, config_path: null, base_dir: "/srv" };
 
@@ -22,6 +22,24 @@ const RULE: RegistryAclRuleConfig = {
 
 function withStore(path: string, sync_mode: "full" | "normal"): GateConfig {
   return { ...BASE, run_state_store: { ...BASE.run_state_store, type: "sqlite", path, sync_mode } };
+}
+
+function typedEntry(allow_insecure_http: boolean): TypedProviderConfig {
+  return {
+    name: "builds",
+    type: "typed",
+    typed_protocol: "openapi_http",
+    capabilities_path: "/c.json",
+    runtime_profile_path: "/p.json",
+    allow_insecure_http,
+    url: null,
+    command: [],
+    auth: null,
+    allow_raw: false,
+    trust: null,
+    config: { allow_private_networks: false },
+    timeouts: { connect_timeout_ms: 2000, request_timeout_ms: 10_000 },
+  };
 }
 
 Deno.test("securityPosture() summarises, then warns of relaxed settings", () => {
@@ -88,6 +106,18 @@ Deno.test("securityPosture() reports the storage of runpacks, and unknownRoles()
       "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, NamespaceDeleteAdmin",
     ],
   );
+});
+
+Deno.test("securityPosture() warns of exposed credentials of typed providers", () => {
+  const warnings = (change: Partial<GateConfig>): readonly string[] =>
+    settingWarnings({ ...BASE, ...change }).filter((message) => /clear text|variables/.test(message));
+  assert.deepEqual(warnings({ providers: [typedEntry(false)] }), []);
+  assert.deepEqual(warnings({ providers: [typedEntry(true)] }), [
+    "providers[0].allow_insecure_http: checks and credentials may be sent in clear text",
+  ]);
+  assert.deepEqual(warnings({ dev: { ...BASE.dev, allow_dev_env_credentials: true } }), [
+    "dev.allow_dev_env_credentials is true: profiles of typed providers may send environment variables as credentials",
+  ]);
 });
 
 Deno.test("securityPosture() warns of settings that are likely mistakes", async (test) => {
