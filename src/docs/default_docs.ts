@@ -135,6 +135,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/operations.md"],
   },
   {
+    doc_id: "several_servers",
+    doc_role: "decision",
+    doc_title: "Several servers",
+    description: "PostgreSQL as the store of several servers: setting it up, losing a machine, what servers share",
+    suffix: "several-servers",
+    files: ["guide/several_servers.md"],
+  },
+  {
     doc_id: "configuration",
     doc_role: "ontology",
     doc_title: "Configuration",

@@ -51,7 +51,7 @@ export async function withRunTools<Result>(
 ): Promise<Result> {
   if (namesServer(flags)) return await withServerSession(flags, body);
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
-  await requireFile(storeFile(config, "run_state_store"));
+  if (config.run_state_store.type !== "postgres") await requireFile(storeFile(config, "run_state_store"));
   return await withLocalSession(config, body);
 }
 
