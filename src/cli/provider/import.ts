@@ -9,6 +9,7 @@ import { decodeUtf8Strict, utf8Length } from "../../canonical/utf8.ts";
 import { readBounded } from "../../config/files.ts";
 import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
 import {
+  createCheckIds,
   IMPORT_LIMITS,
   type ImportCandidate,
   type ImportedProvider,
@@ -51,7 +52,7 @@ export async function runProviderImport(
     throw new CliError("usage", `Unknown kind "${given}"`, `expected one of ${IMPORT_KINDS.join(", ")}`);
   }
   const [file = "", ...others] = paths;
-  const providerId = options.providerId ?? defaultId(file);
+  const providerId = providerIdOf(file, options);
   if (others.length > 0 && !(kind === "grpc" && paths.every(isProto))) {
     throw new CliError("usage", `Cannot import ${paths.length} files`, "only .proto files may be several");
   }
@@ -76,11 +77,18 @@ export async function runProviderImport(
   return EXIT.ok;
 }
 
-/** The name of the file without its extension. */
-function defaultId(file: string): string {
-  const id = basename(file).replace(/\.[^.]*$/, "");
-  if (id === "") throw new CliError("usage", `Cannot name the provider after "${file}"`, "name it with --provider-id");
-  return id;
+/** The id of the flag, else the name of the file without its extension. */
+function providerIdOf(
+  file: string,
+  { providerId = basename(file).replace(/\.[^.]*$/, "") }: ProviderImportOptions,
+): string {
+  if (createCheckIds().takeExactly(providerId)) return providerId;
+  const expected = `expected 1 to ${IMPORT_LIMITS.checkIdBytes} bytes without control characters`;
+  throw new CliError(
+    "usage",
+    `Cannot name the provider "${shown(providerId.slice(0, 64))}": ${expected}`,
+    "name it with --provider-id",
+  );
 }
 
 function isProto(path: string): boolean {
@@ -115,9 +123,12 @@ async function readDescription(file: string): Promise<Uint8Array<ArrayBuffer>> {
   throw new CliError("limit_exceeded", `Cannot import "${file}": it is too large (${detail})`);
 }
 
-/** Reads `[CHECK_ID=]OPERATION[#POINTER]`. A path may contain `=`, so a check id does not begin like `GET /`. */
+/**
+ * Reads `[CHECK_ID=]OPERATION[#POINTER]`. A path may contain `=`, so a check id does not begin like `GET /`; an operation id may
+ * contain `#`, so a pointer begins with `#/`.
+ */
 function selectionOf(text: string): ImportSelection {
-  const hash = text.indexOf("#");
+  const hash = text.indexOf("#/");
   const named = hash < 0 ? text : text.slice(0, hash);
   const equals = /^[A-Z]+ \//.test(named) ? -1 : named.indexOf("=");
   const operation = named.slice(equals + 1);

@@ -46,7 +46,7 @@ export function importInSandbox(
   { milliseconds = IMPORT_LIMITS.milliseconds }: ImportSandboxOptions = {},
 ): Promise<ImportResult> {
   const result = last.then(() => run(source, options, milliseconds));
-  last = result;
+  last = result.catch(() => {});
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
+import { parseJson } from "../../../canonical/scan.ts";
 import { CHECKS_MAXIMUM } from "../../contract/check.ts";
 import { IMPORT_LIMITS, type ImportSelection } from "../import_result.ts";
 import type { OpenApiHttpProfile } from "../profile_types.ts";
@@ -488,3 +489,29 @@ Deno.test("the credentials that operations ask for are named, each once", () => 
     "credential_required token",
   ]);
 });
+
+Deno.test("names that every object inherits are ordinary names of schemas, properties, paths and operations", () =>
+  withSchemas(async (schemas) => {
+    const names = ["__proto__", "constructor", "toString"];
+    const schema = names.map((name) => `"${name}":{"$ref":"#/components/schemas/${name}"}`).join();
+    const result = `{"type":"object","required":${JSON.stringify(names)},"properties":{${schema}}}`;
+    const components = names.map((name, index) => `"${name}":{"type":"string","minLength":${index}}`).join();
+    const paths = names.map((name) => {
+      const responses = `{"200":{"content":{"application/json":{"schema":${result}}}}}`;
+      return `"/${name}":{"get":{"operationId":"${name}","responses":${responses}}}`;
+    });
+    const document = parseJson(
+      `{"openapi":"3.1.0","servers":[{"url":"https://a.example"}],"components":{"schemas":{${components}}},"paths":{${paths}}}`,
+    );
+    assert.ok(document.ok);
+    const imported = importOpenApi(document.value, OPTIONS);
+    assert.ok(imported.ok);
+    assert.deepEqual(await problemsOf(imported, schemas), []);
+    const { operations } = imported.profile as OpenApiHttpProfile;
+    assert.deepEqual(Object.keys(operations).sort(), names);
+    for (const check of imported.contract.checks) {
+      const { properties, $defs } = check.result_schema as { properties: JsonObject; $defs: JsonObject };
+      assert.deepEqual(Object.keys(properties).sort(), names);
+      assert.deepEqual(Object.keys($defs).sort(), names);
+    }
+  }));
