@@ -52,9 +52,10 @@ Deno.test("gainOf() is 1 for the best order, and lower for any other", () => {
 const OF_AUTHORS: readonly (readonly [query: string, first: string])[] = [
   ["how do I write a custom provider", "custom_provider#Writing a custom provider"],
   ["write my own evidence provider over MCP", "custom_provider#Writing a custom provider"],
+  ["use a service with an OpenAPI description as evidence", "typed_providers#Typed providers"],
 ];
 
-Deno.test("Catalogue.search() finds the page about custom providers first", async () => {
+Deno.test("Catalogue.search() finds the pages about custom and typed providers first", async () => {
   const { search } = await openCatalogue(DEFAULT_SETTINGS.docs);
   for (const [query, first] of OF_AUTHORS) {
     const [found] = search(query, 3).sections;

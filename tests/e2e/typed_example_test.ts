@@ -22,6 +22,10 @@ async function textsBelow(folder: string): Promise<readonly (readonly [path: str
   return found;
 }
 
+/** Arguments that deprecate one of the two providers. */
+const DEPRECATED = ["namespace_id=2", "provider_id=approvals", 'version="1"', "expected_state=active"]
+  .flatMap((argument) => ["--arg", argument]);
+
 /** The commands that read a store find its typed providers, in their namespace alone. */
 async function checkCommands(folder: string): Promise<void> {
   const scenario = new URL("../../docs/examples/typed_service/scenario.json", import.meta.url).pathname;
@@ -36,6 +40,8 @@ async function checkCommands(folder: string): Promise<void> {
       8,
       /host_not_allowed/,
     ],
+    [["client", "call", "typed_providers_deprecate", ...DEPRECATED], 0, /"state": ?"deprecated"/],
+    [["provider", "list", "--namespace", "2"], 0, /^PROVIDER.*\nbuilds +typed.*\n$/],
     [
       ["doctor"],
       0,
@@ -82,7 +88,14 @@ Deno.test("a run with an HTTP and a gRPC service is complete, verifies, and hold
     assert.ok(
       pack !== undefined && texts.some(([, text]) => text.startsWith('{"contract":{') && text.includes("file://")),
     );
+    const run_id = /^run ([0-9a-f]{32}):/m.exec(said ?? "")?.[1] ?? "";
     await checkCommands(folder);
+    // The run verifies after one of its versions was deprecated.
+    const run = ["--namespace", "2", "--run", run_id];
+    const exported = await gate(folder, "runpack", "export", ...run, "--config", "gate.toml", "--out", "pack");
+    assert.equal(exported.code, 0, exported.stderr);
+    const verified = await gate(folder, "runpack", "verify", "pack");
+    assert.match(verified.stdout, /22 satisfied, 0 violated/);
     const checked = await gate(folder, "store", "check", "--config", "gate.toml", "--json");
     const { result: { stores: [store] } } = JSON.parse(checked.stdout);
     assert.deepEqual([store.sound, store.counts.typed_providers], [true, 2]);

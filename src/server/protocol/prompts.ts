@@ -93,8 +93,13 @@ const CLAIMS: Readonly<Record<Sources, string>> = {
 };
 
 const ACQUIRED =
-  " Prefer evidence that gate acquires itself: providers_list shows the providers, provider_contract_get " +
-  "their checks.";
+  " Prefer evidence that gate acquires itself: providers_list with the namespace_id shows the providers, " +
+  "provider_contract_get their checks.";
+
+const IMPORTED = " A service with an OpenAPI or gRPC description becomes a provider by typed_providers_import, " +
+  "typed_providers_register and typed_providers_activate.";
+
+const IMPORT_TOOLS = ["typed_providers_import", "typed_providers_register", "typed_providers_activate"];
 
 const AUTHOR: Prompt = {
   name: "author_scenario",
@@ -111,7 +116,9 @@ const AUTHOR: Prompt = {
     ...given.has("kind") ? [`${EXAMPLES[sources]} ${quoted(given, "kind")}, and start from it.`] : [],
     `1. Break the question into stages, and each stage into conditions that evidence can settle.${AUTHORING[sources]}`,
     "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
-    `freshness.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}`,
+    `freshness.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}${
+      IMPORT_TOOLS.every(isOffered) ? IMPORTED : ""
+    }`,
     "3. Show the stages and conditions to the user before anything is registered, and ask what is unclear.",
     `4. Call scenario_define with namespace_id ${given.get("namespace_id") ?? 2}. A refusal names every fault with ` +
     "its path: mend all of them, then call again.",

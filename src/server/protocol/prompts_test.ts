@@ -100,6 +100,7 @@ Deno.test("writePrompt() quotes what is given, and leaves out what is not", () =
   );
   assert.match(write("author_scenario", { question: "a", namespace_id: "" }), /namespace_id 2\./);
   assert.match(write("author_scenario", { question: "a", namespace_id: "7" }), /namespace_id 7\./);
+  assert.match(write("author_scenario", { question: "a" }), /OpenAPI or gRPC description .* typed_providers_import/);
   assert.match(write("drive_run", GIVEN["drive_run"] ?? {}), /scenario "release" in namespace_id 2\.\n/);
   assert.match(
     write("audit_runpack", { ...GIVEN["audit_runpack"], profile: "integrity_only_v1" }),

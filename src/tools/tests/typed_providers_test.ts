@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { answered, found } from "../../../tests/simulation/acquisition_fixture.ts";
+import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import { httpProfile, typedCheck, typedContract } from "../../../tests/simulation/typed_documents.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
 import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
 import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import type { Provider } from "../../evidence/types.ts";
 import { asJson } from "../../run/primitives.ts";
-import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
+import { next, scanBinding, SCANNED, scannedCondition, scanner } from "./step_fixture.ts";
 import {
   type Bench,
   type BenchOptions,
@@ -433,3 +434,60 @@ for (const [what, change, outcome] of IMPORTS) {
       assert.equal(contract === null, refusal !== null);
     }, opener()));
 }
+
+Deno.test("a typed provider of the configuration is one version that no tool changes, and runs are bound to it", () => {
+  const contract = typedContract({ checks: [typedCheck("failed", { result_schema: { type: "boolean" } })] });
+  const { loaded } = sealVersion(sealContract(contract, "file"), httpProfile());
+  const provider: Provider = { ...testProvider("builds", () => answered(found(true))), kind: "typed", loaded };
+  return withTools(async (bench) => {
+    const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
+      ["typed_providers_register", version("1")],
+      ["typed_providers_activate", { ...key("1"), expected_active: null }],
+      ["typed_providers_deprecate", { ...key("1"), expected_state: "active" }],
+      ["typed_providers_get", key("1")],
+      ["typed_providers_import", { ...key("1"), source: { kind: "openapi", document: DOCUMENT } }],
+    ];
+    for (const [tool, input] of calls) {
+      assert.equal((await bench.fail(tool, input)).code, "typed_provider_configured", tool);
+    }
+    const { run } = await startRun(bench, BOUND);
+    const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id: run.run_id }, 0, 1);
+    const [bound] = JSON.parse(record?.record ?? "").body.contracts;
+    assert.equal(bound.provider_version_identity, loaded.provider_version?.identity);
+    const artifact = await bench.services.runs.getArtifact(bound.provider_version_identity);
+    assert.equal(artifact?.body, loaded.provider_version?.text);
+  }, { ...opener(), providers: new Map([["builds", provider]]) });
+});
+
+Deno.test("a run that is bound to a configured version does not use another profile of the same contract", () => {
+  const contract = typedContract({ checks: [typedCheck("failed", { result_schema: { type: "boolean" } })] });
+  const providers = new Map<string, Provider>();
+  const configure = (base_url: string): void => {
+    const { loaded } = sealVersion(sealContract(contract, "file"), httpProfile({ base_url }));
+    providers.set("builds", {
+      ...testProvider("builds", () => answered(found(true), Date.now())),
+      kind: "typed",
+      loaded,
+    });
+  };
+  configure("https://builds.example/");
+  return withTools(async (bench) => {
+    const scene = { ...await startRun(bench, BOUND), bench, accept: () => assert.fail() };
+    configure("https://other.example/");
+    const { outcome, result } = envelope(await bench.call("scenario_next", next(scene)));
+    assert.deepEqual([outcome, (result["failures"] as JsonObject[])[0]?.["code"]], [
+      "acquisition_failed",
+      "contract_changed",
+    ]);
+    configure("https://builds.example/");
+    assert.equal(envelope(await bench.call("scenario_next", next(scene))).outcome, "accepted");
+  }, { ...opener(), providers });
+});
+
+Deno.test("a run without typed providers has no member for their versions", () =>
+  withTools(async (bench) => {
+    const { run } = await startRun(bench, SCANNED);
+    const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id: run.run_id }, 0, 1);
+    const { contracts } = JSON.parse(record?.record ?? "").body;
+    assert.deepEqual(contracts.map(Object.keys), [["contract_identity", "provider_id"]]);
+  }, scanner(true)));
