@@ -63,18 +63,22 @@ function bytesOf(values: ParameterValues, placeholder: Placeholder): { before: n
   };
 }
 
-/** Canonical bytes of params after their expansion, measured without making them. */
-export function expandedBytes(params: JsonValue, values: ParameterValues): number {
+/**
+ * Canonical bytes of params after their expansion, measured without making them.
+ *
+ * @param maximum Above it the measurement ends, and any number above it is returned
+ */
+export function expandedBytes(params: JsonValue, values: ParameterValues, maximum: number): number {
   let bytes = utf8Length(canonicalize(params));
-  const measured = new Map<string, { before: number; after: number }>();
+  let replaced = 0;
   eachPlaceholder(params, null, (placeholder) => {
     if (typeof placeholder === "string") throw new TypeError(`Cannot measure params: ${placeholder}`);
-    const name = JSON.stringify(placeholder);
-    const { before, after } = measured.get(name) ?? bytesOf(values, placeholder);
-    measured.set(name, { before, after });
+    if (replaced > maximum) return;
+    const { before, after } = bytesOf(values, placeholder);
     bytes += after - before;
+    replaced += after;
   });
-  return bytes;
+  return replaced > maximum ? replaced : bytes;
 }
 
 function expandPredicate(predicate: Predicate, values: ParameterValues): Predicate {

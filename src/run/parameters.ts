@@ -146,13 +146,12 @@ function checkSizes(bindings: readonly AcquisitionBinding[], values: ParameterVa
   let sum = 0;
   for (const { binding_id, params } of bindings) {
     if (params === undefined || !hasPlaceholder(params)) continue;
-    const bytes = expandedBytes(params, values);
+    const bytes = expandedBytes(params, values, SPEC_LIMITS.paramsBytes);
     sum += bytes;
     const own = bytes > SPEC_LIMITS.paramsBytes;
     if (!own && sum <= SPEC_LIMITS.resolvedParamsBytes) continue;
     const message = own
-      ? `Params of binding ${JSON.stringify(binding_id)} become ${bytes} canonical bytes, at most ` +
-        `${SPEC_LIMITS.paramsBytes} are allowed`
+      ? `Params of binding ${JSON.stringify(binding_id)} become more than ${SPEC_LIMITS.paramsBytes} canonical bytes`
       : `Params of all bindings become more than ${SPEC_LIMITS.resolvedParamsBytes} canonical bytes`;
     return [{ code: "params_too_large", path: PARAMETERS_PATH, message }];
   }
