@@ -90,8 +90,12 @@ function checkFlags({ server, runKey, dryRun, export: pack }: RunCommandFlags): 
 
 /** The configuration with the store of the run: its own, else with a run key the default one, else memory. */
 function withStore(config: GateConfig, { runKey, dryRun }: RunCommandFlags): GateConfig {
-  const { run_state_store: store } = config;
-  if (dryRun === true) return { ...config, run_state_store: { ...store, type: "memory", path: null } };
+  const { run_state_store: store, schema_registry: schemas } = config;
+  if (dryRun === true) {
+    // A registry in a database is opened together with its runs only.
+    const registry = schemas.type === "postgres" ? { ...schemas, type: "memory", path: null } as const : schemas;
+    return { ...config, run_state_store: { ...store, type: "memory", path: null }, schema_registry: registry };
+  }
   if (store.type !== "memory" || runKey === undefined) return config;
   return { ...config, run_state_store: { ...store, type: "sqlite", path: resolve(PIPELINE_STORE) } };
 }
