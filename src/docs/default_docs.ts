@@ -169,7 +169,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
   {
     doc_id: "several_servers",
     doc_role: "decision",
-    doc_title: "Several servers",
+    doc_title: "Several servers on one database",
     description: "PostgreSQL as the store of several servers: setting it up, losing a machine, what servers share",
     suffix: "several-servers",
     files: ["guide/several_servers.md"],
