@@ -166,6 +166,21 @@ const ROWS: readonly Row[] = [
       { try: "fetch", url: "https://api.example/" },
     ],
   },
+  {
+    provider: "a typed provider",
+    permissions: ({ port }) => addressPermissions(["127.0.0.1", "::1"], port),
+    allowed: ({ port }) => [
+      { try: "connect", host: "127.0.0.1", port },
+      { try: "node_connect", host: "127.0.0.1", port },
+    ],
+    refused: ({ root, port }) => [
+      { try: "read", path: `${root}/a.json` },
+      { try: "env", name: "PROBE_A" },
+      { try: "connect", host: "127.0.0.1", port: port === 1 ? 2 : 1 },
+      { try: "connect", host: "127.0.0.2", port },
+      { try: "connect", host: "10.0.0.1", port: 443 },
+    ],
+  },
 ];
 
 for (const row of ROWS) {

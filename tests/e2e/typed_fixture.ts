@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { OwnCertificate } from "./own_certificates.ts";
 import { sealContract, sealVersion } from "../../src/evidence/contract/seal.ts";
-import { NO_GRANTS, serviceAddress, type TypedGrants } from "../../src/evidence/typed/grants.ts";
+import { certifiedName, NO_GRANTS, serviceAddress, type TypedGrants } from "../../src/evidence/typed/grants.ts";
 import {
   createTypedProvider,
   type TypedProvider,
@@ -35,9 +35,11 @@ export function grantsFor(profile: RuntimeProfile): TypedGrants {
   const client = profile.tls.client === null ? [] : [profile.tls.client.certificate, profile.tls.client.key];
   return {
     ...NO_GRANTS,
-    hosts: address === null
-      ? []
-      : [{ host: address.host, port: address.port, credentials: [...credentials, ...client] }],
+    hosts: address === null ? [] : [address.host, certifiedName(profile) ?? ""].map((host) => ({
+      host,
+      port: address.port,
+      credentials: [...credentials, ...client],
+    })),
     allowPrivateNetworks: true,
     cleartext: "everywhere",
   };

@@ -150,6 +150,24 @@ Deno.test("a typed provider asks a host once for each check, and follows it to a
     assert.deepEqual(asked, ["builds.example", "builds.example", "builds.example"]);
   }));
 
+/** Addresses of `localhost`, where cleartext is allowed on loopback alone; outcome. */
+const LOCALHOST: readonly (readonly [readonly string[], string])[] = [
+  [["127.0.0.1"], "value: 3"],
+  [["10.1.2.3"], "failed: dns_failed"],
+  [["127.0.0.1", "10.1.2.3"], "failed: dns_failed"],
+];
+
+for (const [addresses, outcome] of LOCALHOST) {
+  Deno.test(`a typed check in cleartext of localhost at ${addresses.join(" and ")}: ${outcome}`, () =>
+    withServer(answering(ok('{"failed":3}')), async ({ port }) => {
+      const profile = httpProfile({ base_url: `http://localhost:${port}` });
+      const options = { resolver: () => Promise.resolve(addresses) };
+      await withTyped({ profile, grants: { cleartext: "loopback" }, options }, async (provider) => {
+        assert.equal(outcomeOf(await askProvider(provider, "failed", { id: "1" })), outcome);
+      });
+    }));
+}
+
 /** What the operator no longer grants, code. */
 const REFUSED: readonly (readonly [string, Partial<TypedGrants>, string])[] = [
   ["the host", { hosts: [] }, "failed: host_not_allowed"],

@@ -54,6 +54,17 @@ export interface ServiceAddress {
   readonly secure: boolean;
 }
 
+/**
+ * The name that the certificate of a service is checked for, by `hostKey`: that of its address, unless a gRPC profile has
+ * another authority. Null where it is not a host name.
+ */
+export function certifiedName(profile: RuntimeProfile): string | null {
+  if (profile.typed_protocol === "openapi_http" || profile.authority === null) {
+    return serviceAddress(profile)?.host ?? null;
+  }
+  return parseHostPort(profile.authority)?.host ?? null;
+}
+
 /** The port of a host without one. */
 const DEFAULT_PORT = 443;
 
@@ -100,6 +111,12 @@ export function checkGrants(profile: RuntimeProfile, grants: TypedGrants): reado
   }
   if (!address.secure && !allowsCleartext(address.host, grants)) {
     return [{ code: "host_not_allowed", path, message: "Expected TLS: the operator does not allow cleartext there" }];
+  }
+  const name = certifiedName(profile);
+  // A certificate of another name would let another service receive the credentials.
+  if (name !== address.host && !grants.hosts.some(({ host }) => host === name)) {
+    const message = "Expected the endpoint's host, or another host that the operator allows";
+    return [{ code: "host_not_allowed", path: "$.authority", message }];
   }
   const { secrets, authority } = locatorsOf(profile);
   const problems = secrets.flatMap(([at, locator]) =>

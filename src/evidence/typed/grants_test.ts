@@ -36,6 +36,12 @@ const ROWS: readonly (readonly [string, RuntimeProfile, TypedGrants, readonly st
   ["another port", httpProfile({ base_url: "https://builds.example:8443" }), GRANTS, [HOST_REFUSED]],
   ["a gRPC host", grpcProfile(), GRANTS, []],
   ["another gRPC host", grpcProfile({ endpoint: "evil.example:443" }), GRANTS, ["host_not_allowed $.endpoint"]],
+  ["gRPC by the host's own name", grpcProfile({ authority: "Builds.example:8443" }), GRANTS, []],
+  ["gRPC by another name", grpcProfile({ authority: "evil.example" }), GRANTS, ["host_not_allowed $.authority"]],
+  ["gRPC by another granted name", grpcProfile({ authority: "evil.example" }), {
+    ...GRANTS,
+    hosts: [HOST, { host: "evil.example", port: 1, credentials: [] }],
+  }, []],
   ["cleartext gRPC", grpcProfile({ plaintext: true }), GRANTS, ["host_not_allowed $.endpoint"]],
   ["cleartext anywhere", httpProfile({ base_url: "http://builds.example" }), LOOPBACK, [HOST_REFUSED]],
   ["cleartext on loopback", httpProfile({ base_url: "http://127.0.0.1" }), LOOPBACK, []],

@@ -10,7 +10,7 @@ import { loadContract, readContractJson } from "../contract/load.ts";
 import { ContractError, type ContractProblem } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { checkProfile } from "./check_profile.ts";
-import { checkGrants, locatorsOf, serviceAddress, type TypedGrants } from "./grants.ts";
+import { certifiedName, checkGrants, locatorsOf, serviceAddress, type TypedGrants } from "./grants.ts";
 import { PROFILE_LIMITS, type RuntimeProfile, type TypedVersion } from "./runtime_profile.ts";
 
 /** What loading depends on beside the configuration. */
@@ -56,7 +56,9 @@ export function entryGrants(
   const address = serviceAddress(profile);
   const credentials = locatorsOf(profile).secrets.map(([, locator]) => locator);
   return {
-    hosts: address === null ? [] : [{ host: address.host, port: address.port, credentials }],
+    hosts: address === null
+      ? []
+      : [...new Set([address.host, certifiedName(profile) ?? ""])].map((host) => ({ ...address, host, credentials })),
     allowPrivateNetworks: entry.config.allow_private_networks,
     cleartext: entry.allow_insecure_http ? "everywhere" : "nowhere",
     allowEnvironment: config.dev.allow_dev_env_credentials,

@@ -12,6 +12,8 @@ import { askHost, type HostAccess, startTimeLimit } from "../builtin/bounded_req
 import { type BuiltinProviderOptions, dependenciesOf, type ProviderDependencies } from "../builtin/engine.ts";
 import { addressPermissions, describeGrant } from "../builtin/permissions.ts";
 import { answered, failed, invalidParams, observed } from "../builtin/result.ts";
+import { isLoopbackAddress } from "../../config/bind.ts";
+import type { Resolver } from "../egress/destination.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
 import type { CallQuestion, CallResponse } from "./call.ts";
@@ -73,7 +75,7 @@ export function createTypedProvider(
   });
   const access: HostAccess = {
     policy: { allowHttp: true, allowPrivateNetworks: grants.allowPrivateNetworks, allowedHosts: null },
-    resolver: dependencies.resolver,
+    resolver: resolverFor(version, grants, dependencies.resolver),
     pool,
     permissions: (addresses, _, port) => addressPermissions([...addresses].sort(), port),
   };
@@ -101,6 +103,19 @@ export function createTypedProvider(
       pool.close();
       return Promise.resolve();
     },
+  };
+}
+
+/** The resolver; for cleartext that is allowed on loopback alone, a host has an address only if all of them are loopback. */
+function resolverFor(
+  { profile }: TypedVersion,
+  { cleartext }: TypedGrants,
+  resolver: Resolver,
+): Resolver {
+  if (cleartext !== "loopback" || serviceAddress(profile)?.secure === true) return resolver;
+  return async (host) => {
+    const addresses = await resolver(host);
+    return addresses.every(isLoopbackAddress) ? addresses : [];
   };
 }
 

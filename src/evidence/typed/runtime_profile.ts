@@ -271,7 +271,7 @@ function checkCredentials(problems: ProblemCollector, profile: RuntimeProfile): 
     if (names.indexOf(name) !== index) problems.report("duplicate", at, `"${name}" is repeated`);
     const { kind } = profile.credentials[index] ?? {};
     if (kind !== "api_key" && kind !== "metadata") return;
-    const isReserved = isReservedHeader(name) || name.startsWith("grpc-") || name.endsWith("-bin");
+    const isReserved = isReservedHeader(name) || name === "accept" || name.startsWith("grpc-") || name.endsWith("-bin");
     if (isReserved) mismatch(problems, at, `Expected a name that is not reserved, got "${name}"`);
   });
 }

@@ -90,6 +90,13 @@ const ROWS: readonly (readonly [string, unknown, readonly string[]])[] = [
     }),
     ["profile_mismatch $.credentials[0]"],
   ],
+  [
+    "an API key in the header of the operation",
+    http({
+      credentials: [{ kind: "api_key", header: "Accept", locator: "file://a" }],
+    }),
+    ["profile_mismatch $.credentials[0]"],
+  ],
   ["a client certificate without a key", http({ tls: { ca: null, client: { certificate: "file://a" } } }), [
     "member_missing $.tls.client.key",
   ]],
