@@ -167,6 +167,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/operations.md"],
   },
   {
+    doc_id: "pipelines",
+    doc_role: "pattern",
+    doc_title: "Pipelines",
+    description: "Stopping a pipeline until a gate is open: one command, its exit code, GitHub Actions and GitLab CI",
+    suffix: "pipelines",
+    files: ["guide/pipelines.md"],
+  },
+  {
     doc_id: "several_servers",
     doc_role: "decision",
     doc_title: "Several servers on one database",
