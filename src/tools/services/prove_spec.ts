@@ -11,7 +11,7 @@ import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { toolError } from "../framework/errors.ts";
 import type { ToolError } from "../framework/types.ts";
-import { knownChecks } from "./known_checks.ts";
+import { boundProviders, knownChecks } from "./known_checks.ts";
 import { findProvider, namesOf, shownProviders } from "./provider_discovery.ts";
 import type { Services } from "./services.ts";
 
@@ -25,7 +25,8 @@ export async function proveSpec(services: Services, spec: JsonObject): Promise<S
   const namespaceId = member(spec, "namespace_id");
   const namespace = typeof namespaceId === "number" ? namespaceId : null;
   const findCheck = await knownChecks(services, spec, (id) => findProvider(services, namespace, id));
-  const shown = await shownProviders(services, namespace);
+  // Only bindings name providers.
+  const shown = boundProviders(spec).length === 0 ? [] : await shownProviders(services, namespace);
   const constructed = constructLaw(spec, {
     ...await environmentOf(services, spec, namespaceId, findCheck),
     namesShown: (providerId) => namesOf(shown, providerId),

@@ -491,3 +491,25 @@ Deno.test("a run without typed providers has no member for their versions", () =
     const { contracts } = JSON.parse(record?.record ?? "").body;
     assert.deepEqual(contracts.map(Object.keys), [["contract_identity", "provider_id"]]);
   }, scanner(true)));
+
+/** So many parts of an import, and whether they are decoded. */
+const COUNTS: readonly (readonly [what: "operations" | "files", count: number, isDecoded: boolean])[] = [
+  ["operations", 255, true],
+  ["operations", 256, true],
+  ["operations", 257, false],
+  ["files", 1023, true],
+  ["files", 1024, true],
+  ["files", 1025, false],
+];
+
+for (const [what, count, isDecoded] of COUNTS) {
+  Deno.test(`typed_providers_import with ${count} ${what} is ${isDecoded ? "" : "not "}decoded`, () =>
+    withTools(async (bench) => {
+      const numbers = Array.from({ length: count }, (_, index) => index);
+      const given = what === "operations"
+        ? { source: { kind: "openapi", document: {} }, selection: numbers.map((at) => ({ operation: `op${at}` })) }
+        : { source: { kind: "grpc", proto: numbers.map((at) => ({ path: `${at}.proto`, text: "?" })) } };
+      const { code } = await bench.fail("typed_providers_import", { ...key("1"), ...given });
+      assert.equal(code, isDecoded ? "import_failed" : "invalid_input");
+    }, opener()));
+}
