@@ -90,6 +90,13 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
+    name: "a gRPC server of another library",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/grpc_library_test.ts"],
+    minutes: 5,
+  },
+  {
     name: "the official test suite of JSON Schema",
     kind: "tests",
     options: [],

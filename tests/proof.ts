@@ -45,6 +45,13 @@ export const PROOF_STEPS: readonly Step[] = [
     minutes: 10,
   },
   {
+    name: "a thousand rounds with each hostile gRPC server, and random frames",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/grpc_rounds_test.ts"],
+    minutes: 30,
+  },
+  {
     name: "five minutes of mixed load",
     kind: "tests",
     options: [],
