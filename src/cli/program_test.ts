@@ -195,6 +195,8 @@ Deno.test("bash completes commands and flags by their position", async () => {
     [["gate", "scenario", "ch"], ["check"]],
     [["gate", "scenario", "graph", "no-such.yaml", "--f"], ["--format"]],
     [["gate", "client", "call", "--url", "x", "--tok"], ["--token-file"]],
+    [["gate", "provider", "import", "o"], ["openapi"]],
+    [["gate", "provider", "import", "openapi", "--fo"], ["--force"]],
   ];
   for (const [words, expected] of rows) {
     const ask = `COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _gate; echo "\${COMPREPLY[@]}"`;

@@ -75,6 +75,17 @@ function valueCases(commands: readonly DescribedCommand[], body: (candidates: Ca
   );
 }
 
+/** The keys of commands followed by a word after which a file is expected, each with its command. */
+function fileCases(commands: readonly DescribedCommand[]): readonly (readonly [key: string, one: DescribedCommand])[] {
+  return commands.flatMap((one) =>
+    one.arguments.flatMap(({ values }, index) => {
+      const next = one.arguments[index + 1]?.name;
+      const words = next !== undefined && FILES.includes(next) ? values ?? [] : [];
+      return words.map((word) => [`${keyOf(one.words)} ${word}`, one] as const);
+    })
+  );
+}
+
 function bashScript(commands: readonly DescribedCommand[]): string {
   const offer = (candidates: Candidates): string => {
     if (candidates === "nothing") return "";
@@ -83,6 +94,10 @@ function bashScript(commands: readonly DescribedCommand[]): string {
   const cases = commands.map((one) => {
     const flags = one.flags.map(({ name }) => name).join(" ");
     return `    "${keyOf(one.words)}") flags="${flags}"; ${offer(candidatesOfCommand(one))} ;;`;
+  });
+  const afterWords = fileCases(commands).map(([key, { flags }]) => {
+    const names = flags.map(({ name }) => name).join(" ");
+    return `    "${key}") if [[ "$current" == -* ]]; then offered="${names}"; else files=1; fi ;;`;
   });
   return `# bash completion of gate; source it, or put it into a folder of bash-completion
 _gate() {
@@ -98,7 +113,7 @@ _gate() {
     esac
   done
   case "$path $previous" in
-${valueCases(commands, (candidates) => offer(candidates) || ":").join("\n")}
+${[...valueCases(commands, (candidates) => offer(candidates) || ":"), ...afterWords].join("\n")}
     *)
       case "$path" in
 ${cases.map((line) => `    ${line}`).join("\n")}
@@ -140,6 +155,9 @@ function zshScript(commands: readonly DescribedCommand[]): string {
       "      ;;",
     ].join("\n");
   });
+  const afterWords = fileCases(commands).map(([key]) =>
+    `    "${key}") if [[ "$current" != -* ]]; then _files; return; fi ;;`
+  );
   return `#compdef gate
 # zsh completion of gate; put it into a folder of $fpath as _gate
 _gate() {
@@ -154,7 +172,7 @@ _gate() {
     esac
   done
   case "$path_words \${words[CURRENT-1]}" in
-${valueCases(commands, (candidates) => `${offer(candidates)}; return`).join("\n")}
+${[...valueCases(commands, (candidates) => `${offer(candidates)}; return`), ...afterWords].join("\n")}
   esac
   case "$path_words" in
 ${cases.join("\n")}
@@ -179,6 +197,7 @@ function fishScript(commands: readonly DescribedCommand[]): string {
       ...(own === "files" ? [] : [`${when} -f`]),
       ...one.commands.map(({ name, summary }) => `${when} -a ${name} -d ${quoted(summary)}`),
       ...(values.length > 0 ? [`${when} -a ${quoted(values.join(" "))}`] : []),
+      ...fileCases([one]).map(([key]) => `complete -c gate -n ${quoted(`__gate_after ${quoted(key)}`)} -F`),
       ...one.flags.map((flag) =>
         `${when} -l ${flag.name.slice(2)}${offer(candidatesOfFlag(flag))} -d ${quoted(flag.description)}`
       ),
@@ -200,6 +219,9 @@ function __gate_at
     end
   end
   test "$path" = "$argv[1]"
+end
+function __gate_after
+  string match -q -- "* $argv[1]" (string join " " -- (commandline -opc))
 end
 ${lines.join("\n")}
 `;
