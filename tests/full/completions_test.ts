@@ -53,12 +53,12 @@ async function candidates(shell: Shell, script: string, line: string, cwd: strin
 }
 
 const FOLDER = ["config", "release.yaml", "two words.yaml"];
-const SCENARIO = ["check", "explain", "graph", "json", "schema", "test"];
+const SCENARIO = ["build", "check", "explain", "graph", "json", "schema", "test"];
 
 const ROWS: readonly (readonly [line: string, expected: readonly string[]])[] = [
   // Commands and those below them; a folder that is called as a command is, changes nothing.
   ["gate conf", ["config"]],
-  ["gate runpack ", ["diff", "export", "pull", "show", "sign", "verify"]],
+  ["gate runpack ", ["admit", "attest", "diff", "export", "pull", "show", "sign", "verify"]],
   ["gate runpack s", ["show", "sign"]],
   ["gate scenario ", SCENARIO],
   ["gate approve ", ["keygen"]],
