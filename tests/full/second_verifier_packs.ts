@@ -159,6 +159,10 @@ const STRANGE: readonly Editable[] = [
   { kind: "root" },
   { Condition: "built" },
   { value: 1, value_type: "Integer" },
+  { parameter: "commit" },
+  { $parameter: "commit" },
+  { $template: "https://ci.example/{commit}/{version}" },
+  { relative_to: "evaluation_time", offset_milliseconds: -86_400_000 },
 ];
 
 function placesOf(value: Editable): [Editable, string | number][] {
@@ -186,6 +190,41 @@ function rewriteIn(roots: readonly Editable[], choose: Choose): void {
     const [other, member] = places[choose(places.length)] ?? [{}, ""];
     holder[name] = structuredClone(other[member]);
   } else holder[name] = structuredClone(STRANGE[what - 4]);
+}
+
+/** A forgery of what a run's parameters touch: their declarations and uses in the law, the genesis, and the witnesses. */
+export function rewrittenParameters(run: PlayedRun, choose: Choose): MemoryPack | null {
+  try {
+    return forge(run, (parts) => {
+      const { law, records } = parts;
+      const witnesses = records.flatMap(({ body }) => body.evidence ?? []).flatMap(({ acquisition }) =>
+        acquisition ?? []
+      );
+      const uses = [
+        { parameters: law.parameters },
+        ...law.conditions.map(({ predicate }: Editable) => ({ predicate })),
+        ...law.acquisition_bindings.map(({ params }: Editable) => ({ params })),
+      ];
+      const roots = [uses, uses, records[0].body.genesis, witnesses];
+      for (let round = choose(2) + 1; round > 0; round--) {
+        rewriteIn([roots[choose(roots.length)]], choose);
+        // What the holders were given in place of a member is written back to the law.
+        law.parameters = uses[0].parameters;
+        law.conditions.forEach((one: Editable, at: number) => one.predicate = uses[1 + at].predicate);
+        law.acquisition_bindings.forEach((one: Editable, at: number) =>
+          one.params = uses[1 + law.conditions.length + at].params
+        );
+      }
+      parts.receipts[0].result.genesis = structuredClone(records[0].body.genesis);
+      parts.records[0].body.scenario_law_identity = parts.receipts[0].result.scenario_law_identity = identify(
+        sha256,
+        "scenario-law",
+        law,
+      );
+    });
+  } catch {
+    return null;
+  }
 }
 
 /** A forgery by one or two rewrites that hashes and links from end to end; null where it cannot be written as a pack. */

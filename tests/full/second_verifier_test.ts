@@ -19,6 +19,7 @@ import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.
 import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
+import { playParametersRun } from "../simulation/pack_vectors/parameters_run.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
@@ -33,6 +34,7 @@ import {
   readGolden,
   restructured,
   rewritten,
+  rewrittenParameters,
 } from "./second_verifier_packs.ts";
 
 const SCRIPT = new URL("../second_verifier/verify.py", import.meta.url).pathname;
@@ -273,7 +275,7 @@ Deno.test("two verifiers agree on 300 packs whose manifest, artifact list or nod
   }
 });
 
-Deno.test(`two verifiers agree on ${4 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
+Deno.test(`two verifiers agree on ${6 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
   await using second = new SecondVerifier();
   const trusted_keys = [await goldenKey()];
   const deploy = await deployRun();
@@ -286,6 +288,8 @@ Deno.test(`two verifiers agree on ${4 * REWRITES} packs that were rewritten in s
     [deploy, bindArtifacts],
     [deploy, asRecorded],
     [absent, withheld],
+    [playParametersRun(), () => {}],
+    [playClockRun(), () => {}],
   ] as const;
   for (const [index, [run, prepare]] of runs.entries()) {
     const choose = chooserOf(SEED + index);
@@ -303,5 +307,16 @@ Deno.test(`two verifiers agree on ${4 * REWRITES} packs that were rewritten in s
         `run ${index}, seed ${SEED}, round ${round}`,
       );
     }
+  }
+});
+
+Deno.test(`two verifiers agree on ${REWRITES} packs whose parameters, or what they touch, were rewritten`, async () => {
+  await using second = new SecondVerifier();
+  const run = playParametersRun();
+  const choose = chooserOf(SEED + 70);
+  for (let round = 0; round < REWRITES; round++) {
+    const pack = rewrittenParameters(run, choose);
+    if (pack === null) continue;
+    await compare(second, pack, {}, `parameters, seed ${SEED}, round ${round}`);
   }
 });

@@ -13,8 +13,10 @@ import {
   BUILD_COMPLETE,
   playAdmissionRun,
   playStagesRun,
+  playTextsRun,
   RUN_COMPLETE,
   STAGES,
+  TEXTS,
 } from "./admission_run.ts";
 import { type ExpectationText, WHOLE } from "./cases.ts";
 import { signedBy } from "./envelope_rows.ts";
@@ -30,7 +32,12 @@ export interface AdmissionCase extends Made {
 }
 
 /** The runs of the table, by the names of their base packs. */
-const RUNS = { admission: playAdmissionRun, parameters: playParametersRun, stages: playStagesRun } as const;
+const RUNS = {
+  admission: playAdmissionRun,
+  parameters: playParametersRun,
+  stages: playStagesRun,
+  texts: playTextsRun,
+} as const;
 /** The name of a base pack of the table. */
 export type AdmissionBase = keyof typeof RUNS;
 
@@ -78,6 +85,7 @@ const LAWS: Readonly<Record<AdmissionBase, string>> = {
   admission: admissionLaw().scenario_law_identity,
   parameters: playParametersRun().law.scenario_law_identity,
   stages: playStagesRun().law.scenario_law_identity,
+  texts: playTextsRun().law.scenario_law_identity,
 };
 /** The values of the run with parameters, as a command line has them. */
 const GIVEN: Readonly<Record<string, string>> = Object.fromEntries(
@@ -316,4 +324,8 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   row("a stage that the law does not have", 2, ["stage_undeclared", "not_complete"], { expected: { stage: "deploy" } }),
   ...PARAMETER_CASES,
   ...STAGE_CASES,
+  row("more parameters than a line names, and values longer than it shows", 3, ["not_complete"], {
+    base: "texts",
+    expected: { parameters: TEXTS },
+  }),
 ];

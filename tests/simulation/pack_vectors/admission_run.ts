@@ -142,3 +142,42 @@ export function playStagesRun(): PlayedRun {
     artifacts: [],
   });
 }
+
+/** The parameters of the run of many parameters: more than a result line names, and values longer than it shows. */
+export const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: 17 }, (_, index) => [
+    index % 3 === 0 ? `text ${index + 10}` : `text.${index + 10}`,
+    [...'é"😀x'.repeat(30)].slice(0, 2 * index).join("") + "y".repeat(90 + index - 2 * index),
+  ]),
+);
+
+/** Plays a run of many parameters, in which no stage is opened. */
+export function playTextsRun(): PlayedRun {
+  const domain = { domain: "String", minimum_bytes: 0, maximum_bytes: 1000 };
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "texts",
+    namespace_id: 2,
+    parameters: Object.keys(TEXTS).map((parameter_id) => ({ parameter_id, domain })),
+    conditions: [flag("done")],
+    stages: [stage("work", "done")],
+    completion_requirement: { Condition: "work" },
+  });
+  return playRun({
+    law,
+    environment: environmentWith(),
+    start: createCommand({
+      allocation: { authority_id: "gate.random", run_id: hex32(0x23) },
+      genesis: {
+        kind: "parameters",
+        parameters: Object.entries(TEXTS).map(([parameter_id, value]) => ({
+          parameter_id,
+          value: { value, value_type: "String" },
+        })),
+      },
+    }),
+    moves: [],
+    clock: () => 0,
+    artifacts: [],
+  });
+}

@@ -17,7 +17,7 @@ import { playGoldenRun } from "../runpack_run.ts";
 import { ABSENT_ROWS, HONEST_ROWS } from "./absent_rows.ts";
 import { ARCHIVE_REQUEST, ARCHIVE_ROWS } from "./archive_rows.ts";
 import { ADMISSION_ROWS } from "./admission_rows.ts";
-import { playAdmissionRun, playStagesRun } from "./admission_run.ts";
+import { playAdmissionRun, playStagesRun, playTextsRun } from "./admission_run.ts";
 import { answerOf, type PackCase, type RequestText, verifyArchive, verifyCase, WHOLE } from "./cases.ts";
 import { type Bases, encodeFile, encodePack, type PackText } from "./encoding.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
@@ -63,6 +63,7 @@ async function makeWorld(): Promise<World> {
     ["long", playLongRun()],
     ["admission", playAdmissionRun()],
     ["stages", playStagesRun()],
+    ["texts", playTextsRun()],
     ["typed", playTypedRun()],
     ["parameters", playParametersRun()],
   ]);
