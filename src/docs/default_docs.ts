@@ -143,14 +143,6 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/runpacks.md"],
   },
   {
-    doc_id: "pipelines",
-    doc_role: "pattern",
-    doc_title: "Pipelines",
-    description: "Stopping a pipeline until a gate is open with gate run: exit codes, run keys, waiting, stores",
-    suffix: "pipelines",
-    files: ["guide/pipelines.md"],
-  },
-  {
     doc_id: "cli",
     doc_role: "pattern",
     doc_title: "Command line",
