@@ -79,14 +79,6 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["reference/providers.md"],
   },
   {
-    doc_id: "pipelines",
-    doc_role: "pattern",
-    doc_title: "Pipelines",
-    description: "Stop a pipeline until a gate is open, with one command and its exit code",
-    suffix: "pipelines",
-    files: ["guide/pipelines.md"],
-  },
-  {
     doc_id: "typed_providers",
     doc_role: "pattern",
     doc_title: "Typed providers",
