@@ -25,13 +25,16 @@ export interface PermissionsOptions {
 }
 
 /** Modules that are started by name and not imported; a compiled program must embed them explicitly. */
-const WORKER_MODULES: readonly string[] = [
+export const WORKER_MODULES: readonly string[] = [
   "src/evidence/builtin/env_worker.ts",
   "src/evidence/builtin/json_worker.ts",
   "src/evidence/builtin/request_worker.ts",
   "src/evidence/builtin/select_worker.ts",
   "src/evidence/builtin/time_worker.ts",
   "src/evidence/sandbox/schema_worker.ts",
+  "src/evidence/typed/grpc/call_worker.ts",
+  "src/evidence/typed/grpc/import_worker.ts",
+  "src/evidence/typed/grpc/profile_worker.ts",
   "src/evidence/typed/http/call_worker.ts",
   "src/evidence/typed/openapi/import_worker.ts",
   "src/store/backup_worker.ts",
