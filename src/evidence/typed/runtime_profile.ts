@@ -226,6 +226,7 @@ function checkRelations(problems: ProblemCollector, profile: RuntimeProfile, con
   checkSize(problems, profile);
   checkOperationIds(problems, profile, contract);
   checkCredentials(problems, profile);
+  checkTls(problems, profile);
   if (profile.typed_protocol === "grpc") return checkPort(problems, profile.endpoint);
   if (!URL.canParse(profile.base_url)) mismatch(problems, below(null, "base_url"), "Expected a URL that can be parsed");
   for (const [id, operation] of Object.entries(profile.operations)) {
@@ -274,6 +275,14 @@ function checkCredentials(problems: ProblemCollector, profile: RuntimeProfile): 
     const isReserved = isReservedHeader(name) || name === "accept" || name.startsWith("grpc-") || name.endsWith("-bin");
     if (isReserved) mismatch(problems, at, `Expected a name that is not reserved, got "${name}"`);
   });
+}
+
+function checkTls(problems: ProblemCollector, profile: RuntimeProfile): void {
+  const isSecure = profile.typed_protocol === "grpc" ? !profile.plaintext : profile.base_url.startsWith("https:");
+  const path = below(null, "tls");
+  for (const name of ["ca", "client"] as const) {
+    if (!isSecure && profile.tls[name] !== null) mismatch(problems, below(path, name), "Expected null without TLS");
+  }
 }
 
 function checkPort(problems: ProblemCollector, endpoint: string): void {

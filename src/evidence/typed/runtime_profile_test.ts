@@ -100,6 +100,17 @@ const ROWS: readonly (readonly [string, unknown, readonly string[]])[] = [
   ["a client certificate without a key", http({ tls: { ca: null, client: { certificate: "file://a" } } }), [
     "member_missing $.tls.client.key",
   ]],
+  ["an authority without TLS", http({ base_url: "http://builds.example", tls: { ca: "file://a", client: null } }), [
+    "profile_mismatch $.tls.ca",
+  ]],
+  [
+    "a client certificate without TLS",
+    grpc({
+      plaintext: true,
+      tls: { ca: null, client: { certificate: "file://a", key: "file://b" } },
+    }),
+    ["profile_mismatch $.tls.client"],
+  ],
   ["an operation that no check has", http({ operations: { failed: httpOperation(), other: httpOperation() } }), [
     "profile_mismatch $.operations.other",
   ]],
