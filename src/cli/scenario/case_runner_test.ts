@@ -187,6 +187,19 @@ Deno.test("gate scenario explain and graph show the parameters of a law", () => 
     /The start of a run gives these values\n- factor: a decimal from 0\n- version: a string of 1 to 9 bytes \(Tag\)\n/,
   );
   assert.match(words, /a: a string of 0 to 9 bytes that is one of parameter version/);
+  const params = { url: { $template: "https://ci.example/{version}/x?f={factor}" }, of: { $parameter: "version" } };
+  const bindings = [{
+    binding_id: "b",
+    condition_id: "a",
+    channel: "provider_acquisition",
+    provider_id: "p",
+    check_id: "c",
+    params,
+  }] as const;
+  const bound = { ...read.law, acquisition_bindings: bindings };
+  assert.match(explainLaw(bound), /url "https:\/\/ci.example\/\{version\}\/x\?f=\{factor\}", of parameter version/);
+  const { parameters: _declared, ...plain } = bound;
+  assert.match(explainLaw(plain), /of \{"\$parameter":"version"\}/);
   assert.match(terminalGraph(read.law), /^small with factor, version\n/);
   const drawn = mermaidGraph(read.law);
   assert.match(drawn, /given\[\/"given at start: factor, version"\/\]/);

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
+import { readPlaceholder } from "../../law/placeholders.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
 import {
   isParameterReference,
@@ -92,19 +93,25 @@ function describeValue(value: JsonValue): string {
 
 /** Describes the evidence that counts for a condition: its sources, then one line for each requirement. */
 export function describeEvidence(
-  law: Pick<ScenarioLaw, "acquisition_bindings">,
+  law: Pick<ScenarioLaw, "acquisition_bindings" | "parameters">,
   { condition_id, predicate, evidence_use_policy: policy }: Condition,
 ): string[] {
   const bindings = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);
   const isAbsence = predicate.predicate === "NotExists";
   const isSent = policy.allowed_channels.includes("caller_submission") && !isAbsence;
-  const sources = [...isSent ? ["sent by the caller"] : [], ...bindings.map(describeBinding)];
+  const sources = [
+    ...isSent ? ["sent by the caller"] : [],
+    ...bindings.map((one) => describeBinding(one, law.parameters !== undefined)),
+  ];
   const none = `not possible: no binding, and callers ${isAbsence ? "cannot show absence" : "may not send any"}`;
   return [`evidence: ${sources.length === 0 ? none : sources.join("; ")}`, ...describeRequirements(policy, isSent)];
 }
 
-function describeBinding({ binding_id, provider_id, check_id, params }: AcquisitionBinding): string {
-  const query = describeParams(provider_id, params);
+function describeBinding(
+  { binding_id, provider_id, check_id, params }: AcquisitionBinding,
+  hasParameters: boolean,
+): string {
+  const query = describeParams(provider_id, params, hasParameters);
   const check = `check ${shown(check_id)} of ${shown(provider_id)}${query}`;
   return `gathered by gate with ${check} (binding ${shown(binding_id)})`;
 }
@@ -118,13 +125,25 @@ const PARAM_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Describes the parameters of a query, such as `: file "results.json", query "$.tests"`. */
-function describeParams(provider: string, params: JsonValue | undefined): string {
+function describeParams(provider: string, params: JsonValue | undefined, hasParameters: boolean): string {
   if (params === undefined) return "";
+  const describe = hasParameters ? describePlaceholder : describeValue;
   if (!isJsonObject(params)) return `: ${describeValue(params)}`;
   const words = Object.entries(params).map(([name, value]) =>
-    `${PARAM_LABELS[`${provider}.${name}`] ?? shown(name.replaceAll("_", " "))} ${describeValue(value)}`
+    `${PARAM_LABELS[`${provider}.${name}`] ?? shown(name.replaceAll("_", " "))} ${describe(value)}`
   );
   return words.length === 0 ? "" : `: ${words.join(", ")}`;
+}
+
+/** A param of a law with parameters, such as `parameter commit` or `"https://ci.example/{commit}"`. */
+function describePlaceholder(value: JsonValue): string {
+  const placeholder = isJsonObject(value) ? readPlaceholder(value) : null;
+  if (placeholder === null || typeof placeholder === "string") return describeValue(value);
+  if (placeholder.kind === "parameter") return `parameter ${shown(placeholder.parameters[0])}`;
+  const { literals, parameters } = placeholder.template;
+  return describeValue(
+    literals.map((literal, at) => literal + (at in parameters ? `{${parameters[at]}}` : "")).join(""),
+  );
 }
 
 function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): string[] {
