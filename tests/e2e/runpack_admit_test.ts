@@ -5,6 +5,7 @@ import { signatureName } from "../../src/runpack/format/archive.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
 import { admissionLaw, playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
 import { ADMISSION_ROWS, type AdmissionCase, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
+import { gate as gateIn } from "./gate_command.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { packOf } from "../simulation/runpack_memory.ts";
 
@@ -138,3 +139,25 @@ for (const [what, args, message] of USAGE) {
     assert.match(err, message);
   });
 }
+
+/** The first block of a language in the section of the page about admissions. */
+async function blockOf(language: string): Promise<string> {
+  const page = await Deno.readTextFile(join(ROOT, "docs/reference/cli.md"));
+  const section = page.slice(page.indexOf("## Admitting a runpack"), page.indexOf("## Scenario files"));
+  return new RegExp(`\`\`\`${language}\\n([^\`]*)\`\`\``).exec(section)?.[1] ?? assert.fail(language);
+}
+
+Deno.test("a run of gate run is admitted and refused as the page about commands shows it", () =>
+  withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "release.yaml"), await blockOf("yaml"));
+    await Deno.writeTextFile(join(folder, "results.json"), await blockOf("json"));
+    const codes: number[] = [];
+    for (const step of (await blockOf("console")).split("$ gate ").slice(1)) {
+      const [command = "", ...shown] = step.trimEnd().split("\n");
+      const { code, stdout, stderr } = await gateIn(folder, ...command.split(" "));
+      codes.push(code);
+      const found = `${stdout}${stderr}`.replaceAll(/law [0-9a-f]{64}/g, "law LAW");
+      assert.ok(found.startsWith(shown.join("\n")), `${command}: ${found}`);
+    }
+    assert.deepEqual(codes, [0, 0, 6, 4, 2]);
+  }));
