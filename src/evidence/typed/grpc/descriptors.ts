@@ -284,8 +284,8 @@ export type ReadSet =
 /** Reads the wire form of a descriptor set from outside. Bytes above `maximumBytes` are not read. */
 export function readDescriptorSet(bytes: Uint8Array, maximumBytes: number): ReadSet {
   if (bytes.length > maximumBytes) return refused(`expected at most ${maximumBytes} bytes, got ${bytes.length}`);
-  const limits = { values: GRPC_LIMITS.descriptorValues, depth: GRPC_LIMITS.messageDepth };
-  const fault = checkWire(FileDescriptorSetSchema, bytes, limits);
+  const { descriptorValues: values, descriptorMessages: messages, messageDepth: depth } = GRPC_LIMITS;
+  const fault = checkWire(FileDescriptorSetSchema, bytes, { values, messages, depth });
   if (fault !== null) return refused(`expected the wire form of a FileDescriptorSet: ${fault}`);
   const set = fromBinary(FileDescriptorSetSchema, bytes, { readUnknownFields: false });
   if (set.file.length > GRPC_LIMITS.files) {

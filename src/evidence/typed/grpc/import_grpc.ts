@@ -120,8 +120,8 @@ async function readTexts(texts: readonly ProtoText[]): Promise<SourceFiles | Imp
     return refuseImport("document_too_complex", `expected at most ${GRPC_LIMITS.files} files, got ${texts.length}`);
   }
   const bytes = texts.reduce((sum, { path, text }) => sum + utf8Length(path) + utf8Length(text), 0);
-  if (bytes > IMPORT_LIMITS.documentBytes) {
-    return refuseImport("document_too_large", `expected at most ${IMPORT_LIMITS.documentBytes} bytes, got ${bytes}`);
+  if (bytes > GRPC_LIMITS.textBytes) {
+    return refuseImport("document_too_large", `expected at most ${GRPC_LIMITS.textBytes} bytes, got ${bytes}`);
   }
   const read = await readProtoTexts(texts);
   if (read.files.length > 0) return read;

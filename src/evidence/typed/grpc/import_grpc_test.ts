@@ -349,16 +349,24 @@ Deno.test(`importGrpc() takes at most ${GRPC_LIMITS.files} files of a descriptor
   ]);
 });
 
-Deno.test(`importGrpc() takes at most ${IMPORT_LIMITS.documentBytes} bytes`, async () => {
+Deno.test(`importGrpc() takes at most ${GRPC_LIMITS.textBytes} bytes of texts`, async () => {
   const codeOf = async (length: number): Promise<string> => {
-    const result = await importText("\n".repeat(length), {}, "a");
+    // The path is one byte.
+    const result = await importText("\n".repeat(length - 1), {}, "a");
     return result.ok ? "ok" : result.code;
   };
-  // The path is one byte.
-  assert.equal(await codeOf(IMPORT_LIMITS.documentBytes - 1), "no_usable_operation");
-  assert.equal(await codeOf(IMPORT_LIMITS.documentBytes), "document_too_large");
-  const set = new Uint8Array(IMPORT_LIMITS.documentBytes + 1);
-  assert.equal((await importGrpc({ descriptor_set: set }, OPTIONS) as { code: string }).code, "document_too_large");
+  const lengths = [GRPC_LIMITS.textBytes - 1, GRPC_LIMITS.textBytes, GRPC_LIMITS.textBytes + 1];
+  const codes = await Promise.all(lengths.map(codeOf));
+  assert.deepEqual(codes, ["no_usable_operation", "no_usable_operation", "document_too_large"]);
+});
+
+Deno.test(`importGrpc() takes at most ${IMPORT_LIMITS.documentBytes} bytes of a descriptor set`, async () => {
+  const codeOf = async (length: number): Promise<string> => {
+    const result = await importGrpc({ descriptor_set: new Uint8Array(length) }, OPTIONS);
+    return result.ok ? "ok" : result.code;
+  };
+  const lengths = [IMPORT_LIMITS.documentBytes, IMPORT_LIMITS.documentBytes + 1];
+  assert.deepEqual(await Promise.all(lengths.map(codeOf)), ["document_invalid", "document_too_large"]);
 });
 
 Deno.test(`importGrpc() makes at most ${IMPORT_LIMITS.checks} checks without a selection`, async () => {

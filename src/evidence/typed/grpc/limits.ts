@@ -8,14 +8,18 @@
 export const GRPC_LIMITS = {
   /** Files of one import: `.proto` texts, or files of a descriptor set. */
   files: 1024,
+  /** UTF-8 bytes of all `.proto` texts together, their paths included; parsing takes many times as much memory. */
+  textBytes: 8_388_608,
   /** Bytes of the descriptors that a profile carries. */
   profileBytes: 2_097_152,
-  /** Values in the wire form of a descriptor set. */
+  /** Values, and messages, in the wire form of a descriptor set. */
   descriptorValues: 4_000_000,
+  descriptorMessages: 300_000,
   /** Messages within each other in the wire form of a message. */
   messageDepth: 100,
-  /** Values in the wire form of a response. */
+  /** Values, and messages, in the wire form of a response. */
   messageValues: 1_000_000,
+  responseMessages: 50_000,
   /** Bytes of a request message. */
   requestBytes: 1_048_576,
   /** Bytes of the headers of a response, and of its trailers. */

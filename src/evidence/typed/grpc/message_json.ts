@@ -56,8 +56,8 @@ export function decodeResponse(
   bytes: Uint8Array,
   path: readonly string[] | null,
 ): DecodedResponse {
-  const { messageValues: values, messageDepth: depth } = GRPC_LIMITS;
-  const fault = checkWire(descriptor, bytes, { values, depth });
+  const { messageValues: values, responseMessages: messages, messageDepth: depth } = GRPC_LIMITS;
+  const fault = checkWire(descriptor, bytes, { values, messages, depth });
   if (fault !== null) return { ok: false, message: fault };
   try {
     const message = fromBinary(descriptor, bytes, { readUnknownFields: false, recursionLimit: depth });

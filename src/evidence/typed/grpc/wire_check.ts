@@ -22,6 +22,8 @@ const FIXED_32 = 5;
 export interface WireLimits {
   /** Fields and items of packed fields. */
   readonly values: number;
+  /** Messages, the outermost included; each decodes to an object of hundreds of bytes, although it may have two. */
+  readonly messages: number;
   /** Messages within each other. */
   readonly depth: number;
 }
@@ -33,6 +35,7 @@ interface Reading {
   readonly bytes: Uint8Array;
   at: number;
   values: number;
+  messages: number;
   readonly maximumDepth: number;
 }
 
@@ -44,7 +47,13 @@ interface Reading {
  * @param limits Limits of the decoded message
  */
 export function checkWire(descriptor: DescMessage, bytes: Uint8Array, limits: WireLimits): string | null {
-  const reading: Reading = { bytes, at: 0, values: limits.values, maximumDepth: limits.depth };
+  const reading: Reading = {
+    bytes,
+    at: 0,
+    values: limits.values,
+    messages: limits.messages,
+    maximumDepth: limits.depth,
+  };
   try {
     readMessage(reading, descriptor, bytes.length, null, 1);
     return null;
@@ -64,6 +73,7 @@ function readMessage(
 ): void {
   if (depth > reading.maximumDepth) throw new WireFault(`messages are nested deeper than ${reading.maximumDepth}`);
   const fields = descriptor === null ? null : fieldsOf(descriptor);
+  if (fields !== null && --reading.messages < 0) throw new WireFault("the message has too many messages");
   while (reading.at < end) {
     const tag = readVarint(reading, end);
     const number = Number(tag >> 3n);

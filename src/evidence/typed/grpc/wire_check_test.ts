@@ -7,7 +7,7 @@ import { encodeRequest } from "./message_json.ts";
 import { checkWire } from "./wire_check.ts";
 
 const EVERY = await everyKind();
-const LIMITS = { values: 1000, depth: 100 };
+const LIMITS = { values: 1000, messages: 500, depth: 100 };
 
 function bytesOf(hex: string): Uint8Array {
   return new Uint8Array(hex.split(" ").filter((one) => one !== "").map((one) => parseInt(one, 16)));
@@ -96,9 +96,17 @@ Deno.test("the wire check bounds the values: 999, 1000, 1001 of every form", () 
   const counts = [999, 1000, 1001];
   assert.deepEqual(counts.map((count) => isAccepted(repeat([0x18, 0x01], count))), [true, true, false]);
   assert.deepEqual(counts.map((count) => isAccepted(repeat([0xc0, 0x3e, 0x01], count))), [true, true, false]);
-  assert.deepEqual(counts.map((count) => isAccepted(repeat([0xda, 0x01, 0x00], count))), [true, true, false]);
+  assert.deepEqual(counts.map((count) => isAccepted(repeat([0xca, 0x01, 0x00], count))), [true, true, false]);
   // The packed field itself is one value.
   assert.deepEqual(counts.map((count) => isAccepted(packed(count - 1))), [true, true, false]);
+});
+
+Deno.test("the wire check bounds the messages: 499, 500, 501, the outermost included", () => {
+  const isAccepted = (count: number): boolean => {
+    const bytes = new Uint8Array(Array(count - 1).fill([0xda, 0x01, 0x00]).flat());
+    return checkWire(EVERY, bytes, LIMITS) === null;
+  };
+  assert.deepEqual([499, 500, 501].map(isAccepted), [true, true, false]);
 });
 
 Deno.test("random messages: the wire check accepts what was encoded", () => {
@@ -106,7 +114,7 @@ Deno.test("random messages: the wire check accepts what was encoded", () => {
     fc.property(EVERY_MESSAGE, (json) => {
       const encoded = encodeRequest(EVERY, json);
       assert.ok(encoded.ok);
-      assert.equal(checkWire(EVERY, encoded.bytes, { values: 100_000, depth: 100 }), null);
+      assert.equal(checkWire(EVERY, encoded.bytes, { values: 100_000, messages: 100_000, depth: 100 }), null);
     }),
     { numRuns: 200 },
   );
@@ -119,7 +127,7 @@ Deno.test("random bytes: what the wire check accepts, the library decodes", () =
       assert.ok(encoded.ok);
       const { bytes } = encoded;
       if (bytes.length > 0) bytes[at % bytes.length] = byte;
-      if (checkWire(EVERY, bytes, { values: 100_000, depth: 100 }) !== null) return;
+      if (checkWire(EVERY, bytes, { values: 100_000, messages: 100_000, depth: 100 }) !== null) return;
       assert.doesNotThrow(() => fromBinary(EVERY, bytes), encodeHex(bytes));
     }),
     { numRuns: 500 },
