@@ -111,6 +111,16 @@ Deno.test("gate config check reports the problems of a typed provider, without t
     assert.deepEqual([code, stdout.includes(`${PROFILE}$.base_url: Expected TLS`)], [2, true]);
   }));
 
+Deno.test("gate doctor names the files that a typed provider needs", () =>
+  inFolder(async (folder) => {
+    await writeFiles(folder, httpProfile({ ...TOKEN, tls: { ca: "file://ca.pem", client: null } }));
+    const { stdout } = await gate(folder, "doctor", "--json", "--config", "own.toml");
+    const messages = JSON.parse(stdout).result.findings.map(({ message }: { message: string }) => message);
+    assert.ok(messages.includes("builds needs --credentials-dir with file://token, file://ca.pem"), stdout);
+    await writeFiles(folder, httpProfile());
+    assert.ok(!(await gate(folder, "doctor", "--config", "own.toml")).stdout.includes("--credentials-dir"));
+  }));
+
 Deno.test("a configured typed provider is asked with its credential, at the time of the call", () =>
   inFolder(async (folder) => {
     const tokens: string[] = [];

@@ -9,7 +9,9 @@ import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation } from "../../docs/documentation.ts";
 import { DocsError } from "../../docs/types.ts";
 import { obstaclesOfProvider } from "../../evidence/trust/obstacles.ts";
-import { locatorsOf, NO_GRANTS, serviceAddress } from "../../evidence/typed/grants.ts";
+import { locatorsOf, NO_GRANTS, serviceAddress, variableOf } from "../../evidence/typed/grants.ts";
+import type { TypedProvider } from "../../evidence/typed/provider.ts";
+import type { Provider } from "../../evidence/types.ts";
 import type { RuntimeProfile } from "../../evidence/typed/runtime_profile.ts";
 import { readVersion } from "../../tools/services/typed_providers.ts";
 import { shown } from "../terminal/text.ts";
@@ -97,6 +99,7 @@ async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
     const obstacles = [...providers.values()].flatMap((provider) => obstaclesOfProvider(profile, provider));
     return [
       { check, status: "ok", message: `${[...providers.keys()].join(", ")} can be started` },
+      ...[...providers.values()].flatMap(neededFiles),
       ...obstacles.map(({ kind, message }): Finding => {
         const effect = kind === "never" ? "no result counts" : "a result may not count";
         return { check: "provider trust", status: "note", message: `${effect}: ${message}` };
@@ -108,6 +111,17 @@ async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
   } finally {
     schemas.close();
   }
+}
+
+/** A note on the files that the profile of a configured typed provider names: the flag with their folder is not known here. */
+function neededFiles(provider: Provider): readonly Finding[] {
+  if (provider.kind !== "typed") return [];
+  const { secrets, authority } = locatorsOf((provider as TypedProvider).version.profile);
+  const locators = [...secrets.map(([, locator]) => locator), authority ?? ""];
+  const files = new Set(locators.filter((locator) => variableOf(locator) === null && locator !== ""));
+  if (files.size === 0) return [];
+  const message = `${shown(provider.provider_id)} needs --credentials-dir with ${[...files].join(", ")}`;
+  return [{ check: "provider", status: "note", message }];
 }
 
 function failures(check: string, problems: readonly ConfigProblem[]): readonly Finding[] {
