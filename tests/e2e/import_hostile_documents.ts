@@ -36,6 +36,11 @@ function distinctNames(count: number): string {
   return withSchema(`{"type":"boolean"}`, `{"A":{"x-fill":[${repeat(count, (index) => `{"n${index}":0}`)}]}}`);
 }
 
+/** One object with this many members. */
+function manyMembers(count: number): string {
+  return withSchema(`{"type":"boolean"}`, `{"A":{"x-fill":{${repeat(count, (index) => `"n${index}":[]`)}}}}`);
+}
+
 function operations(count: number): string {
   const one = (index: number): string =>
     `"/p${index}":{"get":{"responses":{"200":{"content":{"application/json":{"schema":{"type":"boolean"}}}}}}}`;
@@ -168,6 +173,17 @@ export const LARGE_ROWS: readonly HostileRow[] = [
   ["64 MiB with one long text outside of Latin 1", () => filled(LARGEST, '"€', "x", '"'), "checks 1"],
   ["64 MiB of empty lists", () => filled(LARGEST, "[0", ",[]", "]"), "document_too_complex"],
   ["990,000 objects with a name each", () => encoder.encode(distinctNames(990_000)), "checks 1"],
+  ["an object of 990,000 members", () => encoder.encode(manyMembers(990_000)), "checks 1"],
+  [
+    "64 MiB of small objects and a long text outside of Latin 1",
+    () => filled(LARGEST, `[${repeat(700_000, (index) => `{"n${index}":0}`)},"€`, "x", '"]'),
+    "document_too_complex",
+  ],
+  [
+    "64 MiB of small objects and a long text",
+    () => filled(LARGEST, `[${repeat(660_000, (index) => `{"n${index}":0}`)},"`, "x", '"]'),
+    "checks 1",
+  ],
   ["a byte more than 64 MiB", () => filled(LARGEST + 1, '"', "x", '"'), "document_too_large"],
   ["9 MiB of YAML", () => yamlOf("x: '", "a", 9 * 1_048_576), "document_too_large"],
   ["8 MiB of YAML in one text", () => yamlOf("x: |\n", `  ${"a".repeat(77)}\n`, 8 * 1_048_576), "no_usable_operation"],

@@ -18,6 +18,14 @@ const DEPTH_MAXIMUM = 128;
 /** Numbers that are rounded, and characters that are scanned for them. */
 const ROUNDED_MAXIMUM = 1000;
 const SCANNED_MAXIMUM = 268_435_456;
+/** Characters of a document whose numbers are rounded: each time the text is copied. */
+const ROUNDED_CHARACTERS = 16_777_216;
+/** Bytes of memory for a document in JSON, its text and its values, estimated before they are made. */
+export const JSON_MEMORY_MAXIMUM = 402_653_184;
+/** Estimated bytes of memory for a mark; measured on documents that take much. */
+const MARK_MEMORY = 100;
+/** The first byte of a character that a text of one byte a character cannot hold. */
+const WIDE_BYTE = 0xc4;
 
 /** The document, or the refusal. */
 export type ReadSource = { readonly document: JsonValue; readonly warnings: readonly ImportWarning[] } | ImportRefusal;
@@ -39,10 +47,8 @@ function isJson(bytes: Uint8Array): boolean {
 }
 
 function readJsonSource(bytes: Uint8Array): ReadSource {
-  // Every mark is a byte.
-  if (bytes.length > JSON_MARKS_MAXIMUM && countMarks(bytes) > JSON_MARKS_MAXIMUM) {
-    return refuseImport("document_too_complex", `more than ${JSON_MARKS_MAXIMUM} commas, colons and brackets`);
-  }
+  const complex = complexityFault(bytes);
+  if (complex !== null) return refuseImport("document_too_complex", complex);
   const decoded = decodeUtf8Strict(bytes);
   if (decoded === null) return refuseImport("document_invalid", "Expected UTF-8");
   const warnings: ImportWarning[] = [];
@@ -51,7 +57,8 @@ function readJsonSource(bytes: Uint8Array): ReadSource {
     const parsed = parseJson(text, { maximumDepth: DEPTH_MAXIMUM });
     if (parsed.ok) return { document: parsed.value, warnings };
     const { code, path, message, offset } = parsed.fault;
-    const isBounded = warnings.length < ROUNDED_MAXIMUM && (warnings.length + 1) * text.length <= SCANNED_MAXIMUM;
+    const isBounded = warnings.length < ROUNDED_MAXIMUM && text.length <= ROUNDED_CHARACTERS &&
+      (warnings.length + 1) * text.length <= SCANNED_MAXIMUM;
     const rounded = code === "number_not_exact" && isBounded ? withRounded(text, offset) : null;
     if (rounded === null) return refuseImport("document_invalid", `${message} (${path}, offset ${offset})`);
     warnings.push(roundedAt(path));
@@ -81,14 +88,25 @@ function roundedAt(path: string): ImportWarning {
 
 const MESSAGE_CHARACTERS = 512;
 
-function countMarks(bytes: Uint8Array): number {
+/** Why a document in JSON would take too much memory; null where it would not. */
+export function complexityFault(bytes: Uint8Array): string | null {
+  // A short document has few marks, because every mark is a byte.
+  if (bytes.length <= SHORT_BYTES) return null;
   let marks = 0;
+  let width = 1;
   for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
+    const byte = bytes[index] ?? 0;
     if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) marks++;
+    else if (byte >= WIDE_BYTE) width = 2;
   }
-  return marks;
+  if (marks > JSON_MARKS_MAXIMUM) return `more than ${JSON_MARKS_MAXIMUM} commas, colons and brackets`;
+  // The bytes, the text, and at worst one value that is as long as the text.
+  const memory = bytes.length * (1 + 2 * width) + marks * MARK_MEMORY;
+  return memory > JSON_MEMORY_MAXIMUM ? `it would take about ${memory} bytes of memory` : null;
 }
+
+/** Bytes of a document that is within every limit, whatever it contains. */
+const SHORT_BYTES = 2_097_152;
 
 function readYamlSource(bytes: Uint8Array): ReadSource {
   if (bytes.length > IMPORT_LIMITS.yamlBytes) return tooLarge(bytes.length, IMPORT_LIMITS.yamlBytes);

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../../canonical/json.ts";
 import { IMPORT_LIMITS } from "../import_result.ts";
-import { JSON_MARKS_MAXIMUM, readSource } from "./read_source.ts";
+import { complexityFault, JSON_MARKS_MAXIMUM, JSON_MEMORY_MAXIMUM, readSource } from "./read_source.ts";
 
 function outcomeOf(bytes: Uint8Array): string {
   const read = readSource(bytes);
@@ -45,6 +45,22 @@ Deno.test("JSON has at most its commas, colons and brackets", () => {
   for (const [marks, outcome] of [[limit - 1, "read"], [limit, "read"], [limit + 1, "document_too_complex"]] as const) {
     const text = `{"a":[0${",0".repeat(marks - 3)}]}`;
     assert.equal(outcomeOf(new TextEncoder().encode(text)), outcome, `${marks}`);
+  }
+});
+
+Deno.test("the memory that JSON would take is bounded by its bytes, the width of its characters, and its marks", () => {
+  const marks = 2_100_000;
+  const limit = (JSON_MEMORY_MAXIMUM - 100 * marks) / 3;
+  const rows: readonly (readonly [bytes: number, wide: boolean, isFault: boolean])[] = [
+    [limit - 1, false, false],
+    [limit, false, false],
+    [limit + 1, false, true],
+    [limit, true, true],
+  ];
+  for (const [length, wide, isFault] of rows) {
+    const bytes = new Uint8Array(length).fill(0x2c, 0, marks);
+    if (wide) bytes.set(new TextEncoder().encode("€"), marks);
+    assert.equal(complexityFault(bytes) !== null, isFault, `${length} ${wide}`);
   }
 });
 
