@@ -128,6 +128,37 @@ Deno.test("gate run with other parameters is another run", () =>
     assert.match(shown.stdout, /^Law .*\nParameters build=7, version="1\.3"\n/);
   }, PARAMETER_LAW));
 
+/** A law whose stage `build` asks a provider, beside the stage `deploy` of callers. */
+const PROVIDER_LAW = PARALLEL_LAW.replace(
+  "{ condition_id: built, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true } }",
+  `condition_id: built
+    observation_domain: { domain: Integer }
+    predicate: { predicate: Equals, expected: 0 }
+    from: { provider: tickets, check: open_count, params: { project: release } }`,
+);
+
+Deno.test("gate run shows a provider that fails, with exit code 8, and evaluates the other stages", () =>
+  withLaw(async (folder) => {
+    const contract = new URL("../../docs/examples/mcp_provider/contract.json", import.meta.url);
+    await Deno.copyFile(contract, `${folder}/contract.json`);
+    const provider =
+      '[[providers]]\nname = "tickets"\ntype = "mcp"\ncommand = ["false"]\ncapabilities_path = "contract.json"\n';
+    await Deno.writeTextFile(`${folder}/gate.toml`, `${STORES}\n${provider}`);
+    // Evidence on the other stage, exit code, and recorded attempts.
+    const rows: readonly [Readonly<Record<string, boolean>>, number, number][] = [
+      [{}, 8, 1],
+      [{}, 8, 0],
+      [{ deployed: false }, 3, 1],
+      [{ deployed: true }, 8, 1],
+    ];
+    for (const [values, code, recorded] of rows) {
+      const { code: ended, result } = await run(folder, values, "--run-key", "a", "--config", "gate.toml");
+      assert.deepEqual([ended, result.recorded], [code, recorded], JSON.stringify(values));
+    }
+    const shown = await gate(folder, "run", "law.yaml", "--run-key", "a", "--config", "gate.toml");
+    assert.match(shown.stdout, /\nStage "build" cannot be evaluated now: tickets\.built: worker_died\n$/);
+  }, PROVIDER_LAW));
+
 Deno.test("gate run uses the store of the configuration", () =>
   withLaw(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, STORES);

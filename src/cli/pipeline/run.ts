@@ -237,7 +237,9 @@ async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode>
     return code;
   }
   writeOut(describeStanding(standing, wantsColour()));
-  for (const { stage_id, message } of obstacles) writeOut(`Stage ${JSON.stringify(shown(stage_id))}: ${message}\n`);
+  for (const { stage_id, message } of obstacles) {
+    writeOut(`Stage ${JSON.stringify(shown(stage_id))} cannot be evaluated now: ${message}\n`);
+  }
   if (runpack !== null) writeOut(`Runpack ${runpack.identity} in ${runpack.file}\n`);
   if (flags.dryRun === true) writeOut("Nothing was recorded: --dry-run\n");
   return code;

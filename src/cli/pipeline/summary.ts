@@ -41,7 +41,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
       lines.push(`- Stage ${code(stage_id)}: ${code(condition_id)} is ${value}${why === "" ? "" : ` (${why})`}`);
     }
   }
-  for (const { stage_id, message } of parts.obstacles) lines.push(`- Stage ${code(stage_id)}: ${code(message)}`);
+  for (const { stage_id, message } of parts.obstacles) {
+    lines.push(`- Stage ${code(stage_id)} cannot be evaluated now: ${code(message)}`);
+  }
   for (const { stage_id, sets, classification } of missing) {
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
