@@ -10,7 +10,7 @@ import { startServer, type Wire } from "./client.ts";
 import { gate, gateArgs, inFolder } from "./gate_command.ts";
 import { callText, type HttpServer, listening, send } from "./http_fixture.ts";
 import { ownCertificate } from "./own_certificates.ts";
-import { withTlsServer, writeSecret } from "./typed_fixture.ts";
+import { textsBelow, withTlsServer, writeSecret } from "./typed_fixture.ts";
 
 const TOKEN = "canary-bearer-5fd1c0e2";
 const KEY = "canary-key-8c44d190";
@@ -53,17 +53,6 @@ function answerTo(head: string): string {
   }
   if (head.startsWith("GET /odd")) return `HTTP/1.1 200 OK\r\n${type}content-length: 1\r\n\r\n{`;
   return `HTTP/1.1 404 Not Found\r\n${type}content-length: 2\r\n\r\n{}`;
-}
-
-/** Every file below a folder, with its text. */
-async function textsBelow(folder: string): Promise<readonly (readonly [path: string, text: string])[]> {
-  const found: (readonly [string, string])[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) found.push(...await textsBelow(path));
-    else found.push([path, new TextDecoder("latin1").decode(await Deno.readFile(path))]);
-  }
-  return found;
 }
 
 async function writeProvider(folder: string, name: string, base_url: string): Promise<void> {

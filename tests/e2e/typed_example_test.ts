@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { encodeBase64 } from "@/canonical/base64.ts";
 import { gate, inFolder } from "./gate_command.ts";
+import { textsBelow } from "./typed_fixture.ts";
 
 const DEMO = new URL("../../docs/examples/typed_service/demo.ts", import.meta.url).pathname;
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -10,17 +11,6 @@ const TOKENS = ["canary-builds-92d1f07c", "canary-approvals-5b3ae664"];
 
 /** The forms in which a credential could be written. */
 const CANARIES = TOKENS.flatMap((token) => [token, encodeBase64(new TextEncoder().encode(token)).replace(/=+$/, "")]);
-
-/** Every file below a folder, with its bytes as text. */
-async function textsBelow(folder: string): Promise<readonly (readonly [path: string, text: string])[]> {
-  const found: (readonly [string, string])[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    const path = `${folder}/${name}`;
-    if (isDirectory) found.push(...await textsBelow(path));
-    else found.push([path, new TextDecoder("latin1").decode(await Deno.readFile(path))]);
-  }
-  return found;
-}
 
 /** Arguments that deprecate one of the two providers. */
 const DEPRECATED = ["namespace_id=2", "provider_id=approvals", 'version="1"', "expected_state=active"]

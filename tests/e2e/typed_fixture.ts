@@ -106,3 +106,14 @@ export function answeringSocket(response: string): (socket: TLSSocket) => void {
 export async function writeSecret(folder: string, name: string, text: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/${name}`, text, { mode: 0o600 });
 }
+
+/** Every file below a folder, with its text. */
+export async function textsBelow(folder: string): Promise<readonly (readonly [path: string, text: string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) found.push(...await textsBelow(path));
+    else found.push([path, new TextDecoder("latin1").decode(await Deno.readFile(path))]);
+  }
+  return found;
+}
