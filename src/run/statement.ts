@@ -54,7 +54,7 @@ function statementBase(law: StatementLaw, scope: AttemptScope, item: PresentedEv
 
 /**
  * The canonical texts that a signature of an item may sign: with and without the optional members `head` and
- * `content_hash`. Empty without `observed_at` or a value, which every statement has.
+ * `content_hash`. Those at even indexes have the head. Empty without `observed_at` or a value, which every statement has.
  */
 export function statementTexts(law: StatementLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
   if (item.observed_at === undefined || item.value_identity === undefined) return [];
@@ -76,10 +76,33 @@ export function hasBoundSignature(
   scope: AttemptScope,
   item: PresentedEvidence,
 ): boolean {
-  if (item.signature === undefined) return false;
-  const key = keys.get(item.signature.key_id);
+  return hasSigned(primitives, keys, item, statementTexts(law, scope, item));
+}
+
+/**
+ * Whether an item has a signature of a trusted key over a statement that names the head. The head follows from all
+ * records before it, the parameters of the run included.
+ */
+export function hasHeadSignature(
+  primitives: Primitives,
+  keys: ReadonlyMap<string, TrustedKey>,
+  law: StatementLaw,
+  scope: AttemptScope,
+  item: PresentedEvidence,
+): boolean {
+  return hasSigned(primitives, keys, item, statementTexts(law, scope, item).filter((_, index) => index % 2 === 0));
+}
+
+function hasSigned(
+  primitives: Primitives,
+  keys: ReadonlyMap<string, TrustedKey>,
+  { signature: given }: PresentedEvidence,
+  texts: readonly string[],
+): boolean {
+  if (given === undefined) return false;
+  const key = keys.get(given.key_id);
   const publicKey = key === undefined ? null : decodeBase64(key.public_key);
-  const signature = decodeBase64(item.signature.signature);
+  const signature = decodeBase64(given.signature);
   if (publicKey?.length !== 32 || signature?.length !== 64) return false;
-  return statementTexts(law, scope, item).some((text) => primitives.verifyEd25519(publicKey, text, signature));
+  return texts.some((text) => primitives.verifyEd25519(publicKey, text, signature));
 }

@@ -68,6 +68,12 @@ def is_signed_by(key, signature, messages):
     return any(ed25519.verify(public_key, message, data) for message in messages)
 
 
+def is_over_head(attempt, item):
+    """Whether an item carries a signature by a key of the profile over a statement that names the head."""
+    key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None
+    return key is not None and is_signed_by(key, item["signature"], statements(attempt, item)[1::2])
+
+
 def is_bound(attempt, item):
     """Whether an item carries a signature by a key of the profile that is bound to this attempt."""
     key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None

@@ -1,6 +1,7 @@
 """The replay of a pack's history, claims 4 to 23 of docs/format/runpack.md."""
 
 import claims
+import evidence
 import law as laws
 import placeholders
 import records
@@ -59,7 +60,7 @@ class Replay:
         self.law = self.work = self.state = self.head = self.previous = self.created = None
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
-        self.completions, self.completed_at, self.is_permissive = {}, None, False
+        self.completions, self.completed_at, self.is_permissive, self.is_head_signed = {}, None, False, True
         # By the identity of a provider version: that of its contract, or None.
         self.versions = {}
         self.bound, self.resolved = {}, set()
@@ -95,8 +96,11 @@ class Replay:
         except _Broken as broken:
             self.ended = str(broken)
 
-    def note_course(self, profile, record):
+    def note_course(self, profile, record, step):
         """Notes what the records come to."""
+        if "parameters" in self.law and record["record_kind"] == "stage_evaluated":
+            attempt = step.attempt()
+            self.is_head_signed &= all(evidence.is_over_head(attempt, item) for item in record["body"]["evidence"] if item["qualified"])
         if profile["permissive"]["enabled"] or profile["trust"]["min_lane"] == "asserted":
             self.is_permissive = True
         if record["record_kind"] == "stage_evaluated" and record["body"]["completed"]:
@@ -122,7 +126,7 @@ class Replay:
         ]
         return {
             "status": self.state["status"], "completed_at": self.completed_at, "stages": stages,
-            "is_permissive": self.is_permissive,
+            "is_permissive": self.is_permissive, "is_head_signed": self.is_head_signed,
         }
 
     def finished(self):
@@ -265,7 +269,7 @@ class Replay:
                 after = records.fold(self.law, self.state, record, record_id)
             except records.Unfoldable:
                 raise _Broken("history_broken") from None
-            self.note_course(profile, record)
+            self.note_course(profile, record, step)
         self.receipt(record, record_id, after, receipt)
         if self.previous is None and self.law is not None and after is not None and "parameters" in after:
             # The creation was decided under the law as it stands, all later records are under the law of the run.

@@ -151,7 +151,7 @@ function contradictionsOf(examination: Examination, expectation: Expectation): A
 }
 
 /** What the runpack does not show. */
-function gapsOf({ report, run, producers }: Examination, expectation: Expectation): AdmissionReason[] {
+function gapsOf({ report, run, producers, parameters }: Examination, expectation: Expectation): AdmissionReason[] {
   const derivation = derivationOf(report);
   if (derivation === "violated") return [];
   const reasons: AdmissionReason[] = [];
@@ -173,9 +173,10 @@ function gapsOf({ report, run, producers }: Examination, expectation: Expectatio
     const message = "Asserted evidence counted, under a permissive operator profile";
     reasons.push({ code: "evidence_asserted", message });
   }
-  const isSigned = report.claims.some(({ claim, status }) =>
-    claim === "source_authenticity" && status.status === "satisfied"
-  );
+  // A statement without the head is good for a run of the same id with other parameters.
+  const isOfRun = parameters?.length === 0 || run?.is_head_signed === true;
+  const isSigned = isOfRun &&
+    report.claims.some(({ claim, status }) => claim === "source_authenticity" && status.status === "satisfied");
   if (producers.length === 0 && !isSigned && !expectation.origin_unchecked) {
     const message = "No producer key signed the runpack, and not all evidence that counted is signed by a trusted key";
     reasons.push({ code: "origin_unknown", message });

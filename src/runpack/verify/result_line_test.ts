@@ -52,7 +52,10 @@ function withStages(stages: Readonly<Record<string, StageResult["classification"
     completed_at: null,
     digests: [],
   }));
-  return { ...WHOLE, run: { status: "active", completed_at: null, stages: run, is_permissive: false } };
+  return {
+    ...WHOLE,
+    run: { status: "active", completed_at: null, stages: run, is_permissive: false, is_head_signed: true },
+  };
 }
 
 const RESULTS: readonly (readonly [Examination, string])[] = [

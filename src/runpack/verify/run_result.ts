@@ -7,7 +7,10 @@
 import type { ParameterValue } from "../../law/types.ts";
 import { TRUE } from "../../law/value/truth.ts";
 import { minimumLane } from "../../run/profile.ts";
+import { hasHeadSignature } from "../../run/statement.ts";
 import type { RunCreatedBody, RunState, RunStatus, StageClassification, TraceItem } from "../../run/types.ts";
+import { presentRecorded } from "./decide_again.ts";
+import { qualificationOf } from "./requalify.ts";
 import { isValue, type Step } from "./step.ts";
 
 /** A stage after the last record. */
@@ -29,6 +32,8 @@ export interface RunResult {
   readonly stages: readonly StageResult[];
   /** Whether asserted evidence counted under the operator profile of any record. */
   readonly is_permissive: boolean;
+  /** Whether the signature of each item that counted covers the head of its attempt, and so the parameters. */
+  readonly is_head_signed: boolean;
 }
 
 /** The collected facts of a replay in progress. */
@@ -37,21 +42,34 @@ export interface RunCourse {
   readonly completions: Map<string, Pick<StageResult, "completed_at" | "digests">>;
   completedAt: number | null;
   isPermissive: boolean;
+  isHeadSigned: boolean;
 }
 
 /** Creates an empty course. */
 export function createCourse(): RunCourse {
-  return { completions: new Map(), completedAt: null, isPermissive: false };
+  return { completions: new Map(), completedAt: null, isPermissive: false, isHeadSigned: true };
 }
 
 /** Adds a record that was replayed. */
 export function addToCourse(course: RunCourse, step: Step): void {
   const { record, environment } = step;
   if (minimumLane(environment.profile, null) === "asserted") course.isPermissive = true;
+  // Without parameters nothing reads it, and verifying signatures is expensive.
+  if (step.law.law.parameters !== undefined) course.isHeadSigned &&= areHeadSigned(step);
   if (record.record_kind !== "stage_evaluated" || !record.body.completed) return;
   const completed_at = record.acceptance_time.accepted_audit_instant;
   course.completions.set(record.body.stage_id, { completed_at, digests: digestsOf(step, record.body.trace) });
   if (record.body.run_status === "complete") course.completedAt ??= completed_at;
+}
+
+function areHeadSigned(step: Step): boolean {
+  const { record } = step;
+  const qualification = qualificationOf(step);
+  if (record.record_kind !== "stage_evaluated" || qualification === null) return true;
+  const { primitives, keys, law, attempt } = qualification.environment;
+  return record.body.evidence.every((item) =>
+    !item.qualified || hasHeadSignature(primitives, keys, law, attempt, presentRecorded(item, null))
+  );
 }
 
 /** The digests for which conditions of an attempt are True. A condition below `Not` speaks against its value. */
@@ -85,6 +103,7 @@ export function resultOfRun(course: RunCourse, { status, stages }: RunState): Ru
       ...course.completions.get(stage_id) ?? { completed_at: null, digests: [] },
     })),
     is_permissive: course.isPermissive,
+    is_head_signed: course.isHeadSigned,
   };
 }
 

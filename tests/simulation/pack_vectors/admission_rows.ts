@@ -11,6 +11,7 @@ import { type MemoryPack, packOf } from "../runpack_memory.ts";
 import {
   admissionLaw,
   BUILD_COMPLETE,
+  IMAGE,
   playAdmissionRun,
   playStagesRun,
   playTextsRun,
@@ -235,6 +236,22 @@ const PARAMETER_CASES: readonly AdmissionRow[] = [
   }),
 ];
 
+/** Signed evidence in place of a producer: what binds it to the parameters of the run is the head. */
+const HEAD_CASES: readonly AdmissionRow[] = ([
+  ["signed statements that name the head, parameters", true, true, 0, []],
+  ["signed statements that leave out the head, parameters", true, false, 4, ["origin_unknown"]],
+  ["signed statements that leave out the head, no parameters", false, false, 0, []],
+] as const).map(([name, hasParameters, namesHead, exit_code, reasons]) => {
+  const law = admissionLaw(false, hasParameters);
+  return row(name, exit_code, reasons, {
+    pack: played({ law, namesHead }),
+    signer: null,
+    producers: [],
+    trusted: [KEY_1],
+    expected: { law: law.scenario_law_identity, parameters: hasParameters ? { image: IMAGE } : {} },
+  });
+});
+
 /** More stages than a result line names. */
 const STAGE_CASES: readonly AdmissionRow[] = [15, 16, 17].map((complete) =>
   row(`${complete} complete stages`, 3, ["not_complete"], {
@@ -323,6 +340,7 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   }, ['parameter "a commit"']),
   row("a stage that the law does not have", 2, ["stage_undeclared", "not_complete"], { expected: { stage: "deploy" } }),
   ...PARAMETER_CASES,
+  ...HEAD_CASES,
   ...STAGE_CASES,
   row("more parameters than a line names, and values longer than it shows", 3, ["not_complete"], {
     base: "texts",

@@ -35,9 +35,12 @@ export const BUILD_COMPLETE = 3;
 export const RUN_COMPLETE = 5;
 
 /** The law. Another law has the same ids, and asks for less. */
-export function admissionLaw(isLax = false): CompiledLaw {
+export function admissionLaw(isLax = false, hasParameters = false): CompiledLaw {
   const signed = { authorization: "signature" };
   return lawOf({
+    ...hasParameters
+      ? { parameters: [{ parameter_id: "image", domain: { domain: "Digest", algorithm: "sha256" } }] }
+      : {},
     spec_version: "dag-v3",
     scenario_id: "release",
     namespace_id: 2,
@@ -69,12 +72,13 @@ function item(
   stage_id: string,
   condition_id: string,
   value: TypedValue,
-  isSigned = true,
+  isSigned: boolean,
+  namesHead: boolean,
 ): CallerEvidence {
   const observed = { observed_at: NOW };
   const plain = callerItem(condition_id, value, observed);
   if (!isSigned) return plain;
-  const signs = [KEY_1, 0] as const;
+  const signs = [KEY_1, namesHead ? 0 : 1] as const;
   const signature = signatureOf({ law, state, stage_id }, presented(condition_id, value, observed), { signs } as never);
   return signature === null ? plain : { ...plain, signature };
 }
@@ -85,15 +89,19 @@ export interface AdmissionPlay {
   readonly profile?: Partial<OperatorProfile>;
   /** Conditions whose items are not signed. */
   readonly unsigned?: readonly string[];
+  /** Whether the signed statements name the head; true where it is absent. */
+  readonly namesHead?: boolean;
 }
 
 /** Plays the run up to its end. */
-export function playAdmissionRun({ law = admissionLaw(), profile = {}, unsigned = [] }: AdmissionPlay = {}): PlayedRun {
+export function playAdmissionRun(
+  { law = admissionLaw(), profile = {}, unsigned = [], namesHead = true }: AdmissionPlay = {},
+): PlayedRun {
   const evaluate =
     (stage_id: string, values: Readonly<Record<string, TypedValue>>): RunMove => (_law, state, operation) =>
       evaluateCommand(operation, state.head, stage_id, {
         caller_evidence: Object.entries(values).map(([condition, value]) =>
-          item(law, state, stage_id, condition, value, !unsigned.includes(condition))
+          item(law, state, stage_id, condition, value, !unsigned.includes(condition), namesHead)
         ),
       });
   const open = (stage_id: string): RunMove => (_law, state, operation) => openCommand(operation, state.head, stage_id);
@@ -103,7 +111,15 @@ export function playAdmissionRun({ law = admissionLaw(), profile = {}, unsigned 
       trust: { min_lane: "verified", default_policy: trusting(KEY_1), providers: [] },
       ...profile,
     }),
-    start: createCommand({ allocation: { authority_id: "gate.random", run_id: hex32(0x21) } }),
+    start: createCommand({
+      allocation: { authority_id: "gate.random", run_id: hex32(0x21) },
+      ...law.law.parameters === undefined ? {} : {
+        genesis: {
+          kind: "parameters",
+          parameters: [{ parameter_id: "image", value: { value: IMAGE, value_type: "Digest" } }],
+        },
+      },
+    }),
     moves: [
       open("build"),
       evaluate("build", { tested: bool(true), image: { value: IMAGE, value_type: "Digest" } }),
