@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
 import { decodeBase64 } from "../../src/canonical/base64.ts";
 import { gate, inFolder } from "./gate_command.ts";
-import { startPeer } from "./grpc_peers.ts";
-import { HONEST, importChecks } from "./grpc_rows.ts";
+import { data, headers, message, OK_HEADERS, type Script, startPeer } from "./grpc_peers.ts";
+import { answering, HONEST, importChecks } from "./grpc_rows.ts";
 
 const CHECKS = `syntax = "proto3"; package probe.v1; import "common/name.proto";
   message In { common.Name name = 1; }
@@ -82,6 +82,49 @@ Deno.test("gate provider import grpc reads a descriptor set, and refuses what is
       assert.match(stderr, message);
     }
   }));
+
+const CANARY = "canary-token-91c3";
+const TOLD = headers([...OK_HEADERS, ["grpc-status", "16"], ["grpc-message", `wrong token ${CANARY}`]], true);
+
+/** What a server does with the credential of a call, its script, the exit code of the check. */
+const REPEATING: readonly (readonly [what: string, script: Script, code: number])[] = [
+  ["keeps it", HONEST, 0],
+  ["repeats it in its status", answering(TOLD), 4],
+  [
+    "repeats it in its message",
+    answering(
+      headers(OK_HEADERS),
+      data(message(new Uint8Array([18, CANARY.length, ...new TextEncoder().encode(CANARY)]))),
+      headers([["grpc-status", "0"]], true),
+    ),
+    4,
+  ],
+  ["closes", { at: "request", play: (socket) => void socket.destroy() }, 8],
+];
+
+for (const [what, script, expected] of REPEATING) {
+  Deno.test(`gate provider check of a gRPC server that ${what}: no output has the credential`, () =>
+    inFolder(async (folder) => {
+      const { contract, profile } = await importChecks();
+      const peer = await startPeer(script);
+      try {
+        await Deno.mkdir(`${folder}/keys`);
+        await Deno.writeTextFile(`${folder}/keys/token`, CANARY, { mode: 0o600 });
+        const endpoint = `127.0.0.1:${peer.port}`;
+        const credentials = [{ kind: "metadata", name: "x-token", locator: "file://token" }];
+        await Deno.writeTextFile(`${folder}/own.toml`, entry("probe"));
+        await Deno.writeTextFile(`${folder}/probe.contract.json`, JSON.stringify(contract));
+        const own = { ...profile, endpoint, plaintext: true, credentials };
+        await Deno.writeTextFile(`${folder}/probe.profile.json`, JSON.stringify(own));
+        const check = ["provider", "check", "probe", "errors", "--config", "own.toml", "--credentials-dir", "keys"];
+        const { code, stdout, stderr } = await gate(folder, ...check);
+        assert.equal(code, expected, stderr);
+        assert.ok(!`${stdout}${stderr}`.includes(CANARY), `${stdout}${stderr}`);
+      } finally {
+        await peer.close();
+      }
+    }));
+}
 
 /** What a profile has, its changes, the problem. */
 const REFUSED: readonly (readonly [what: string, changes: Partial<GrpcProfile>, problem: string])[] = [

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { sha256 } from "../../src/evidence/host_primitives.ts";
 import { decodeBase64 } from "../../src/canonical/base64.ts";
+import { createWorkerHost } from "../../src/evidence/sandbox/worker_host.ts";
+import type { CallQuestion, CallReply } from "../../src/evidence/typed/call.ts";
 import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
 import type { ProviderAnswer } from "../../src/evidence/types.ts";
 import { data, headers, message, OK_HEADERS, type Peer, type Script, startPeer } from "./grpc_peers.ts";
@@ -189,6 +191,36 @@ for (const [what, changes, plan, outcome] of REFUSED) {
     assert.equal(received.length, 0);
   });
 }
+
+Deno.test("a worker without the permission for the address connects to nothing: destination_blocked", async () => {
+  const peer = await startPeer(HONEST);
+  const host = createWorkerHost({
+    name: "gate-typed",
+    module: new URL("../../src/evidence/typed/grpc/call_worker.ts", import.meta.url),
+    permissions: {},
+    setup: profileFor(peer, {}),
+    concurrency: 1,
+  });
+  const question: CallQuestion = {
+    check_id: "errors",
+    params: {},
+    address: "127.0.0.1",
+    connectMillis: 10_000,
+    millis: 10_000,
+    credentials: [],
+    authorities: null,
+    client: null,
+  };
+  try {
+    const options = { limitMillis: 20_000, signal: new AbortController().signal };
+    const answer = await host.ask<CallReply>(question, options);
+    assert.equal(answer.ok && !answer.answer.ok ? answer.answer.code : JSON.stringify(answer), "destination_blocked");
+    assert.equal(peer.received().length, 0);
+  } finally {
+    host.close();
+    await peer.close();
+  }
+});
 
 Deno.test("params that are no request: params_invalid, and no connection", async () => {
   const peer = await startPeer(HONEST);
