@@ -6,6 +6,7 @@
 
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import net, { type Socket } from "node:net";
+import { setImmediate } from "node:timers";
 import tls from "node:tls";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../../types.ts";
@@ -104,7 +105,7 @@ export function callUnary(call: UnaryCall, signal: AbortSignal): Promise<UnaryAn
         clearTimeout(calling.connectTimer);
         signal.removeEventListener("abort", abort);
         // The runtime's HTTP/2 library ends the process if a session is destroyed while it reports an event of it.
-        setTimeout(() => {
+        setImmediate(() => {
           calling.session?.destroy();
           calling.socket?.destroy();
           resolve(answer);
@@ -237,8 +238,8 @@ function readResponse(calling: Calling, stream: ClientHttp2Stream): void {
     if (stream.rstCode !== http2.constants.NGHTTP2_ENHANCE_YOUR_CALM) return failAt(calling, error);
     fail(calling, "response_too_large", `the response has more than ${HEADER_LINES} headers`);
   });
-  stream.on("end", () => setTimeout(finish));
-  stream.on("close", () => setTimeout(() => failAt(calling, null)));
+  stream.on("end", () => setImmediate(finish));
+  stream.on("close", () => setImmediate(() => failAt(calling, null)));
 }
 
 /** The length that the bytes before a message declare. */
