@@ -274,6 +274,24 @@ Deno.test("gate run --server that is killed before any of its calls goes on", ()
     assert.equal(runs.length, CALLS);
   }));
 
+Deno.test("gate run --server needs no permission to define a law that is there", () =>
+  withLaw(async (folder) => {
+    const tools = ["scenarios_get", "scenario_start", "scenario_status", "scenario_next"];
+    const auth = `[server.auth]\nmode = "local_only"\nallowed_tools = ${JSON.stringify(tools)}\n`;
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    const network = '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n';
+    await Deno.writeTextFile(`${folder}/http.toml`, `${STORES}\n${network}${auth}`);
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", `${folder}/http.toml`), cwd: folder }),
+    );
+    const refused = await gate(folder, "run", "law.yaml", "--server", server.url);
+    assert.deepEqual([refused.code, refused.stdout], [7, ""]);
+    assert.match(refused.stderr, /scenario_define/);
+    await run(folder, null);
+    const { code, result } = await run(folder, { built: true, deployed: true }, "--server", server.url);
+    assert.deepEqual([code, result.status], [0, "complete"]);
+  }));
+
 Deno.test("gate run --export writes a runpack that verifies, and replaces it", () =>
   withLaw(async (folder) => {
     const identities: string[] = [];

@@ -11,6 +11,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
+import { compileNextLaw } from "../../runpack/replay.ts";
 import type { RunKey } from "../../run/types.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import {
@@ -22,6 +23,7 @@ import {
   type RunStanding,
   standingAsJson,
 } from "../run/standing.ts";
+import { READER_PRIMITIVES } from "../runpack/view.ts";
 import type { Source } from "../scenario/source.ts";
 import {
   mustCall,
@@ -142,12 +144,27 @@ async function defineLaw(
   const code = isJsonObject(error) ? member(error, "code") : undefined;
   const details = isJsonObject(error) && code === "law_exists" ? member(error, "details") ?? null : answer;
   const identity = isJsonObject(details) ? member(details, "scenario_law_identity") : undefined;
-  if (typeof identity !== "string") {
-    if (isJsonObject(error) && code === "invalid_spec") throw refusedSpec(source, error);
-    throw refusedCall("scenario_define", answer);
-  }
   const namespaceId = isJsonObject(source.value) ? Number(member(source.value, "namespace_id")) : 0;
-  return { identity, law: await readLaw(session, namespaceId, identity) };
+  if (typeof identity === "string") return { identity, law: await readLaw(session, namespaceId, identity) };
+  if (isJsonObject(error) && code === "invalid_spec") throw refusedSpec(source, error);
+  const isRefused = code === "role_refused" || code === "tool_not_allowed";
+  const defined = isRefused ? await findLaw(session, source, namespaceId) : null;
+  if (defined === null) throw refusedCall("scenario_define", answer);
+  return defined;
+}
+
+/** The law of a file on a server where the caller may not define laws; null unless it is there. */
+async function findLaw(
+  session: ToolSession,
+  source: Source,
+  namespaceId: number,
+): Promise<{ readonly identity: string; readonly law: ScenarioLaw } | null> {
+  const compiled = compileNextLaw(READER_PRIMITIVES, source.value);
+  if (!compiled.ok) return null;
+  const identity = compiled.law.scenario_law_identity;
+  const answer = await session.call("scenarios_get", { namespace_id: namespaceId, scenario_law_identity: identity });
+  const law = member(answer, "law") ?? null;
+  return isJsonObject(law) ? { identity, law: law as unknown as ScenarioLaw } : null;
 }
 
 /** The parts that determine a run. */
