@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+
+import { examineWhole, packOf } from "../../../tests/simulation/runpack_memory.ts";
+import {
+  bool,
+  callerItem,
+  createCommand,
+  environmentWith,
+  evaluateCommand,
+  lawOf,
+  openCommand,
+} from "../../../tests/simulation/kernel_fixture.ts";
+import { flag, policy, stage } from "../../../tests/simulation/law_specs.ts";
+import { playRun } from "../../../tests/simulation/runpack_run.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+
+const GOOD = "11".repeat(32);
+const OTHER = "22".repeat(32);
+const digest = (value: string): TypedValue => ({ value, value_type: "Digest" });
+const EQUALS: JsonValue = { predicate: "Equals", expected: { value: GOOD, value_type: "Digest" } };
+const ANY = policy({ combination: { combination: "AnyQualifying" }, independence: "not_required" });
+
+/** The digests of a run of one stage with the conditions `image`, which has these items, and `done`, which is true. */
+async function digestsOf(requirement: JsonValue, items: readonly string[], predicate = EQUALS): Promise<unknown> {
+  const law = lawOf({
+    spec_version: "dag-v3",
+    scenario_id: "digests",
+    namespace_id: 2,
+    conditions: [
+      flag("done"),
+      {
+        condition_id: "image",
+        observation_domain: { domain: "Digest", algorithm: "sha256" },
+        predicate,
+        evidence_use_policy: ANY,
+      },
+    ],
+    stages: [{ ...stage("gate", "done"), completion_requirement: requirement }],
+    completion_requirement: { Condition: "gate" },
+  });
+  const run = playRun({
+    law,
+    environment: environmentWith(),
+    start: createCommand(),
+    moves: [
+      (_law, state, operation) => openCommand(operation, state.head, "gate"),
+      (_law, state, operation) =>
+        evaluateCommand(operation, state.head, "gate", {
+          caller_evidence: [
+            callerItem("done", bool(true)),
+            ...items.map((value) => callerItem("image", digest(value))),
+          ],
+        }),
+    ],
+    clock: (move) => move,
+    artifacts: [],
+  });
+  const { run: result } = await examineWhole(await packOf(run));
+  return result?.stages.map(({ classification, digests }) => [classification, digests]);
+}
+
+const DONE: JsonValue = { Condition: "done" };
+const IMAGE: JsonValue = { Condition: "image" };
+const BOTH: JsonValue = { And: [DONE, IMAGE] };
+const EITHER: JsonValue = { Or: [DONE, IMAGE] };
+
+// The requirement, the items of the Digest condition, its predicate, and what the completed stage decided on.
+const ROWS: readonly (readonly [string, JsonValue, readonly string[], JsonValue, readonly string[]])[] = [
+  ["a value that holds", BOTH, [GOOD], EQUALS, [GOOD]],
+  ["any value, where the condition asks for its presence", BOTH, [OTHER], { predicate: "Exists" }, [OTHER]],
+  ["one of two values that holds", BOTH, [GOOD, OTHER], EQUALS, [GOOD]],
+  ["no value of a condition that is False", EITHER, [OTHER], EQUALS, []],
+  ["no value of a condition below Not", { Or: [DONE, { Not: IMAGE }] }, [GOOD], EQUALS, []],
+];
+
+for (const [what, requirement, items, predicate, digests] of ROWS) {
+  Deno.test(`a completed stage decided on ${what}`, async () => {
+    assert.deepEqual(await digestsOf(requirement, items, predicate), [["complete", digests]]);
+  });
+}
+
+Deno.test("a stage that is not complete decided on no digest", async () => {
+  assert.deepEqual(await digestsOf(BOTH, [OTHER]), [["open_incomplete", []]]);
+});
