@@ -128,6 +128,59 @@ for (const [what, text, expected] of TEXTS) {
   });
 }
 
+/** Edition, declarations, names that a response always has. */
+const FEATURES: readonly (readonly [edition: string, message: string, required: readonly string[]])[] = [
+  ["2023", "int32 x = 1; repeated int32 z = 2;", ["z"]],
+  ["2023", "int32 x = 1 [features.field_presence = IMPLICIT]; int32 y = 2;", ["x"]],
+  [
+    "2023",
+    "option features.field_presence = IMPLICIT; int32 x = 1; int32 y = 2 [features.field_presence = EXPLICIT];",
+    ["x"],
+  ],
+  ["2024", "int32 x = 1 [features = { field_presence: LEGACY_REQUIRED }]; int32 y = 2;", ["x"]],
+  ["2026", "int32 x = 1 [features.field_presence = IMPLICIT]; int32 y = 2;", ["x"]],
+];
+
+for (const [edition, message, required] of FEATURES) {
+  for (const atFile of [false, true]) {
+    Deno.test(`importGrpc() of "${message}" in edition ${edition}${atFile ? ", implicit in the file" : ""}`, async () => {
+      const option = atFile ? "option features.field_presence = IMPLICIT;" : "";
+      const text = `edition = "${edition}"; package a; ${option} message In {} message Out { ${message} } ${SERVICE}`;
+      const result = await importText(text);
+      assert.ok(result.ok, outcome(result));
+      const schema = result.contract.checks[0]?.result_schema as { required: readonly string[]; properties: object };
+      const explicit = message.includes("EXPLICIT") ? ["x"] : Object.keys(schema.properties);
+      assert.deepEqual(schema.required, atFile ? explicit : required);
+    });
+  }
+}
+
+Deno.test("importGrpc() keeps the features that decide the encoding", async () => {
+  const text = `edition = "2023"; package a;
+    message In { In in = 1 [features.message_encoding = DELIMITED]; repeated int32 z = 2 [features.repeated_field_encoding = EXPANDED];
+      E e = 3; enum E { option features.enum_type = CLOSED; A = 0; } }
+    message Out {} ${SERVICE}`;
+  const result = await importText(text);
+  assert.ok(result.ok, outcome(result));
+  const opened = openDescriptors((result.profile as GrpcProfile).descriptor_set_base64);
+  assert.ok(opened.ok);
+  const fields = opened.registry.getMessage("a.In")?.fields ?? [];
+  assert.deepEqual(
+    fields.map((
+      field,
+    ) => [
+      field.message !== undefined && field.delimitedEncoding,
+      field.fieldKind === "list" && field.packed,
+      field.enum?.open,
+    ]),
+    [
+      [true, false, undefined],
+      [false, false, undefined],
+      [false, false, false],
+    ],
+  );
+});
+
 /** What a name stands for, by the rule of the language: declarations, written name, full name. */
 const NAMES: readonly (readonly [declarations: string, written: string, full: string | null])[] = [
   ["message X {}", "X", "a.b.X"],

@@ -12,6 +12,7 @@ import {
   Edition,
   type EnumDescriptorProto,
   EnumDescriptorProtoSchema,
+  type FeatureSet,
   FeatureSetSchema,
   type FieldDescriptorProto,
   FieldDescriptorProto_Label,
@@ -259,18 +260,14 @@ function serviceOf(service: Service): ServiceDescriptorProto {
 }
 
 /** The features of editions that an object sets, such as `features.field_presence = IMPLICIT`. */
-function featuresOf({ options }: ReflectionObject): { options?: { features: ReturnType<typeof readFeatures> } } {
-  const set = Object.entries(options ?? {}).filter(([name]) => /^features\.[a-z_]+$/.test(name));
-  return set.length === 0 ? {} : { options: { features: readFeatures(set) } };
-}
-
-function readFeatures(
-  set: readonly (readonly [string, unknown])[],
-): ReturnType<typeof fromJson<typeof FeatureSetSchema>> {
-  return fromJson(
-    FeatureSetSchema,
-    Object.fromEntries(set.map(([name, value]) => [name.slice("features.".length), String(value)])),
-  );
+function featuresOf({ options }: ReflectionObject): { options?: { features: FeatureSet } } {
+  const given: unknown = options?.["features"];
+  if (typeof given !== "object" || given === null) return {};
+  // Features of other languages have names in parentheses.
+  const set = Object.entries(given).filter(([name]) => /^[a-z_]+$/.test(name)).map((
+    [name, one],
+  ) => [name, String(one)]);
+  return set.length === 0 ? {} : { options: { features: fromJson(FeatureSetSchema, Object.fromEntries(set)) } };
 }
 
 /** Every message, enum and package by full name: what it is, and the files that define it. */
