@@ -39,7 +39,8 @@ export interface Stores {
  *
  * const storage = {
  *   type: "memory", path: null, journal_mode: "wal", sync_mode: "full", busy_timeout_ms: 5000, batch_max_ops: 64,
- *   batch_max_bytes: 524288, batch_max_wait_ms: 2, read_pool_size: 4, writer_queue_capacity: 1024,
+ *   batch_max_bytes: 524288, batch_max_wait_ms: 2, read_pool_size: 4, writer_queue_capacity: 1024, url: null,
+ *   tls_ca_path: null, connections: 4,
  * } as const;
  * const stores = await openStores(
  *   { run: { ...storage, max_versions: null }, schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 } },
