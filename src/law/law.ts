@@ -14,7 +14,7 @@ import { checkOpenings } from "./check_openings.ts";
 import { checkDuplicates, checkReferences, knownNames } from "./check_names.ts";
 import { readSpec } from "./decode_spec.ts";
 import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
-import { proveMonotone, proveRequirements, proveStageGraph } from "./proof_law.ts";
+import { proveMonotone, proveRequirements, proveStageGraph } from "./proof/proof_law.ts";
 import { collector } from "./refusals.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "./types.ts";
 

@@ -6,7 +6,7 @@ import { type Editable, environment, flag, fullSpec, leastSpec, stage } from "..
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";
-import { classifySatisfiability } from "./satisfiability.ts";
+import { classifySatisfiability } from "./proof/satisfiability.ts";
 import { REFUSALS_MAXIMUM } from "./refusals.ts";
 import type { LawLimits, Refusal, Requirement } from "./types.ts";
 

@@ -9,8 +9,8 @@ import type { JsonValue } from "../canonical/json.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { constructLaw, graphIdentity, graphOf, lawIdentity, reproveLaw } from "./law.ts";
 import { lawAsJson, normalizeRequirement } from "./normal_form.ts";
-import { classifySatisfiability } from "./satisfiability.ts";
-import { proveRequirements } from "./proof_law.ts";
+import { classifySatisfiability } from "./proof/satisfiability.ts";
+import { proveRequirements } from "./proof/proof_law.ts";
 import { collector } from "./refusals.ts";
 import type { Requirement } from "./types.ts";
 

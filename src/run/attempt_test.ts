@@ -20,7 +20,7 @@ import type { Editable } from "../../tests/simulation/law_specs.ts";
 import type { Accepted, Environment, EvaluateCommand } from "./command.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { decide } from "./decide.ts";
+import { decide } from "./decide/decide.ts";
 import type { AcquisitionWitness, ProcedureName, RecordedEvidence, RunState } from "./types.ts";
 
 const HOUR: Editable = { freshness: { freshness: "MaximumAge", maximum_age_millis: 3_600_000 } };

@@ -15,7 +15,7 @@ import { complete, evaluate, LAW, open, OVER, play, submit } from "../../tests/s
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Accepted, Decision } from "./command.ts";
-import { decide } from "./decide.ts";
+import { decide } from "./decide/decide.ts";
 import { stateIdentity } from "./fold.ts";
 import { asJson } from "./primitives.ts";
 

@@ -10,7 +10,7 @@ import { graphIdentity, lawIdentity } from "../law/law.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { type Command, type Environment, environmentUnder, type Stamps } from "./command.ts";
 import { compileLaw } from "./compile.ts";
-import { decide } from "./decide.ts";
+import { decide } from "./decide/decide.ts";
 import { fold, stateIdentity } from "./fold.ts";
 import { invocationIdentity } from "./invocation.ts";
 import { asJson } from "./primitives.ts";

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
-import { decide } from "../run/decide.ts";
+import { decide } from "../run/decide/decide.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,

@@ -6,8 +6,8 @@
 
 import { z } from "zod";
 import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
-import { admitEvaluation } from "../run/decide_evaluate.ts";
-import { type AcceptedSteps, decideSteps, type Step } from "../run/decide_steps.ts";
+import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
+import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";

@@ -6,7 +6,7 @@
 
 import { z } from "zod";
 import { runKeyOf } from "../run/command.ts";
-import { decide } from "../run/decide.ts";
+import { decide } from "../run/decide/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { constructLaw } from "../../src/law/law.ts";
-import { compileFormula } from "../../src/law/formula.ts";
-import { proveGraph } from "../../src/law/proof_graph.ts";
+import { compileFormula } from "../../src/law/proof/formula.ts";
+import { proveGraph } from "../../src/law/proof/proof_graph.ts";
 import type { Prerequisite, Requirement } from "../../src/law/types.ts";
 import { type Editable, environment, flag, stage } from "./law_specs.ts";
 

@@ -4,7 +4,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "../../src/law/value/truth.ts";
 import type { Accepted, Command, Decision } from "../../src/run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../src/run/compile.ts";
-import { decide } from "../../src/run/decide.ts";
+import { decide } from "../../src/run/decide/decide.ts";
 import { evaluateCompletion, evaluateEvidence, type Judgement } from "../../src/run/evaluate.ts";
 import type { PresentedEvidence } from "../../src/run/evidence.ts";
 import { fold, stateIdentity } from "../../src/run/fold.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Accepted, Command } from "../../src/run/command.ts";
-import { decide } from "../../src/run/decide.ts";
+import { decide } from "../../src/run/decide/decide.ts";
 import type { RunState } from "../../src/run/types.ts";
 import {
   accepted,

@@ -12,7 +12,7 @@ import { lawAsJson } from "../../src/law/normal_form.ts";
 import { fitProviderResult } from "../../src/law/value/typed_value.ts";
 import type { Accepted, Command } from "../../src/run/command.ts";
 import type { CompiledLaw } from "../../src/run/compile.ts";
-import { decide } from "../../src/run/decide.ts";
+import { decide } from "../../src/run/decide/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../src/run/evidence.ts";
 import type { OperatorProfile } from "../../src/run/profile.ts";
 import { asJson } from "../../src/run/primitives.ts";

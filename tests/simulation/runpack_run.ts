@@ -11,7 +11,7 @@ import type { JsonValue } from "../../src/canonical/json.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
 import type { Accepted, Command, CreateCommand, Environment } from "../../src/run/command.ts";
 import type { CompiledLaw } from "../../src/run/compile.ts";
-import { decide } from "../../src/run/decide.ts";
+import { decide } from "../../src/run/decide/decide.ts";
 import { asJson } from "../../src/run/primitives.ts";
 import { PROCEDURE, type ProcedureName, type RunState } from "../../src/run/types.ts";
 import type { Artifact, RunStore, StoredLaw, StoredRecord } from "../../src/store/types.ts";

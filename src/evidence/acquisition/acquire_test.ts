@@ -22,7 +22,7 @@ import {
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { decide } from "../../run/decide.ts";
+import { decide } from "../../run/decide/decide.ts";
 import type { PresentedEvidence } from "../../run/evidence.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";

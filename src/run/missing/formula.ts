@@ -5,7 +5,7 @@
  * @module
  */
 
-import { compileFormula, type Formula, type Literal } from "../../law/formula.ts";
+import { compileFormula, type Formula, type Literal } from "../../law/proof/formula.ts";
 import type { Requirement } from "../../law/types.ts";
 
 /** In place of an index: the root has no parent, an inner node no literal. */

@@ -11,8 +11,8 @@
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";
-import { compileFormula, type Literal, variableOf } from "../../law/formula.ts";
-import { findSatisfyingAssignment } from "../../law/satisfiability.ts";
+import { compileFormula, type Literal, variableOf } from "../../law/proof/formula.ts";
+import { findSatisfyingAssignment } from "../../law/proof/satisfiability.ts";
 import type { Requirement } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import {

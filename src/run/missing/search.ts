@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Literal } from "../../law/formula.ts";
+import type { Literal } from "../../law/proof/formula.ts";
 import { add, type FlatFormula, type Holding, holds, type Meter, negationOf, remove } from "./formula.ts";
 
 /** The start of a search. */

@@ -9,7 +9,7 @@ import {
 } from "../../../tests/simulation/kernel_fixture.ts";
 import { type Editable, flag, stage } from "../../../tests/simulation/law_specs.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
-import { decide } from "../decide.ts";
+import { decide } from "../decide/decide.ts";
 import {
   countingEvidence,
   DESCRIBED_CONDITIONS,

@@ -8,7 +8,7 @@
 import type { JsonValue } from "../../canonical/json.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import { VALUE_TYPES } from "../../law/value/types.ts";
-import { CORRELATION_ID } from "../../run/decide_create.ts";
+import { CORRELATION_ID } from "../../run/decide/decide_create.ts";
 import { ITEMS_PER_CALL } from "../../run/evidence.ts";
 import { PROCEDURES, type RunRecord } from "../../run/types.ts";
 import {

@@ -10,7 +10,7 @@ import type { TypedValue } from "../../law/value/types.ts";
 import type { Command, Decision, Environment, EvaluateCommand } from "../../run/command.ts";
 import { isClockError } from "../../run/attempt.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { decide } from "../../run/decide.ts";
+import { decide } from "../../run/decide/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../run/evidence.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { readyFrontier } from "../../run/frontier.ts";

@@ -11,7 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../../can
 import { readJson } from "../../canonical/scan.ts";
 import type { CreateCommand } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { decide } from "../../run/decide.ts";
+import { decide } from "../../run/decide/decide.ts";
 import { refusal } from "../../run/refusal.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { Artifact, Receipt } from "../../store/types.ts";

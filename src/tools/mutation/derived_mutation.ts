@@ -14,7 +14,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { Refused, Request, Stamps } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import type { AcceptedSteps } from "../../run/decide_steps.ts";
+import type { AcceptedSteps } from "../../run/decide/decide_steps.ts";
 import { type DerivedFrom, derivedOperation } from "../../run/derived.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import { readRecord } from "../../run/record.ts";

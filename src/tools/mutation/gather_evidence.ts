@@ -9,7 +9,7 @@ import { type RequestedBinding, selectBindings, type SelectedBinding } from "../
 import { schemaFailure } from "../../evidence/sandbox/schema_sandbox.ts";
 import type { EvaluateCommand, Refused, Stamps } from "../../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
-import { admitEvaluation } from "../../run/decide_evaluate.ts";
+import { admitEvaluation } from "../../run/decide/decide_evaluate.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
 import type { RunState } from "../../run/types.ts";

@@ -11,7 +11,7 @@ import { lawAsJson } from "../../../src/law/normal_form.ts";
 import type { TypedValue } from "../../../src/law/value/types.ts";
 import type { Accepted, Command, EvaluateCommand } from "../../../src/run/command.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
-import { decide } from "../../../src/run/decide.ts";
+import { decide } from "../../../src/run/decide/decide.ts";
 import type { CallerEvidence } from "../../../src/run/evidence.ts";
 import { asJson } from "../../../src/run/primitives.ts";
 import type { Head, ProcedureName, RunState } from "../../../src/run/types.ts";

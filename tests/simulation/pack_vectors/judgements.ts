@@ -9,8 +9,8 @@ import type { JsonObject, JsonValue } from "../../../src/canonical/json.ts";
 import { lawAsJson } from "../../../src/law/normal_form.ts";
 import type { TypedValue } from "../../../src/law/value/types.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
-import { recordEvidence } from "../../../src/run/decide_evaluate.ts";
-import { decide } from "../../../src/run/decide.ts";
+import { recordEvidence } from "../../../src/run/decide/decide_evaluate.ts";
+import { decide } from "../../../src/run/decide/decide.ts";
 import type { CallerEvidence, PresentedEvidence } from "../../../src/run/evidence.ts";
 import { asJson } from "../../../src/run/primitives.ts";
 import {

@@ -10,7 +10,7 @@ import type { ParameterValue } from "../../../src/law/types.ts";
 import type { TypedValue } from "../../../src/law/value/types.ts";
 import type { Accepted, Command } from "../../../src/run/command.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
-import { decide } from "../../../src/run/decide.ts";
+import { decide } from "../../../src/run/decide/decide.ts";
 import { bindLaw } from "../../../src/run/parameters.ts";
 import { asJson } from "../../../src/run/primitives.ts";
 import type { RunState } from "../../../src/run/types.ts";

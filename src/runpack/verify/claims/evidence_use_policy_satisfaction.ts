@@ -8,7 +8,7 @@ import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { providerTrust } from "../../../run/acquired.ts";
 import { anchorCounts } from "../../../run/anchor.ts";
-import { recordEvidence } from "../../../run/decide_evaluate.ts";
+import { recordEvidence } from "../../../run/decide/decide_evaluate.ts";
 import type { RecordedEvidence } from "../../../run/types.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
 import { type AttemptEnvironment, qualificationOf, requalify } from "../requalify.ts";

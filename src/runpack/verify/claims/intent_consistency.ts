@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decide } from "../../../run/decide.ts";
+import { decide } from "../../../run/decide/decide.ts";
 import { sameJson } from "../../format/canonical_text.ts";
 import { requestOf } from "../procedure_request.ts";
 import { atRevision, violation } from "../findings.ts";

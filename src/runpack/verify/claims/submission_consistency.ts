@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decide } from "../../../run/decide.ts";
+import { decide } from "../../../run/decide/decide.ts";
 import { maximumPayloadBytes } from "../../../run/evidence.ts";
 import { hashPayload } from "../../../run/payload.ts";
 import type { ContentHash } from "../../../run/types.ts";

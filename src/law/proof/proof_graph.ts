@@ -33,7 +33,7 @@ export interface GraphFindings {
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { proveGraph } from "@/law/proof_graph.ts";
+ * import { proveGraph } from "@/law/proof/proof_graph.ts";
  *
  * // Stage 0 is a root, stage 1 requires stage 0, stage 2 requires itself.
  * const graph = { prerequisites: [null, 0, 4], completion: 2 };

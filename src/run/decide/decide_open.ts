@@ -4,19 +4,19 @@
  * @module
  */
 
-import { identify } from "../canonical/identity.ts";
-import type { JsonObject } from "../canonical/json.ts";
-import type { EntryPacket, Target } from "../law/types.ts";
-import type { Decision, Environment, OpenCommand, Stamps } from "./command.ts";
-import type { CompiledLaw, CompiledStage } from "./compile.ts";
-import { judgeDisclosure } from "./disclosure.ts";
-import { fold } from "./fold.ts";
-import { readyFrontier, traceStages } from "./frontier.ts";
-import { hashPayload } from "./payload.ts";
-import { asJson } from "./primitives.ts";
-import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
-import { checkHead, findStage, refusal } from "./refusal.ts";
-import type { ContentHash, Disclosure, Intent, RunState } from "./types.ts";
+import { identify } from "../../canonical/identity.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import type { EntryPacket, Target } from "../../law/types.ts";
+import type { Decision, Environment, OpenCommand, Stamps } from "../command.ts";
+import type { CompiledLaw, CompiledStage } from "../compile.ts";
+import { judgeDisclosure } from "../disclosure.ts";
+import { fold } from "../fold.ts";
+import { readyFrontier, traceStages } from "../frontier.ts";
+import { hashPayload } from "../payload.ts";
+import { asJson } from "../primitives.ts";
+import { acceptanceTime, acceptedResult, buildRecord } from "../record.ts";
+import { checkHead, findStage, refusal } from "../refusal.ts";
+import type { ContentHash, Disclosure, Intent, RunState } from "../types.ts";
 
 interface Proposal {
   readonly disclosures: Disclosure[];

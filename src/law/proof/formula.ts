@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Requirement } from "./types.ts";
+import type { Requirement } from "../types.ts";
 
 /** A leaf: twice the number of its variable, plus one if it is negated. */
 export type Literal = number;

@@ -5,19 +5,19 @@
  */
 
 import { z } from "zod";
-import { mayShowProvider } from "../evidence/disclosure_discovery.ts";
-import { quote } from "../law/suggest.ts";
-import { asJson } from "../run/primitives.ts";
-import { failure, textAnswer } from "./framework/errors.ts";
-import { name, namespaceId } from "./framework/input.ts";
-import { closed, OBJECT, ref } from "./framework/output.ts";
-import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { readVersion } from "./services/typed_providers.ts";
-import { noVersion, refuseName, shownVersion, VERSION_MEMBERS } from "./services/typed_versions.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool, ToolAnswer } from "./framework/types.ts";
+import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
+import { quote } from "../../law/suggest.ts";
+import { asJson } from "../../run/primitives.ts";
+import { failure, textAnswer } from "../framework/errors.ts";
+import { name, namespaceId } from "../framework/input.ts";
+import { closed, OBJECT, ref } from "../framework/output.ts";
+import { RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
+import { refuseRegistry } from "../services/schema_record.ts";
+import type { Services } from "../services/services.ts";
+import { readVersion } from "../services/typed_providers.ts";
+import { noVersion, refuseName, shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
+import { makeTool, READS } from "../make_tool.ts";
+import type { Tool, ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_get", group: "Read", audit: "registry" } as const;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compileFormula } from "./formula.ts";
 import { classifySatisfiability, findSatisfyingAssignment, type SatisfiabilityVerdict } from "./satisfiability.ts";
-import type { Requirement } from "./types.ts";
+import type { Requirement } from "../types.ts";
 
 const BUDGET = 2 ** 20;
 const leaf = (id: string): Requirement => ({ Condition: id });

@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { JsonObject } from "../canonical/json.ts";
-import { compareCodePoints, sortedBy } from "../canonical/order.ts";
-import type { CreateCommand, Decision, Environment, Stamps } from "./command.ts";
-import type { CompiledLaw } from "./compile.ts";
-import { maximumPayloadBytes, maximumValueBytes } from "./evidence.ts";
-import { fold } from "./fold.ts";
-import { BASE64, type HashedPayload, hashPayload } from "./payload.ts";
-import { checkParameters } from "./parameters.ts";
-import { asJson } from "./primitives.ts";
-import { buildRecord } from "./record.ts";
-import { refusal } from "./refusal.ts";
-import type { RunCreatedBody } from "./types.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { compareCodePoints, sortedBy } from "../../canonical/order.ts";
+import type { CreateCommand, Decision, Environment, Stamps } from "../command.ts";
+import type { CompiledLaw } from "../compile.ts";
+import { maximumPayloadBytes, maximumValueBytes } from "../evidence.ts";
+import { fold } from "../fold.ts";
+import { BASE64, type HashedPayload, hashPayload } from "../payload.ts";
+import { checkParameters } from "../parameters.ts";
+import { asJson } from "../primitives.ts";
+import { buildRecord } from "../record.ts";
+import { refusal } from "../refusal.ts";
+import type { RunCreatedBody } from "../types.ts";
 
 /** A correlation id: 1 to 128 token characters (RFC 9110, 5.6.2). */
 export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;

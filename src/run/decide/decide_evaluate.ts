@@ -4,21 +4,21 @@
  * @module
  */
 
-import { canonicalize } from "../canonical/canonicalize.ts";
-import type { JsonObject } from "../canonical/json.ts";
-import type { DecidedRecord, Decision, Environment, EvaluateCommand, Refused, Stamps } from "./command.ts";
-import { admitAcquired } from "./acquired.ts";
-import { attemptAt, CLOCK_BEHIND_RUN } from "./attempt.ts";
-import type { CompiledLaw, CompiledStage } from "./compile.ts";
-import { evaluateEvidence } from "./evaluate.ts";
-import { presentCallerEvidence, type PresentedEvidence, rejectLeftOut, valueMaterial } from "./evidence.ts";
-import { attemptOf, fold } from "./fold.ts";
-import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
-import { asJson } from "./primitives.ts";
-import type { QualificationEnvironment, QualifiedEvidence } from "./qualify.ts";
-import { acceptanceTime, acceptedResult, buildRecord } from "./record.ts";
-import { checkHead, findStage, refusal } from "./refusal.ts";
-import type { RecordedEvidence, RunState, StageTraceItem } from "./types.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import type { DecidedRecord, Decision, Environment, EvaluateCommand, Refused, Stamps } from "../command.ts";
+import { admitAcquired } from "../acquired.ts";
+import { attemptAt, CLOCK_BEHIND_RUN } from "../attempt.ts";
+import type { CompiledLaw, CompiledStage } from "../compile.ts";
+import { evaluateEvidence } from "../evaluate.ts";
+import { presentCallerEvidence, type PresentedEvidence, rejectLeftOut, valueMaterial } from "../evidence.ts";
+import { attemptOf, fold } from "../fold.ts";
+import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "../frontier.ts";
+import { asJson } from "../primitives.ts";
+import type { QualificationEnvironment, QualifiedEvidence } from "../qualify.ts";
+import { acceptanceTime, acceptedResult, buildRecord } from "../record.ts";
+import { checkHead, findStage, refusal } from "../refusal.ts";
+import type { RecordedEvidence, RunState, StageTraceItem } from "../types.ts";
 
 /** Whether an item has an observation: a value or `found_nothing`, even if the clock is no basis to judge it now. */
 function hasObserved({ error }: PresentedEvidence): boolean {

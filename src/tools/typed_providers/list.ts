@@ -5,16 +5,16 @@
  */
 
 import { z } from "zod";
-import { mayShowProvider } from "../evidence/disclosure_discovery.ts";
-import { textAnswer } from "./framework/errors.ts";
-import { namespaceId, pageMembers } from "./framework/input.ts";
-import { closed, listOf, orNull, TEXT } from "./framework/output.ts";
-import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { shownVersion, VERSION_MEMBERS } from "./services/typed_versions.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
+import { textAnswer } from "../framework/errors.ts";
+import { namespaceId, pageMembers } from "../framework/input.ts";
+import { closed, listOf, orNull, TEXT } from "../framework/output.ts";
+import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "../framework/pagination.ts";
+import { refuseRegistry } from "../services/schema_record.ts";
+import type { Services } from "../services/services.ts";
+import { shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
+import { makeTool, READS } from "../make_tool.ts";
+import type { Tool } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_list", group: "Read", audit: "registry" } as const;
 

@@ -20,7 +20,7 @@
  */
 
 import { compileFormula, type Formula, type Literal, type Threshold, threshold, variableOf } from "./formula.ts";
-import type { Requirement } from "./types.ts";
+import type { Requirement } from "../types.ts";
 
 /** The verdict of a proof: not constant, never true, never false, or undecided within the budget. */
 export type SatisfiabilityVerdict = "varies" | "contradiction" | "tautology" | "budget_exceeded";
@@ -42,7 +42,7 @@ class BudgetSpent extends Error {}
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { classifySatisfiability } from "@/law/satisfiability.ts";
+ * import { classifySatisfiability } from "@/law/proof/satisfiability.ts";
  *
  * const a = { Condition: "a" };
  * assert.equal(classifySatisfiability({ And: [a, { Not: a }] }, 1000).verdict, "contradiction");

@@ -12,12 +12,12 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-} from "../../tests/simulation/kernel_fixture.ts";
-import { flag, stage } from "../../tests/simulation/law_specs.ts";
+} from "../../../tests/simulation/kernel_fixture.ts";
+import { flag, stage } from "../../../tests/simulation/law_specs.ts";
 import { decide } from "./decide.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "./decide_steps.ts";
-import { derivedOperation } from "./derived.ts";
-import type { RunState } from "./types.ts";
+import { derivedOperation } from "../derived.ts";
+import type { RunState } from "../types.ts";
 
 const LAW = lawOf({
   spec_version: "dag-v3",

@@ -5,16 +5,16 @@
  */
 
 import { z } from "zod";
-import { AuthorityUnavailable, failure, success } from "./framework/errors.ts";
-import { jsonObject } from "./framework/input.ts";
-import { closed, IDENTITY, oneOfNames, TEXT } from "./framework/output.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { checkVersion, refuseName, versionMembers } from "./services/typed_versions.ts";
-import { TYPED_VERSIONS_MAXIMUM } from "../store/typed_provider_types.ts";
-import { quote } from "../law/suggest.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool, ToolAnswer } from "./framework/types.ts";
+import { AuthorityUnavailable, failure, success } from "../framework/errors.ts";
+import { jsonObject } from "../framework/input.ts";
+import { closed, IDENTITY, oneOfNames, TEXT } from "../framework/output.ts";
+import { refuseRegistry } from "../services/schema_record.ts";
+import type { Services } from "../services/services.ts";
+import { checkVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
+import { TYPED_VERSIONS_MAXIMUM } from "../../store/typed_provider_types.ts";
+import { quote } from "../../law/suggest.ts";
+import { makeTool, WRITES } from "../make_tool.ts";
+import type { Tool, ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_register", group: "Authoring", audit: "mutation" } as const;
 

@@ -5,10 +5,18 @@
  * @module
  */
 
-import type { Accepted, Environment, EvaluateCommand, OpenCommand, Refused, Stamps, SubmitCommand } from "./command.ts";
-import type { CompiledLaw } from "./compile.ts";
+import type {
+  Accepted,
+  Environment,
+  EvaluateCommand,
+  OpenCommand,
+  Refused,
+  Stamps,
+  SubmitCommand,
+} from "../command.ts";
+import type { CompiledLaw } from "../compile.ts";
 import { decide } from "./decide.ts";
-import type { RunState } from "./types.ts";
+import type { RunState } from "../types.ts";
 
 type WithoutHead<Command> = Command extends unknown ? Omit<Command, "expected_head"> : never;
 

@@ -5,13 +5,13 @@
  * @module
  */
 
-import type { Command, Decision, Environment, Stamps } from "./command.ts";
-import type { CompiledLaw } from "./compile.ts";
+import type { Command, Decision, Environment, Stamps } from "../command.ts";
+import type { CompiledLaw } from "../compile.ts";
 import { decideCreate } from "./decide_create.ts";
 import { decideEvaluate } from "./decide_evaluate.ts";
 import { decideOpen } from "./decide_open.ts";
 import { decideSubmit } from "./decide_submit.ts";
-import type { RunState } from "./types.ts";
+import type { RunState } from "../types.ts";
 
 /**
  * Decides a command at a state.

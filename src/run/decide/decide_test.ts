@@ -10,7 +10,7 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../../tests/simulation/kernel_fixture.ts";
 import {
   BAD_BASE64,
   bytes,
@@ -20,13 +20,13 @@ import {
   ROWS,
   scope,
   SMALL,
-} from "../../tests/simulation/kernel_outcome_rows.ts";
-import { complete, LAW, NEW, OPEN, play, READY, releaseLaw } from "../../tests/simulation/kernel_release.ts";
-import { canonicalize } from "../canonical/canonicalize.ts";
-import type { Accepted, Command } from "./command.ts";
+} from "../../../tests/simulation/kernel_outcome_rows.ts";
+import { complete, LAW, NEW, OPEN, play, READY, releaseLaw } from "../../../tests/simulation/kernel_release.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Accepted, Command } from "../command.ts";
 import { decide } from "./decide.ts";
-import { asJson } from "./primitives.ts";
-import type { RunState } from "./types.ts";
+import { asJson } from "../primitives.ts";
+import type { RunState } from "../types.ts";
 
 for (const [name, state, command, profile, result, outcome] of ROWS) {
   Deno.test(`decide() ${name}: ${outcome}`, () => {

@@ -4,17 +4,17 @@
  * @module
  */
 
-import type { JsonObject } from "../canonical/json.ts";
-import { isJsonContentType, isMediaType } from "../law/content_type.ts";
-import type { Decision, Environment, Stamps, SubmitCommand } from "./command.ts";
-import type { CompiledLaw } from "./compile.ts";
-import { maximumPayloadBytes } from "./evidence.ts";
-import { fold } from "./fold.ts";
-import { BASE64, hashPayload } from "./payload.ts";
-import { asJson } from "./primitives.ts";
-import { acceptedResult, buildRecord } from "./record.ts";
-import { checkHead, refusal } from "./refusal.ts";
-import type { RunState } from "./types.ts";
+import type { JsonObject } from "../../canonical/json.ts";
+import { isJsonContentType, isMediaType } from "../../law/content_type.ts";
+import type { Decision, Environment, Stamps, SubmitCommand } from "../command.ts";
+import type { CompiledLaw } from "../compile.ts";
+import { maximumPayloadBytes } from "../evidence.ts";
+import { fold } from "../fold.ts";
+import { BASE64, hashPayload } from "../payload.ts";
+import { asJson } from "../primitives.ts";
+import { acceptedResult, buildRecord } from "../record.ts";
+import { checkHead, refusal } from "../refusal.ts";
+import type { RunState } from "../types.ts";
 
 function refuseScope(law: CompiledLaw, state: RunState, command: SubmitCommand): Decision | null {
   const { scope } = command;

@@ -5,22 +5,22 @@
  */
 
 import { z } from "zod";
-import { canonicalize } from "../canonical/canonicalize.ts";
-import { decodeBase64 } from "../canonical/base64.ts";
-import type { JsonValue } from "../canonical/json.ts";
-import { sealContract, sealVersion } from "../evidence/contract/seal.ts";
-import type { ImportRefusal, ImportResult } from "../evidence/typed/import_result.ts";
-import type { ImportSource } from "../evidence/typed/import_sandbox.ts";
-import { asJson } from "../run/primitives.ts";
-import { failure, textAnswer } from "./framework/errors.ts";
-import { briefly, jsonObject, name } from "./framework/input.ts";
-import { BOOLEAN, closed, IDENTITY, INTEGER, listOf, OBJECT, orNull, ref, TEXT } from "./framework/output.ts";
-import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { refuseName, versionMembers } from "./services/typed_versions.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool, ToolAnswer } from "./framework/types.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { decodeBase64 } from "../../canonical/base64.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
+import type { ImportRefusal, ImportResult } from "../../evidence/typed/import_result.ts";
+import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
+import { asJson } from "../../run/primitives.ts";
+import { failure, textAnswer } from "../framework/errors.ts";
+import { briefly, jsonObject, name } from "../framework/input.ts";
+import { BOOLEAN, closed, IDENTITY, INTEGER, listOf, OBJECT, orNull, ref, TEXT } from "../framework/output.ts";
+import { RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
+import { refuseRegistry } from "../services/schema_record.ts";
+import type { Services } from "../services/services.ts";
+import { refuseName, versionMembers } from "../services/typed_versions.ts";
+import { makeTool, READS } from "../make_tool.ts";
+import type { Tool, ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_import", group: "Authoring", audit: "registry" } as const;
 
@@ -103,7 +103,7 @@ async function importService(services: Services, given: Input): Promise<ToolAnsw
   if (reserved !== null) return { ok: false, error: reserved };
   const source = sourceOf(given);
   if (source === null) return failure("import_failed", "Cannot import: descriptor_set_base64 is not base64");
-  const { importInSandbox } = await import("../evidence/typed/import_sandbox.ts");
+  const { importInSandbox } = await import("../../evidence/typed/import_sandbox.ts");
   const result = await importInSandbox(source, {
     provider_id,
     ...selection === undefined ? {} : { selection },

@@ -5,18 +5,18 @@
  * @module
  */
 
-import { sortedBy } from "../canonical/order.ts";
-import type { KnownNames } from "./check_names.ts";
-import type { DraftSpec } from "./decode_spec.ts";
+import { sortedBy } from "../../canonical/order.ts";
+import type { KnownNames } from "../check_names.ts";
+import type { DraftSpec } from "../decode_spec.ts";
 import { compileFormula } from "./formula.ts";
-import type { NormalRequirements } from "./normal_form.ts";
-import { below, type JsonPath, pathAt } from "../canonical/path.ts";
+import type { NormalRequirements } from "../normal_form.ts";
+import { below, type JsonPath, pathAt } from "../../canonical/path.ts";
 import { classifySatisfiability } from "./satisfiability.ts";
 import { proveGraph, type StageGraph } from "./proof_graph.ts";
-import type { Collector } from "./refusals.ts";
-import { eachLeaf, eachNode } from "./requirement_walk.ts";
-import { quote } from "./suggest.ts";
-import type { Requirement } from "./types.ts";
+import type { Collector } from "../refusals.ts";
+import { eachLeaf, eachNode } from "../requirement_walk.ts";
+import { quote } from "../suggest.ts";
+import type { Requirement } from "../types.ts";
 
 /** Maximum number of stages of a cycle that a message names. */
 const CYCLE_SHOWN = 16;

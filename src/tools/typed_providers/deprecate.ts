@@ -5,14 +5,14 @@
  */
 
 import { z } from "zod";
-import { quote } from "../law/suggest.ts";
-import { failure, success } from "./framework/errors.ts";
-import { closed, TEXT } from "./framework/output.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { noVersion, refuseName, versionMembers } from "./services/typed_versions.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { quote } from "../../law/suggest.ts";
+import { failure, success } from "../framework/errors.ts";
+import { closed, TEXT } from "../framework/output.ts";
+import { refuseRegistry } from "../services/schema_record.ts";
+import type { Services } from "../services/services.ts";
+import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
+import { makeTool, WRITES } from "../make_tool.ts";
+import type { Tool } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_deprecate", group: "Authoring", audit: "mutation" } as const;
 
