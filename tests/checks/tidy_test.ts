@@ -21,7 +21,7 @@ import {
 } from "./tidy_files.ts";
 import { checkNativeJson, NATIVE_JSON } from "./tidy_json.ts";
 import { checkWords, findWords } from "./tidy_words.ts";
-import { formatViolations, ignoredEntries, readTree, ROOT_URL } from "./tree.ts";
+import { formatViolations, isIgnored, readTree, ROOT_URL } from "./tree.ts";
 
 const tree = await readTree();
 
@@ -265,6 +265,19 @@ Deno.test("checkWords() reads its own rules and tests, and not the lock", () => 
   assert.deepEqual(checkWords([{ path: "deno.lock", text }]), []);
 });
 
-Deno.test("ignoredEntries() takes the lines that shut out one entry of the root", () => {
-  assert.deepEqual([...ignoredEntries("# note\n/.gate/\n/gate.toml\n*.log\nsrc/a\n")], [".gate", "gate.toml"]);
-});
+const IGNORED_PATHS: readonly [string, boolean][] = [
+  [".gate", true],
+  ["gate.toml", true],
+  ["release.runpack", true],
+  ["src/.gate", false],
+  ["docs/examples/pipelines/.gate", true],
+  ["docs/examples/pipelines/summary.md", true],
+  ["docs/examples/pipelines/README.md", false],
+  ["docs/examples/pipelines/x/release.runpack", false],
+];
+
+for (const [path, expected] of IGNORED_PATHS) {
+  Deno.test(`isIgnored(): what the commands of the pages write is no part of the tree, ${path}: ${expected}`, async () => {
+    assert.equal(isIgnored(await Deno.readTextFile(new URL(".gitignore", ROOT_URL)), path), expected);
+  });
+}

@@ -15,25 +15,39 @@ const BINARY_ENDING = /\.(sqlite|db|png|jpg|gif|ico|gz|tar|zip|wasm|der|p12|bin)
 /** A file over this many bytes is data: it is listed, but its text is not read. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 
-/** The names directly under the root that `.gitignore` excludes with a line `/name` or `/name/`. */
-export function ignoredEntries(gitignore: string): Set<string> {
-  const names = gitignore.split("\n").map((line) => /^\/([^/*]+)\/?$/.exec(line.trim())?.[1]);
-  return new Set(names.filter((name) => name !== undefined));
+/** Whether `.gitignore` excludes a path with a line that begins at the root; `*` stands for a part of one name. */
+export function isIgnored(gitignore: string, path: string): boolean {
+  return gitignore.split("\n").some((line) => {
+    const [, pattern] = /^\/(.+?)\/?$/.exec(line.trim()) ?? [];
+    if (pattern === undefined) return false;
+    const names = pattern.split("/");
+    const entries = path.split("/");
+    return names.length === entries.length && names.every((name, index) => matchesName(name, entries[index] ?? ""));
+  });
+}
+
+function matchesName(pattern: string, name: string): boolean {
+  const parts = pattern.split("*").map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join(".*")}$`).test(name);
 }
 
 /** Every file under the root, sorted by path; a file of data has an empty text. */
 export async function readTree(root: URL = ROOT_URL): Promise<SourceFile[]> {
   const gitignore = await Deno.readTextFile(new URL(".gitignore", root)).catch(() => "");
-  const ignored = ignoredEntries(gitignore).add(".git");
   const files: SourceFile[] = [];
-  await collect(root, "", ignored, files);
+  await collect(root, "", (path) => path === ".git" || isIgnored(gitignore, path), files);
   return files.sort((a, b) => a.path < b.path ? -1 : 1);
 }
 
-async function collect(folder: URL, prefix: string, ignored: Set<string>, files: SourceFile[]): Promise<void> {
+async function collect(
+  folder: URL,
+  prefix: string,
+  ignored: (path: string) => boolean,
+  files: SourceFile[],
+): Promise<void> {
   for await (const entry of Deno.readDir(folder)) {
     const path = prefix + entry.name;
-    if (ignored.has(path)) continue;
+    if (ignored(path)) continue;
     if (entry.isDirectory) await collect(new URL(`${entry.name}/`, folder), `${path}/`, ignored, files);
     else files.push({ path, text: await readText(new URL(entry.name, folder)) });
   }
