@@ -99,6 +99,38 @@ Deno.test("gate run evaluates parallel stages, and repeats no attempt of either"
     }
   }, PARALLEL_LAW));
 
+/** A law with a root stage for each condition, complete when all are. */
+function lawOfStages(conditionIds: readonly string[]): string {
+  const leaf = (Condition: string): object => ({ Condition });
+  return JSON.stringify({
+    spec_version: "dag-v3",
+    scenario_id: "release",
+    namespace_id: 2,
+    conditions: conditionIds.map((condition_id) => ({
+      condition_id,
+      observation_domain: { domain: "Boolean" },
+      predicate: { predicate: "Equals", expected: true },
+    })),
+    stages: conditionIds.map((id) => ({
+      stage_id: `stage_${id}`,
+      prerequisite: { kind: "root" },
+      completion_requirement: leaf(id),
+      entry_packets: [],
+    })),
+    completion_requirement: { And: conditionIds.map((id) => leaf(`stage_${id}`)) },
+  });
+}
+
+Deno.test("gate run, gate status: exit 3 for a False attempt with more than 20 attempts of other stages after it", () =>
+  withLaw(async (folder) => {
+    const first = await run(folder, { a: false }, "--run-key", "a");
+    assert.deepEqual([first.code, first.result.recorded], [3, 22]);
+    const status = await gate(folder, "status", first.result.run_id);
+    assert.equal(status.code, 3);
+    assert.match(status.stdout, /\n {2}stage_a +open, attempt 1 was false\n/);
+    assert.match(status.stdout, /\n {2}stage_v +open, attempt 22 was unknown\n/);
+  }, lawOfStages([..."abcdefghijklmnopqrstuv"])));
+
 Deno.test("gate run with other parameters is another run", () =>
   withLaw(async (folder) => {
     await Deno.writeTextFile(`${folder}/evidence.json`, evidence({ built: true, deployed: "1.2" }));

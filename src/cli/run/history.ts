@@ -14,7 +14,8 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { findRun, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
 
-interface HistoryItem {
+/** A record with its identity. */
+export interface HistoryItem {
   readonly record_id: string;
   readonly record: RunRecord;
 }
@@ -23,25 +24,27 @@ interface HistoryItem {
 export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
   return withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
-    const records = await readHistory(session, run);
+    const records = await Array.fromAsync(readHistory(session, run));
     if (flags.json === true) writeResult("history", { ...run.run_key, records });
     else writeOut(columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]));
     return EXIT.ok;
   });
 }
 
-async function readHistory(session: ToolSession, { run_key, scenario_id }: RunItem): Promise<HistoryItem[]> {
-  const found: HistoryItem[] = [];
+/** The records of a run in their order, a page at a time. */
+export async function* readHistory(
+  session: ToolSession,
+  { run_key, scenario_id }: Pick<RunItem, "run_key" | "scenario_id">,
+): AsyncGenerator<HistoryItem> {
   let after: number | null = 0;
   while (after !== null) {
     const input = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id, after_revision: after };
     const answer = await mustCall(session, "scenario_history", { ...input, limit: 1000 });
     const records = answer["records"] ?? null;
-    found.push(...(isJsonArray(records) ? records : []) as unknown as HistoryItem[]);
+    yield* (isJsonArray(records) ? records : []) as unknown as HistoryItem[];
     const next = answer["next_after_revision"];
     after = typeof next === "number" ? next : null;
   }
-  return found;
 }
 
 function rowOf({ record }: HistoryItem): string[] {

@@ -14,6 +14,7 @@ import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
+import { readHistory } from "./history.ts";
 
 /** Where a run stands. */
 export interface RunStanding {
@@ -45,6 +46,7 @@ export async function readStanding(
   { namespace_id, run_id }: RunKey,
   law: ScenarioLaw,
 ): Promise<RunStanding> {
+  const run_key = { namespace_id, run_id };
   const { scenario_id } = law;
   const status = await mustCall(session, "scenario_status", {
     namespace_id,
@@ -56,9 +58,12 @@ export async function readStanding(
   const inOrder = <Stage extends { readonly stage_id: string }>(stages: readonly Stage[]): readonly Stage[] =>
     stages.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
   const stages = inOrder(listOf<RunStanding["stages"][number]>(status, "stages"));
-  const last = new Map(listOf<LastAttempt>(status, "recent_attempts").map((attempt) => [attempt.stage_id, attempt]));
+  const open = stages.filter(({ classification }) => classification === "open_incomplete").map(({ stage_id }) =>
+    stage_id
+  );
+  const last = await lastAttempts(session, { run_key, scenario_id }, listOf(status, "recent_attempts"), open);
   return {
-    run_key: { namespace_id, run_id },
+    run_key,
     scenario_id,
     law,
     status: status["status"] as RunStatus,
@@ -66,13 +71,36 @@ export async function readStanding(
     stages,
     ready_frontier: listOf<string>(status, "ready_frontier"),
     missing: inOrder(listOf<StageStanding>(status, "missing")),
-    attempts: stages.flatMap(({ stage_id, classification }) => {
-      const attempt = last.get(stage_id);
-      if (classification !== "open_incomplete" || attempt === undefined) return [];
-      const { attempt_number, record_id, outcome, causes = [] } = attempt;
+    attempts: open.flatMap((stageId) => {
+      const attempt = last.get(stageId);
+      if (attempt === undefined) return [];
+      const { stage_id, attempt_number, record_id, outcome, causes = [] } = attempt;
       return [{ stage_id, attempt_number, record_id, outcome, causes }];
     }),
   };
+}
+
+/**
+ * The last attempts by stage. The status of a run has its last attempts only, so those of other open stages are read from the history.
+ */
+async function lastAttempts(
+  session: ToolSession,
+  run: Pick<RunStanding, "run_key" | "scenario_id">,
+  recent: readonly LastAttempt[],
+  open: readonly string[],
+): Promise<ReadonlyMap<string, LastAttempt>> {
+  const last = new Map(recent.map((attempt) => [attempt.stage_id, attempt]));
+  const oldest = recent[0]?.attempt_number ?? 1;
+  const sought = new Set(open.filter((stageId) => !last.has(stageId)));
+  if (oldest === 1 || sought.size === 0) return last;
+  for await (const { record_id, record } of readHistory(session, run)) {
+    if (record.record_kind !== "stage_evaluated") continue;
+    const { stage_id, attempt_number, outcome } = record.body;
+    if (attempt_number >= oldest) break;
+    // A record has no causes: they are derived with the answers that show attempts.
+    if (sought.has(stage_id)) last.set(stage_id, { stage_id, attempt_number, record_id, outcome, causes: [] });
+  }
+  return last;
 }
 
 function listOf<Item>(answer: JsonObject, name: string): readonly Item[] {
