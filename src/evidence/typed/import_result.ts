@@ -33,8 +33,8 @@ export const IMPORT_LIMITS = {
   descriptionCharacters: 1024,
   /** Warnings of one import. */
   warnings: 1000,
-  /** Milliseconds for one import. */
-  milliseconds: 5000,
+  /** Milliseconds for one import; with the start of its worker it ends within 5 s. */
+  milliseconds: 4000,
 } as const;
 
 /** Why an operation cannot be a check, or not without a selection, with the sentence that its reason begins with. */

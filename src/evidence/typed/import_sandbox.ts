@@ -22,7 +22,7 @@ const WORKERS = {
 
 /** Limits of one import. */
 export interface ImportSandboxOptions {
-  /** Milliseconds, 5000 by default; the start of the worker is not counted. */
+  /** Milliseconds, 4000 by default; the start of the worker is not counted. */
   readonly milliseconds?: number;
 }
 
