@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import extensions from "../../tests/vectors/law/extensions.json" with { type: "json" };
 import laws from "../../tests/vectors/law/laws.json" with { type: "json" };
 import proofs from "../../tests/vectors/law/proofs.json" with { type: "json" };
+import refusals from "../../tests/vectors/law/refusals.json" with { type: "json" };
 import { environment } from "../../tests/simulation/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
@@ -30,6 +31,16 @@ Deno.test("constructLaw(), lawIdentity() and graphIdentity() agree with the vect
   }
 });
 
+Deno.test("constructLaw() and reproveLaw() agree with the vectors of refusals", () => {
+  assert.ok(refusals.cases.some((vector) => vector.refusals.length === 0));
+  for (const { name, normal_form, refusals: expected } of refusals.cases) {
+    const value = normal_form as unknown as JsonValue;
+    const result = constructLaw(value, environment());
+    assert.deepEqual(result.ok ? [] : result.refusals.map(({ code, path }) => ({ code, path })), expected, name);
+    assert.equal(reproveLaw(value, environment()).ok, expected.length === 0, name);
+  }
+});
+
 Deno.test("classifySatisfiability() agrees with the vectors, to the visit", () => {
   const verdicts = new Set(proofs.cases.map(({ verdict }) => verdict));
   assert.deepEqual([...verdicts].sort(), ["contradiction", "tautology", "varies"]);
@@ -43,15 +54,15 @@ Deno.test("classifySatisfiability() agrees with the vectors, to the visit", () =
 
 Deno.test("proveRequirements() agrees with the vectors on which stage finds the law's budget used up", () => {
   for (const { name, budget, stages, exceeded_by } of proofs.laws) {
-    const refusals = collector();
+    const collected = collector();
     const requirements = stages.map(({ completion_requirement }) => ({
       prerequisite: undefined,
       completion: completion_requirement as unknown as Requirement,
     }));
     const draft = { stages: stages.map(({ stage_id }) => ({ stage_id })) } as unknown as DraftSpec;
-    proveRequirements(refusals, draft, { stages: requirements, completion: undefined }, budget);
+    proveRequirements(collected, draft, { stages: requirements, completion: undefined }, budget);
     const index = stages.findIndex(({ stage_id }) => stage_id === exceeded_by);
     const expected = index < 0 ? [] : [["proof_budget_exceeded", `$.stages[${index}].completion_requirement`]];
-    assert.deepEqual(refusals.report().map(({ code, path }) => [code, path]), expected, name);
+    assert.deepEqual(collected.report().map(({ code, path }) => [code, path]), expected, name);
   }
 });

@@ -142,6 +142,9 @@ def laws():
         check(law.graph_identity(form) == case["graph_identity"], case["name"])
         fault = law.construct(cj.parse(text), None)
         check(fault is None, f"{case['name']}: {fault}")
+    for case in load("law/refusals.json")["cases"]:
+        fault = law.construct(case["normal_form"], None)
+        check((fault is None) == (case["refusals"] == []), f"{case['name']}: {fault}")
     import proofs
 
     for case in load("law/proofs.json")["cases"]:

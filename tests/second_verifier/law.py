@@ -22,6 +22,10 @@ _QUOTED = r'"(?:[\t !#-\[\]-~]|\\[\t !-~])*"'
 _MEDIA_TYPE = re.compile(rf"({_TOKEN})/({_TOKEN})(?:[ \t]*;[ \t]*{_TOKEN}=(?:{_TOKEN}|{_QUOTED}))*\Z")
 
 
+OPENING_BYTES = 4_194_304
+INTENT_BYTES = 512
+
+
 def is_media_type(value):
     return isinstance(value, str) and len(value) <= 256 and _MEDIA_TYPE.match(value) is not None
 
@@ -39,7 +43,9 @@ def suits(payload_kind, content_type):
     return payload_kind == "external" or is_json_type(content_type) == (payload_kind == "json")
 
 
-_timestamp = closed({"kind": one_of("unix_millis", "logical"), "value": integer()})
+_timestamp = variant("kind", {
+    "unix_millis": closed({"kind": text, "value": integer()}), "logical": closed({"kind": text, "value": integer(0)}),
+})
 _external = closed({"uri": bounded(1, 2048), "content_hash": content_hash}, {"encryption": identifier})
 _base64 = lambda value: isinstance(value, str) and _decoded(value) is not None
 payload_shape = variant("kind", {
@@ -91,7 +97,7 @@ _policy = closed({
     }),
     "freshness": variant("freshness", {
         "NotRequired": closed({"freshness": text}),
-        "MaximumAge": closed({"freshness": text, "maximum_age_millis": integer(0)}),
+        "MaximumAge": closed({"freshness": text, "maximum_age_millis": integer(1)}),
     }),
     "independence": one_of("distinct_acquisition", "distinct_provider", "not_required"),
     "integrity": one_of("canonical_content_only", "anchored_content", "signed_content"),
@@ -276,6 +282,14 @@ def _packets(law, payload_limit):
                 _ascending(packet[member], canonical, member)
             if payload_size(packet["payload"]) > payload_limit or not suits(packet["payload"]["kind"], packet["content_type"]):
                 raise _Fault("payload")
+        if sum(map(_intent_bytes, stage["entry_packets"])) > OPENING_BYTES:
+            raise _Fault("opening")
+
+
+def _intent_bytes(packet):
+    """The bytes of the intents of a packet: its canonical bytes without targets and 512 more, once a target."""
+    shown = {name: value for name, value in packet.items() if name != "targets"}
+    return (len(canonical_bytes(shown)) + INTENT_BYTES) * max(1, len(packet["targets"]))
 
 
 def _bindings(law, contracts):
