@@ -58,7 +58,8 @@ export function serialiseParams(
       path = path.replace(`{${parameter.name}}`, () => text);
     }
   }
-  const climbing = path.split("/").some((segment) => segment === "." || segment === "..");
+  // A template may write a dot as "%2e", and URL parsers accept that as a dot.
+  const climbing = path.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
   if (climbing) return invalidParams(firstPathParam(operation), 'no path segment "." or ".."');
   return { path, query: query.join("&"), headers, body: bodyOf(operation, params) };
 }

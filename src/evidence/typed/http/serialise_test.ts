@@ -111,6 +111,21 @@ Deno.test("serialiseParams() refuses two values that make a climbing segment tog
   assert.equal(form({ a: "{b}", b: "x" }), "/x/%7Bb%7Dx/y");
 });
 
+/** Path template, value, path or code. */
+const ENCODED_DOTS: readonly (readonly [string, string, string])[] = [
+  ["/x/%2e{color}/y", ".", "params_invalid"],
+  ["/x/{color}%2E", ".", "params_invalid"],
+  ["/x/%2{color}", "e", "params_invalid"],
+  ["/x/%2e{color}", "x", "/x/%2ex"],
+];
+
+for (const [path_template, value, outcome] of ENCODED_DOTS) {
+  Deno.test(`serialiseParams() puts ${JSON.stringify(value)} into ${path_template}: ${outcome}`, () => {
+    const parts = serialiseParams(httpOperation({ path_template, parameters: [PATH] }), { color: value });
+    assert.equal("error" in parts ? parts.error.code : parts.path, outcome);
+  });
+}
+
 Deno.test("serialiseParams() wants path parameters, and only params of the operation", () => {
   const operation = httpOperation({
     path_template: "/x/{color}",
