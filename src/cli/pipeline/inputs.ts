@@ -105,11 +105,25 @@ export async function readEvidence(file: string, law: ScenarioLaw): Promise<read
   if (!isJsonArray(value)) throw new CliError("usage", `Cannot use --evidence "${file}": expected an array of items`);
   const known = law.conditions.map(({ condition_id }) => condition_id);
   return value.map((item, index) => {
-    const condition = isJsonObject(item) ? member(item, "condition_id") : undefined;
-    if (isJsonObject(item) && typeof condition === "string" && known.includes(condition)) return item;
-    const why = typeof condition === "string"
-      ? `the law has no condition ${JSON.stringify(condition)}${didYouMean(condition, known)}`
-      : "expected an object with condition_id, value and retention";
-    throw new CliError("usage", `Cannot use --evidence "${file}": $[${index}]: ${why}`);
+    const why = isJsonObject(item) ? faultOf(item, known) : `: ${ITEM_EXPECTED}`;
+    if (isJsonObject(item) && why === null) return item;
+    throw new CliError("usage", `Cannot use --evidence "${file}": $[${index}]${why}`);
   });
+}
+
+const ITEM_EXPECTED = "expected an object with condition_id, value and retention";
+
+/** The fault of an item with its place in the file, or null. A call names items by their place in the part of one stage. */
+function faultOf(item: JsonObject, known: readonly string[]): string | null {
+  const condition = member(item, "condition_id");
+  if (typeof condition !== "string") return `: ${ITEM_EXPECTED}`;
+  if (!known.includes(condition)) {
+    return `: the law has no condition ${JSON.stringify(condition)}${didYouMean(condition, known)}`;
+  }
+  const value = member(item, "value") ?? null;
+  if (!isJsonObject(value) || member(value, "value_type") === undefined) {
+    return `.value: expected an object such as {"value": 0, "value_type": "Integer"}`;
+  }
+  if (isJsonObject(member(item, "retention") ?? null)) return null;
+  return `.retention: expected an object such as {"retention": "RetainCanonicalValue"}`;
 }
