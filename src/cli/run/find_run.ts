@@ -5,9 +5,7 @@
  */
 
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
-import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
-import type { GateConfig } from "../../config/types.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
 import {
   mustCall,
@@ -17,7 +15,7 @@ import {
   withLocalSession,
   withServerSession,
 } from "../session/tool_session.ts";
-import { PIPELINE_STORE, requireFile, storeFile } from "../store/files.ts";
+import { requireFile, storeFile, withPipelineStore } from "../store/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 
 /** The flags that all commands on runs have. */
@@ -53,14 +51,6 @@ export async function withRunTools<Result>(
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   if (config.run_state_store.type !== "postgres") await requireFile(storeFile(config, "run_state_store"));
   return await withLocalSession(config, body);
-}
-
-/** The configuration with the store that `gate run --run-key` made in this folder, where it has no store of its own. */
-async function withPipelineStore(config: GateConfig): Promise<GateConfig> {
-  const { run_state_store: store } = config;
-  const path = resolve(PIPELINE_STORE);
-  if (store.type !== "memory" || (await Deno.stat(path).catch(() => null))?.isFile !== true) return config;
-  return { ...config, run_state_store: { ...store, type: "sqlite", path } };
 }
 
 /** The namespaces of `--namespace`, else all that the caller may read. */

@@ -22,7 +22,7 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
-import { withRunStore } from "../store/files.ts";
+import { withPipelineStore, withRunStore } from "../store/files.ts";
 
 /** The flags of `gate runpack export`. */
 export interface RunpackExportOptions {
@@ -42,7 +42,7 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
   const runKey = runKeyOf(flags);
   const target = targetOf(flags);
   const signer = await signerOf(flags.signingKey);
-  const config = await loadConfig({ config: flags.config });
+  const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   const dataDir = dataDirOf(config, flags.dataDir);
   const progress = progressLine(flags.json === true);
   const publication = await publish(config, dataDir, runKey, flags.redact ?? [], signer, progress);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { resolve } from "node:path";
 import type { GateConfig } from "../../config/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { type RunStore, StoreError } from "../../store/types.ts";
@@ -19,6 +20,14 @@ export type StoreSection = typeof STORE_SECTIONS[number];
 
 /** The run store of `gate run` with a run key, where the configuration has none; in the working directory. */
 export const PIPELINE_STORE = ".gate/gate.db";
+
+/** The configuration with the store that `gate run --run-key` made in this folder, where it has no store of its own. */
+export async function withPipelineStore(config: GateConfig): Promise<GateConfig> {
+  const { run_state_store: store } = config;
+  const path = resolve(PIPELINE_STORE);
+  if (store.type !== "memory" || (await Deno.stat(path).catch(() => null))?.isFile !== true) return config;
+  return { ...config, run_state_store: { ...store, type: "sqlite", path } };
+}
 
 /** The files of both stores, each once. */
 export function storeFiles(config: GateConfig): readonly string[] {
