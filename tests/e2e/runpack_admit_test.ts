@@ -5,6 +5,7 @@ import { signatureName } from "../../src/runpack/format/archive.ts";
 import { lawAsJson } from "../../src/law/normal_form.ts";
 import { admissionLaw, playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
 import { ADMISSION_ROWS, type AdmissionCase, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
+import { NOW } from "../simulation/kernel_fixture.ts";
 import { gate as gateIn } from "./gate_command.ts";
 import { writeTree } from "../simulation/runpack_files.ts";
 import { packOf } from "../simulation/runpack_memory.ts";
@@ -138,6 +139,30 @@ for (const [what, args, message] of USAGE) {
     assert.deepEqual([code, out], [2, ""], err);
     assert.match(err, message);
   });
+}
+
+/** The instant at which the run is complete, in seconds and in milliseconds after them. */
+const COMPLETED = new Date(NOW + 4000).toISOString().slice(0, -1);
+
+// Digits after those of the millisecond, or another form, and the exit code.
+const INSTANTS: readonly (readonly [string, number])[] = [
+  [`${COMPLETED}Z`, 0],
+  [`${COMPLETED}000z`, 0],
+  [`${COMPLETED}0001Z`, 3],
+  [`${COMPLETED}9Z`, 3],
+  ["2016-12-31T23:59:60Z", 0],
+  ["9999-06-30T23:59:60Z", 3],
+];
+
+for (const [instant, expected] of INSTANTS) {
+  Deno.test(`gate runpack admit: completed at ${COMPLETED}Z, not before ${instant}: exit code ${expected}`, () =>
+    withFolder(async (folder) => {
+      await writeTree(join(folder, "release"), PACK);
+      const { scenario_law_identity: law } = admissionLaw();
+      const args = ["--law", law, "--origin-unchecked", "--not-before", instant];
+      const { code, out, err } = await gate("runpack", "admit", join(folder, "release"), ...args);
+      assert.equal(code, expected, out + err);
+    }));
 }
 
 /** The first block of a language in the section of the page about admissions. */

@@ -134,9 +134,13 @@ function textsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** The Unix milliseconds of an RFC 3339 date-time. */
+/** The first Unix millisecond that is not before an RFC 3339 date-time. A leap second counts as the end of its minute. */
 function instantOf(text: string): number {
-  const millis = parseTimestamp(text)?.kind === "date_time" ? Date.parse(text) : NaN;
-  if (Number.isSafeInteger(millis)) return millis;
-  throw new CliError("usage", `Cannot read --not-before "${text}": expected an instant such as 2026-03-01T09:00:00Z`);
+  const read = parseTimestamp(text);
+  if (read?.kind !== "date_time") {
+    throw new CliError("usage", `Cannot read --not-before "${text}": expected an instant such as 2026-03-01T09:00:00Z`);
+  }
+  const { seconds, leap, fraction } = read;
+  if (leap === 1) return (seconds + 1) * 1000;
+  return seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0")) + (fraction.length > 3 ? 1 : 0);
 }
