@@ -4,7 +4,7 @@ import { sha256 } from "../../src/evidence/host_primitives.ts";
 import type { TypedGrants } from "../../src/evidence/typed/grants.ts";
 import { httpProfile } from "../simulation/typed_documents.ts";
 import { answering, askProvider, NOON, ok, outcomeOf, readHead, withServer, write } from "./providers_fixtures.ts";
-import { withTyped } from "./typed_fixture.ts";
+import { withTyped, writeSecret } from "./typed_fixture.ts";
 import { PEERS, RESPONSE_BYTES } from "./typed_http_peers.ts";
 
 const JSON_HEAD = "content-type: application/json\r\n";
@@ -185,4 +185,52 @@ for (const [what, grants, outcome] of REFUSED) {
         assert.equal(accepted(), 0);
       });
     }));
+}
+
+const SECRET = 'canary-4f7b"2d';
+const IN_JSON = JSON.stringify(SECRET);
+
+/** What a service does with the credential that it received, response, outcome. */
+const REPEATING: readonly (readonly [what: string, response: string, outcome: string])[] = [
+  ["keeps it", ok('{"failed":3}', JSON_HEAD), "value: 3"],
+  ["repeats it in the result", ok(`{"failed":${IN_JSON}}`, JSON_HEAD), "observed: credential_repeated"],
+  [
+    "repeats it with escaped characters",
+    ok(`{"failed":${IN_JSON.replaceAll("-", "\\u002d")}}`, JSON_HEAD),
+    "observed: credential_repeated",
+  ],
+  ["repeats it as a name", ok(`{"failed":{${IN_JSON}:1}}`, JSON_HEAD), "observed: credential_repeated"],
+  [
+    "repeats it as a name that is no strict JSON",
+    ok(`{"failed":{${IN_JSON}:1,${IN_JSON}:1}}`, JSON_HEAD),
+    "observed: credential_repeated",
+  ],
+  ["repeats it in its content type", ok("{}", `content-type: text/${SECRET}\r\n`), "observed: content_type_invalid"],
+  [
+    "repeats it in its content encoding",
+    ok("{}", `${JSON_HEAD}content-encoding: ${SECRET}\r\n`),
+    "observed: credential_repeated",
+  ],
+];
+
+for (const [what, response, outcome] of REPEATING) {
+  for (const kind of ["bearer", "basic", "api_key"] as const) {
+    Deno.test(`a service that receives a ${kind} credential and ${what}: ${outcome}, without the credential`, () =>
+      withServer(answering(response), async ({ port }) => {
+        const folder = await Deno.makeTempDir();
+        try {
+          await writeSecret(folder, "token", kind === "basic" ? `user:${SECRET}` : SECRET);
+          const locator = "file://token";
+          const credential = kind === "api_key" ? { kind, header: "x-key", locator } : { kind, locator };
+          const profile = httpProfile({ base_url: `http://127.0.0.1:${port}`, credentials: [credential] });
+          await withTyped({ profile, grants: { credentialsDir: folder } }, async (provider) => {
+            const answer = await askProvider(provider, "failed", { id: "1" });
+            assert.equal(outcomeOf(answer), outcome);
+            assert.ok(!JSON.stringify(answer).includes("canary-4f7b"), JSON.stringify(answer));
+          });
+        } finally {
+          await Deno.remove(folder, { recursive: true });
+        }
+      }));
+  }
 }

@@ -11,6 +11,7 @@ import { type Finding, observed } from "../../builtin/result.ts";
 import { sha256 } from "../../host_primitives.ts";
 import { selectWhole } from "../../json_path/json_path.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
+import { credentialRepeated, hide, repeats, secretsOf } from "../repeated_credentials.ts";
 import type { GrpcOperation, GrpcProfile } from "../profile_types.ts";
 import { openDescriptors } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
@@ -110,7 +111,7 @@ function judge(target: Target, response: UnaryResponse, secrets: readonly string
     return unread(null, observed("status_unexpected", `Expected HTTP status 200, got ${httpStatus}`, details));
   }
   if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(contentType.trim())) {
-    const details = { content_type: hide(contentType.slice(0, 256), secrets) };
+    const details = { content_type: hide(contentType, secrets).slice(0, 256) };
     return unread(null, observed("content_type_invalid", "Expected content type application/grpc", details));
   }
   if (sent === null) return { code: "provider_protocol_error", reason: "the response has no grpc-status" };
@@ -141,7 +142,7 @@ function readMessage({ method, operation }: Target, body: Uint8Array, secrets: r
   }
   if (body[0] !== 0) return { code: "provider_protocol_error", reason: "the message has an unknown flag" };
   if (repeats(message, secrets)) {
-    return unread("OK", observed("credential_repeated", "The response repeats a credential of the call"));
+    return unread("OK", credentialRepeated());
   }
   const decoded = decodeResponse(method.output, message, operation.result_path);
   if (!decoded.ok) {
@@ -151,31 +152,4 @@ function readMessage({ method, operation }: Target, body: Uint8Array, secrets: r
   const selected = selectWhole(decoded.value);
   const finding: Finding = "error" in selected ? selected : { ...selected, content_type: "application/json" };
   return { finding, status: "OK", message };
-}
-
-/** Characters from which a text is a secret that a response may not repeat by chance. */
-const SECRET_CHARACTERS = 8;
-
-/** The texts of a call's credentials in every form in which a server knows them. */
-function secretsOf({ credentials }: CallQuestion): readonly string[] {
-  return credentials.flatMap(([, value]) => {
-    const bare = value.replace(/^(?:Bearer|Basic) /, "");
-    const decoded = value.startsWith("Basic ") ? decodeBase64(bare) : null;
-    const pair = decoded === null ? "" : new TextDecoder().decode(decoded);
-    return [bare, pair, pair.slice(pair.indexOf(":") + 1)].filter((text) => text !== "");
-  });
-}
-
-function hide(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
-}
-
-function repeats(message: Uint8Array, secrets: readonly string[]): boolean {
-  const text = new TextDecoder("latin1").decode(message);
-  return secrets.some((secret) => secret.length >= SECRET_CHARACTERS && text.includes(latin1(secret)));
-}
-
-/** The UTF-8 bytes of a text as characters of Latin-1. */
-function latin1(text: string): string {
-  return new TextDecoder("latin1").decode(new TextEncoder().encode(text));
 }

@@ -16,6 +16,7 @@ import { sha256 } from "../../host_primitives.ts";
 import { selectWhole } from "../../json_path/json_path.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
 import type { HttpOperation, OpenApiHttpProfile } from "../profile_types.ts";
+import { credentialRepeated, hide, repeats, repeatsInJson, secretsOf } from "../repeated_credentials.ts";
 import { type RequestParts, serialiseParams } from "./serialise.ts";
 
 const USER_AGENT = "gate/0.1";
@@ -41,16 +42,30 @@ export async function callHttp(
   const answer = await requestPinned(requestOf(profile, operation, question, parts, destination), signal);
   if (!answer.ok) return answer;
   const { response } = answer;
-  const isRead = operation.expected_status.includes(response.status);
+  const secrets = secretsOf(question);
+  const isRepeated = repeats(response.body, secrets);
+  const isRead = operation.expected_status.includes(response.status) && !isRepeated;
   const anchor: JsonObject = {
     method: operation.method,
     url_template: `${baseOf(profile)}${operation.path_template}`,
     parameters_hash: sha256(canonicalize(question.params)),
     status: response.status,
-    content_type: headerValue(response, "content-type")?.slice(0, 256) ?? null,
+    content_type: contentTypeOf(response, secrets)?.slice(0, 256) ?? null,
     body_hash: isRead ? sha256(response.body) : null,
   };
-  return { ok: true, response: { finding: findingOf(operation, response), anchor } };
+  const finding = isRepeated ? credentialRepeated() : withoutSecrets(findingOf(operation, response, secrets), secrets);
+  return { ok: true, response: { finding, anchor } };
+}
+
+/** The finding, unless it contains a secret: JSON can escape characters, so the body alone does not show it. */
+function withoutSecrets(finding: Finding, secrets: readonly string[]): Finding {
+  const text = "found" in finding ? finding.found ?? "" : canonicalize(finding.error as unknown as JsonValue);
+  return repeatsInJson(text, secrets) ? credentialRepeated() : finding;
+}
+
+function contentTypeOf(response: PinnedResponse, secrets: readonly string[]): string | null {
+  const contentType = headerValue(response, "content-type");
+  return contentType === null ? null : hide(contentType, secrets);
 }
 
 /** The base URL without a slash at its end. */
@@ -94,12 +109,12 @@ function requestOf(
   };
 }
 
-function findingOf(operation: HttpOperation, response: PinnedResponse): Finding {
+function findingOf(operation: HttpOperation, response: PinnedResponse, secrets: readonly string[]): Finding {
   const { status } = response;
   if (!operation.expected_status.includes(status)) {
     return observed("status_unexpected", `Expected another status, got ${status}`, { status });
   }
-  const contentType = headerValue(response, "content-type");
+  const contentType = contentTypeOf(response, secrets);
   if (contentType === null || !isJsonContentType(contentType)) {
     const message = "Expected content type application/json or one that ends in +json";
     return observed("content_type_invalid", message, { content_type: contentType?.slice(0, 256) ?? null });
