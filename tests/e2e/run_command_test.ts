@@ -339,6 +339,15 @@ Deno.test("gate run --export writes a runpack that verifies, and replaces it", (
     assert.equal((await gate(folder, "runpack", "verify", "memory.runpack")).code, 0);
   }));
 
+Deno.test("gate run --export that cannot replace the file is refused, and adds no file", () =>
+  withLaw(async (folder) => {
+    await Deno.mkdir(`${folder}/release`);
+    const { code, stdout, stderr } = await gate(folder, "run", "law.yaml", "--export", "release");
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^gate: Cannot write --export ".*\/release": Is a directory/);
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["law.yaml", "release"]);
+  }));
+
 Deno.test("gate run --summary says in Markdown why the gate stays closed", () =>
   withLaw(async (folder) => {
     await run(folder, { built: true, deployed: false }, "--summary", "summary.md");
@@ -398,6 +407,7 @@ const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = 
     /scenario_start answers genesis_rejected\n[^]*parameters\[0\]\.value[^]*parameters\[1\]\.value/,
   ],
   [PARAMETER_LAW, "[]", ["--parameter", "verson=1"], 2, /no such parameter; did you mean "version"\?/],
+  [LAW, "[]", ["--export", "none/a.runpack"], 2, /Cannot write --export ".*none\/a\.runpack": it does not exist/],
   [LAW, "{}", [], 2, /Cannot use --evidence "evidence.json": expected an array of items/],
   [LAW, "[", [], 2, /Cannot use --evidence "evidence.json"/],
   [LAW, '[{"condition_id":"build"}]', [], 2, /\$\[0\]: the law has no condition "build".*did you mean "built"/],

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { writeArchive } from "../../runpack/host/archive_file.ts";
-import { openContents } from "../../runpack/host/contents.ts";
+import { openContents, type PackContents } from "../../runpack/host/contents.ts";
 import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { RunKey } from "../../run/types.ts";
+import { fileReason } from "../../store/file_reason.ts";
 import { withPackErrors } from "../runpack/session.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -31,11 +32,22 @@ export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: 
   await withPackErrors(async () => {
     const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
     if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it was removed`);
-    const written = `${file}.${crypto.randomUUID().slice(0, 8)}`;
-    await writeArchive(written, contents);
-    await Deno.rename(written, file);
+    await replaceArchive(file, contents);
   });
   return identity;
+}
+
+/** Writes a pack to a file beside the named one, which it then replaces. */
+async function replaceArchive(file: string, contents: PackContents): Promise<void> {
+  const written = `${file}.${crypto.randomUUID().slice(0, 8)}`;
+  try {
+    await writeArchive(written, contents);
+    await Deno.rename(written, file);
+  } catch (error) {
+    await Deno.remove(written).catch(() => {});
+    const reason = fileReason(error);
+    throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
+  }
 }
 
 /** Runs a body with a folder for runpacks that is removed afterwards. */
