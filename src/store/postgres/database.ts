@@ -13,7 +13,7 @@ import type { Sql, TransactionSql } from "postgres";
 
 import { StoreError } from "../types.ts";
 import { describeAddress, isLoopbackHost, type PostgresAddress } from "../../config/postgres_address.ts";
-import { isReadOnly, isRolledBack, toStoreError, unavailable } from "./errors.ts";
+import { isConnectionLost, isReadOnly, isRolledBack, toStoreError, unavailable } from "./errors.ts";
 
 /** The longest time of one statement, in milliseconds. */
 const STATEMENT_MILLIS = 10_000;
@@ -86,7 +86,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     query: (text, values = []) => run((client) => statement(client, text, values)),
     transaction: (work) =>
       run(async (client) => {
-        const result = await client.begin((inner) => work((text, values = []) => statement(inner, text, values)));
+        const result = await client.begin((inner) => {
+          const done = work((text, values = []) => statement(inner, text, values));
+          return done.catch((error) => isConnectionLost(error) ? untilClosed() : Promise.reject(error));
+        });
         return result as Awaited<ReturnType<typeof work>>;
       }),
     close: async () => {
@@ -94,6 +97,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await sql.end({ timeout: 1 });
     },
   };
+}
+
+/**
+ * Never settles. The client sends a rollback for a rejected transaction, and writing to a connection that was lost would end the
+ * process. It rejects the transaction itself when the connection is closed.
+ */
+function untilClosed(): Promise<never> {
+  return new Promise(() => {});
 }
 
 async function statement(client: Sql | TransactionSql, text: string, values: readonly Value[]): Promise<Row[]> {

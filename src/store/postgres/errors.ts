@@ -43,6 +43,14 @@ export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === "25006";
 }
 
+/** Codes of a connection that ended, or that the server ends. */
+const CONNECTION_LOST = /^(?:08...|57P0[1-5]|CONNECTION_.*|ECONN.*|EPIPE|ETIMEDOUT)$/;
+
+/** Whether the connection of a statement ended with the error, so that nothing more can be sent on it. */
+export function isConnectionLost(error: unknown): boolean {
+  return CONNECTION_LOST.test(codeOf(error));
+}
+
 /** An error of the database that is not there now. The outcome of a statement that met it is not known. */
 export function unavailable(name: string, reason: string, cause?: unknown): StoreError {
   return new StoreError("unavailable", `Cannot use ${name}: ${reason}`, { cause, retryAfterMillis: RETRY_MILLIS });
