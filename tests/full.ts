@@ -119,7 +119,12 @@ export const FULL_STEPS: readonly Step[] = [
     name: "stores on PostgreSQL",
     kind: "tests",
     options: [],
-    paths: ["tests/full/postgres_store_test.ts", "tests/full/postgres_failover_test.ts"],
+    paths: [
+      "tests/full/postgres_store_test.ts",
+      "tests/full/postgres_cli_test.ts",
+      "tests/full/postgres_connection_test.ts",
+      "tests/full/postgres_failover_test.ts",
+    ],
     minutes: 10,
     needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
   },

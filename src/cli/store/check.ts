@@ -7,6 +7,7 @@
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { countOf } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
 import type { StoreCheckReport, StoreCounts, StoreProblem } from "../../store/check_types.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
@@ -21,14 +22,20 @@ export interface StoreCheckOptions {
 
 /** Runs `gate store check [FILE]`. Returns 0 if every store is sound, else 6. */
 export async function runStoreCheck(file: string | undefined, options: StoreCheckOptions): Promise<number> {
-  const paths = file === undefined ? storeFiles(await loadConfig({ config: options.config })) : [resolve(file)];
-  if (paths.length === 0) throw noFile("both stores are in memory");
+  const paths = file === undefined ? filesOf(await loadConfig({ config: options.config })) : [resolve(file)];
   const reports: StoreCheckReport[] = [];
   for (const path of paths) reports.push(await withStoreFile(path, () => check(path, options.json === true)));
   const sound = reports.every((report) => report.sound);
   if (options.json === true) writeResult("store check", { stores: reports }, sound);
   else reports.forEach(showReport);
   return sound ? EXIT.ok : EXIT.verificationFailed;
+}
+
+function filesOf(config: GateConfig): readonly string[] {
+  const paths = storeFiles(config);
+  if (paths.length > 0) return paths;
+  const { type } = config.run_state_store;
+  throw noFile(type === "memory" ? "both stores are in memory" : `run_state_store.type is "${type}"`);
 }
 
 async function check(path: string, quiet: boolean): Promise<StoreCheckReport> {

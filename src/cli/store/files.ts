@@ -42,7 +42,7 @@ export function storeFile(config: GateConfig, section: StoreSection): string {
   return path;
 }
 
-/** The error for a configuration whose stores are in memory. */
+/** The error for a configuration whose stores have no file. */
 export function noFile(why: string): CliError {
   return new CliError("usage", `Cannot find a store file: ${why}`, "name the configuration with --config");
 }

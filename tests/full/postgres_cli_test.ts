@@ -1,0 +1,168 @@
+/**
+ * The commands of several servers on one database, as processes over a real PostgreSQL server with two roles.
+ */
+import assert from "node:assert/strict";
+
+import { evidence, LAW } from "../e2e/run_command_fixture.ts";
+import { type Ended, gateArgs, inFolder, processOf } from "../e2e/gate_command.ts";
+import { OWNER, runSql, startPostgres } from "./postgres_server.ts";
+
+/** Passwords that no output may have. */
+const SERVER_PASSWORD = "canary-of-the-server";
+const OWNER_PASSWORD = "canary-of-the-owner";
+
+const CONFIG = `
+[run_state_store]
+type = "postgres"
+url = "env:GATE_DATABASE"
+
+[schema_registry]
+type = "postgres"
+url = "env:GATE_DATABASE"
+`;
+
+const server = await startPostgres();
+await runSql(server, `CREATE ROLE gate_server LOGIN PASSWORD '${SERVER_PASSWORD}'`);
+let databases = 0;
+
+/** Runs a `gate` command to its end. No output may have a password. */
+type Gate = (...args: readonly string[]) => Promise<Ended>;
+
+/** A folder with the configuration, and an empty database. */
+interface World {
+  readonly folder: string;
+  readonly database: string;
+  readonly gate: Gate;
+  readonly migrate: () => Promise<Ended>;
+}
+
+async function inWorld(body: (world: World) => Promise<void>, port: number = server.port): Promise<void> {
+  databases += 1;
+  const database = `commands_${databases}`;
+  await runSql(server, `CREATE DATABASE ${database}`);
+  const env = {
+    GATE_DATABASE: `postgres://gate_server:${SERVER_PASSWORD}@127.0.0.1:${port}/${database}`,
+    GATE_OWNER: `postgres://${OWNER}:${OWNER_PASSWORD}@127.0.0.1:${port}/${database}`,
+  };
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    await Deno.writeTextFile(`${folder}/evidence.json`, evidence({ built: true, deployed: true }));
+    const gate: Gate = (...args) => run(folder, gateArgs(...args), { ...env, GATE_CONFIG: `${folder}/gate.toml` });
+    const migrate = (): Promise<Ended> =>
+      gate("store", "migrate", "--owner", "env:GATE_OWNER", "--server-role", "gate_server");
+    await body({ folder, database, gate, migrate });
+  });
+}
+
+/** Runs `deno` with some arguments and an empty standard input; no output may have a password. */
+async function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const process = processOf(args);
+  const options = { args: [...process.args], cwd, env: { NO_COLOR: "1", ...env } };
+  const { code, stdout, stderr } = await new Deno.Command(process.command, { ...options, stdin: "null" }).output();
+  const ended = { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+  for (const password of [SERVER_PASSWORD, OWNER_PASSWORD]) {
+    assert.ok(!`${ended.stdout}${ended.stderr}`.includes(password), `${args.at(-1)} shows a password`);
+  }
+  return ended;
+}
+
+function assertEnded(ended: Ended, code: number, output: RegExp): void {
+  assert.equal(ended.code, code, ended.stderr);
+  assert.match(`${ended.stdout}${ended.stderr}`, output);
+}
+
+Deno.test("a database without tables is reported, and gate store migrate creates them", () =>
+  inWorld(async ({ database, gate, migrate }) => {
+    const missing = /it has no tables of gate, run \\?"gate store migrate\\?"/;
+    assertEnded(await gate("serve"), 8, missing);
+    assertEnded(await gate("doctor"), 8, missing);
+    assertEnded(await gate("runs"), 8, missing);
+    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 1`;
+    assertEnded(await migrate(), 0, new RegExp(`^${name} created\n$`));
+    assertEnded(await migrate(), 0, new RegExp(`^${name} are there\n$`));
+    assertEnded(await gate("doctor"), 0, /^ok +run_state_store, schema_registry +.* accepts writes$/m);
+    assertEnded(await gate("runs"), 0, /^No runs\.\n$/);
+  }));
+
+Deno.test("a run in a database is driven, listed, explained, exported and verified by separate processes", () =>
+  inWorld(async ({ folder, gate, migrate }) => {
+    await migrate();
+    const drive = ["run", "law.yaml", "--evidence", "evidence.json", "--run-key", "release 7", "--json"];
+    const first = JSON.parse((await gate(...drive, "--export", "run.runpack")).stdout).result;
+    assert.deepEqual([first.status, first.recorded, first.accepted_head.revision], ["complete", 2, 5]);
+    const again = JSON.parse((await gate(...drive)).stdout).result;
+    assert.deepEqual([again.run_id, again.recorded, again.accepted_head], [first.run_id, 0, first.accepted_head]);
+    const unrecorded = JSON.parse((await gate(...drive, "--dry-run")).stdout).result;
+    assert.notEqual(unrecorded.run_id, first.run_id);
+
+    const { result } = JSON.parse((await gate("runs", "--json")).stdout);
+    assert.deepEqual(result.runs.map(({ run_key }: { run_key: { run_id: string } }) => run_key.run_id), [first.run_id]);
+    const { run_id } = first;
+    assertEnded(await gate("status", run_id.slice(0, 8)), 0, /is complete at revision 5\n2 of 2 stages complete\n/);
+    assertEnded(await gate("history", run_id), 0, /^5 .* run complete +\S+$/m);
+    assertEnded(await gate("explain", run_id), 0, /is complete at revision 5/);
+    const archive = ["runpack", "export", "--namespace", "2", "--run", run_id, "--archive", "exported.runpack"];
+    assertEnded(await gate(...archive), 0, /./);
+    const packs = ["run.runpack", "exported.runpack"];
+    const identities = await Promise.all(packs.map(async (pack) => {
+      const verified = await gate("runpack", "verify", pack, "--json");
+      assert.equal(verified.code, 0, verified.stderr);
+      return JSON.parse(verified.stdout).result.runpack_identity;
+    }));
+    assert.equal(identities[0], identities[1]);
+    assert.ok((await Deno.stat(`${folder}/run.runpack`)).isFile);
+  }));
+
+Deno.test("the role of the servers can neither remove nor change what was accepted", () =>
+  inWorld(async ({ database, gate, migrate }) => {
+    await migrate();
+    await gate("run", "law.yaml", "--evidence", "evidence.json", "--run-key", "release 8");
+    // Statement, and whether the role may run it.
+    const rows: readonly (readonly [string, boolean])[] = [
+      ["SELECT count(*) FROM gate.records", true],
+      ["UPDATE gate.readiness SET writes = writes", true],
+      ["DELETE FROM gate.records", false],
+      ["UPDATE gate.records SET record = ''", false],
+      ["DELETE FROM gate.runs", false],
+      ["UPDATE gate.runs SET law_identity = ''", false],
+      ["UPDATE gate.runs SET creation = ''", false],
+      ["DELETE FROM gate.laws", false],
+      ["UPDATE gate.laws SET law = ''", false],
+      ["DELETE FROM gate.artifacts", false],
+      ["UPDATE gate.artifacts SET body = ''", false],
+      ["DELETE FROM gate.schemas", false],
+      ["UPDATE gate.schemas SET record = ''", false],
+      ["DELETE FROM gate.typed_providers", false],
+      ["UPDATE gate.typed_providers SET body = ''", false],
+      ["UPDATE gate.version SET version = 2", false],
+      ["TRUNCATE gate.records", false],
+      ["DROP TABLE gate.records", false],
+      ["CREATE TABLE gate.other (id int8)", false],
+    ];
+    for (const [sql, isAllowed] of rows) {
+      const asServer = runSql(server, `SET ROLE gate_server; ${sql}`, database);
+      if (isAllowed) await asServer;
+      else await assert.rejects(asServer, /permission denied|must be owner/, sql);
+    }
+  }));
+
+Deno.test("a database that does not answer ends every command with exit code 8", () =>
+  inWorld(async ({ gate }) => {
+    // Nothing listens on port 1.
+    const down = /Cannot use database \\?"commands_\d+\\?" at 127\.0\.0\.1:1: it is not available \(ECONNREFUSED\)/;
+    const commands = [["serve"], ["doctor"], ["runs"], ["run", "law.yaml"], ["store", "migrate"], [
+      ...["runpack", "export", "--namespace", "2", "--run", "0".repeat(32)],
+    ]];
+    for (const command of commands) assertEnded(await gate(...command), 8, down);
+  }, 1));
+
+Deno.test("the commands on store files say that a database has none", () =>
+  inWorld(async ({ gate }) => {
+    for (const command of ["check", "backup"]) {
+      const to = command === "backup" ? ["copy.db"] : [];
+      assertEnded(await gate("store", command, ...to), 2, /run_state_store\.type is "postgres"/);
+    }
+  }));
+
+Deno.test.afterAll(() => server[Symbol.asyncDispose]());
