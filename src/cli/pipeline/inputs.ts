@@ -5,11 +5,13 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { parseJson } from "../../canonical/scan.ts";
+import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { didYouMean } from "../../law/suggest.ts";
-import type { Refusal, ScenarioLaw } from "../../law/types.ts";
+import type { Parameter, Refusal, ScenarioLaw } from "../../law/types.ts";
+import { valueOfText } from "../../law/value/value_of_text.ts";
+import { describeDomain } from "../../tools/law_words/describe_law.ts";
 import { describeDiagnostic } from "../scenario/check.ts";
 import { type Diagnostic, diagnosticsOf, refusalsAt } from "../scenario/law.ts";
 import { readSource, readSpec, type Source } from "../scenario/source.ts";
@@ -42,7 +44,7 @@ function notLaw(
 /**
  * The genesis of a run with the values of `--parameter`, each read by the domain of the parameter.
  *
- * @throws {CliError} `usage` for an unknown, missing or repeated parameter
+ * @throws {CliError} `usage` for an unknown, missing or repeated parameter, and for a value outside the domain
  */
 export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObject {
   const declared = law.parameters ?? [];
@@ -68,21 +70,38 @@ export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObjec
     );
   }
   if (declared.length === 0) return { kind: "empty" };
-  return {
-    kind: "parameters",
-    parameters: declared.map(({ parameter_id, domain }) => ({
-      parameter_id,
-      value: { value: valueOf(given.get(parameter_id) ?? "", domain.domain), value_type: domain.domain },
-    })),
-  };
+  return { kind: "parameters", parameters: valuesOf(declared, given) };
 }
 
-/** The value of a text in a domain: a number or a boolean where the domain has such values, else the text itself. */
-function valueOf(text: string, type: string): JsonValue {
-  if (type !== "Integer" && type !== "Boolean") return text;
-  const parsed = parseJson(text);
-  return parsed.ok ? parsed.value : text;
+/** The values of all parameters, read as `gate runpack admit` reads them. */
+function valuesOf(declared: readonly Parameter[], given: ReadonlyMap<string, string>): JsonObject[] {
+  const faults: string[] = [];
+  const values = declared.flatMap(({ parameter_id, domain }) => {
+    const text = given.get(parameter_id) ?? "";
+    const value = valueOfText(text, domain);
+    if (value !== null) return [{ parameter_id, value: { ...value } }];
+    faults.push(
+      `--parameter ${shown(`${parameter_id}=${text}`)}: expected ${describeDomain(domain)}${
+        FORMS[domain.domain] ?? ""
+      }`,
+    );
+    return [];
+  });
+  if (faults.length === 0) return values;
+  throw new CliError(
+    "usage",
+    `Cannot start a run: ${countOf(faults.length, "wrong value")}`,
+    null,
+    undefined,
+    faults,
+  );
 }
+
+/** The texts of values that have one text only. */
+const FORMS: Readonly<Record<string, string>> = {
+  Boolean: ", true or false",
+  Integer: ", in decimal digits without spaces or leading zeros",
+};
 
 /** Conditions by stage. */
 export function conditionsByStage(law: ScenarioLaw): ReadonlyMap<string, ReadonlySet<string>> {
