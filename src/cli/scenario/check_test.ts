@@ -230,14 +230,15 @@ Deno.test("explainLaw() describes an order relative to the evaluation", async ()
   const first = law?.conditions.find(({ condition_id }) => condition_id === "z");
   assert.ok(first);
   const rows: readonly (readonly [predicate: string, offset: number, words: string])[] = [
-    ["GreaterThan", -86_400_000, "less than 24 hours before the evaluation"],
-    ["GreaterThanOrEqual", -86_400_000, "at most 24 hours before the evaluation"],
-    ["LessThan", -1_800_000, "more than 30 minutes before the evaluation"],
-    ["LessThanOrEqual", -3_600_000, "at least 1 hour before the evaluation"],
-    ["GreaterThan", 172_800_000, "more than 2 days after the evaluation"],
-    ["GreaterThanOrEqual", 1500, "at least 1500 ms after the evaluation"],
-    ["LessThan", 90_000, "less than 90 seconds after the evaluation"],
-    ["LessThanOrEqual", 5_400_000, "at most 90 minutes after the evaluation"],
+    ["GreaterThan", -86_400_000, "later than 24 hours before the evaluation"],
+    ["GreaterThanOrEqual", -86_400_000, "no earlier than 24 hours before the evaluation"],
+    ["LessThan", -1_800_000, "earlier than 30 minutes before the evaluation"],
+    ["LessThanOrEqual", -3_600_000, "no later than 1 hour before the evaluation"],
+    ["GreaterThan", 172_800_000, "later than 2 days after the evaluation"],
+    ["GreaterThanOrEqual", 1500, "no earlier than 1500 ms after the evaluation"],
+    ["LessThan", 90_000, "earlier than 90 seconds after the evaluation"],
+    ["LessThan", 1, "earlier than 1 ms after the evaluation"],
+    ["LessThanOrEqual", 5_400_000, "no later than 90 minutes after the evaluation"],
     ["GreaterThan", 0, "after the evaluation"],
     ["GreaterThanOrEqual", 0, "at or after the evaluation"],
     ["LessThan", 0, "before the evaluation"],

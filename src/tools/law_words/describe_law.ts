@@ -68,22 +68,19 @@ function describeExpected(expected: SetMember): string {
   return isParameterReference(expected) ? `parameter ${shown(expected.parameter)}` : describeValue(expected.value);
 }
 
-/** Words for an order, before and after the evaluation: with a distance, and without one. */
-const RELATIVE_WORDS: Readonly<Record<string, readonly [before: string, after: string, at: string]>> = {
-  GreaterThan: ["less than", "more than", "after"],
-  GreaterThanOrEqual: ["at most", "at least", "at or after"],
-  LessThan: ["more than", "less than", "before"],
-  LessThanOrEqual: ["at least", "at most", "at or before"],
+/** Words for an order: with a distance to the evaluation, and without one. */
+const RELATIVE_WORDS: Readonly<Record<string, readonly [distant: string, at: string]>> = {
+  GreaterThan: ["later than", "after"],
+  GreaterThanOrEqual: ["no earlier than", "at or after"],
+  LessThan: ["earlier than", "before"],
+  LessThanOrEqual: ["no later than", "at or before"],
 };
 
-/** Describes a relative instant, such as `is at most 24 hours before the evaluation`. */
+/** Describes a relative instant, such as `is no earlier than 24 hours before the evaluation`. */
 function describeRelativeTime(predicate: string, offset: number): string {
-  const [before, after, at] = RELATIVE_WORDS[predicate] ?? ["", "", ""];
+  const [distant, at] = RELATIVE_WORDS[predicate] ?? ["", ""];
   if (offset === 0) return `is ${at} the evaluation`;
-  const side = offset < 0
-    ? `${before} ${describeDuration(-offset)} before`
-    : `${after} ${describeDuration(offset)} after`;
-  return `is ${side} the evaluation`;
+  return `is ${distant} ${describeDuration(Math.abs(offset))} ${offset < 0 ? "before" : "after"} the evaluation`;
 }
 
 function describeValue(value: JsonValue): string {
