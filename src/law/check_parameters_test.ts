@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { type Editable, environment, leastSpec, policy, releaseSpec } from "../../tests/simulation/law_specs.ts";
 import { constructLaw, lawIdentity, reproveLaw } from "./law.ts";
 import { lintLaw } from "./lint.ts";
+import { pathAt, pathOf } from "../canonical/path.ts";
 import { lawAsJson } from "./normal_form.ts";
 import { readTemplate } from "./placeholders.ts";
 import type { ScenarioLaw } from "./types.ts";
@@ -117,22 +118,68 @@ Deno.test("readTemplate() reads URLs of RFC 6570, level 1, with a fixed host", (
   }
 });
 
-Deno.test("lintLaw() warns of a parameter that is a whole URL, file or host", () => {
-  const rows: readonly [string, Editable, number][] = [
-    ["url", { $parameter: "commit" }, 1],
-    ["url", { $template: "https://ci.example/{commit}" }, 0],
-    ["anything", { base_url: { $parameter: "commit" } }, 1],
-    ["anything", { file: { $parameter: "commit" } }, 1],
-    ["anything", { Host: { $parameter: "commit" } }, 1],
-    ["anything", { profile: { $parameter: "commit" } }, 0],
-  ];
-  for (const [name, value, count] of rows) {
-    const spec = releaseSpec();
-    params(spec)[name] = value;
-    const found = lintLaw(lawOf(spec)).filter(({ code }) => code === "parameter_chooses_source");
-    assert.equal(found.length, count, JSON.stringify(value));
-    if (count > 0) assert.ok(found[0]?.path.startsWith(`$.acquisition_bindings[0].params.${name}`));
+/** Providers, params, and what the warning advises; null without a warning. */
+const SOURCES: readonly (readonly [provider: string, name: string, advice: RegExp | null])[] = [
+  ...["url", "base_url", "baseUrl", "baseURL", "base-url", "urls", "URLs", "uri", "href", "link", "callbackLinks"].map(
+    (name) => ["ci", name, /"\$template" fixes the host$/] as const,
+  ),
+  ...["file", "files", "filePath", "fileName", "hostname", "Host", "server", "directory", "directories", "addresses"]
+    .map(
+      (name) => ["ci", name, /a fixed value leaves no choice$/] as const,
+    ),
+  ["env", "key", /a fixed value leaves no choice$/],
+  ["json", "jsonpath", /a fixed value leaves no choice$/],
+  ["rest", "jsonpath", /a fixed value leaves no choice$/],
+  ["ci", "key", null],
+  ["ci", "jsonpath", null],
+  ["ci", "profile", null],
+  ["ci", "curl", null],
+  ["ci", "observer", null],
+  ["ci", "path_count", null],
+];
+
+Deno.test("lintLaw() warns of a parameter that is a whole URL, file or host, or selects the value", () => {
+  for (const [provider_id, name, advice] of SOURCES) {
+    const law = lawOf(releaseSpec());
+    for (const value of [{ $parameter: "commit" }, [{ $parameter: "commit" }]]) {
+      const acquisition_bindings = law.acquisition_bindings.map((one) => ({
+        ...one,
+        provider_id,
+        params: { [name]: value },
+      }));
+      const found = lintLaw({ ...law, acquisition_bindings }).filter(({ code }) => code === "parameter_chooses_source");
+      const isItem = Array.isArray(value);
+      const isExpected = advice !== null && !(isItem && advice.source.startsWith("a fixed") && provider_id !== "ci");
+      assert.deepEqual(
+        found.map(({ path }) => path),
+        isExpected ? [pathOf(pathAt("acquisition_bindings", 0, "params", name, ...isItem ? [0] : []))] : [],
+        name,
+      );
+      for (const { message } of found) assert.match(message, advice ?? /^$/);
+    }
   }
+  const templated = releaseSpec();
+  params(templated).url = { $template: "https://ci.example/{commit}" };
+  params(templated).anything = { base_url: { $parameter: "commit" } };
+  const found = lintLaw(lawOf(templated)).filter(({ code }) => code === "parameter_chooses_source");
+  assert.deepEqual(found.map(({ path }) => path), ["$.acquisition_bindings[0].params.anything.base_url"]);
+});
+
+Deno.test("lintLaw() warns of a parameter that neither an expected value nor a binding uses", () => {
+  const unused = (spec: Editable): string[] =>
+    lintLaw(lawOf(spec)).filter(({ code }) => code === "parameter_unused").map(({ path }) => path);
+  const spec = releaseSpec();
+  assert.deepEqual(unused(spec), []);
+  // "limit" is an expected value and a param, "commit" a value of a set and a part of a URL.
+  spec.conditions[2].predicate.expected = { value: 3, value_type: "Integer" };
+  spec.conditions[0].predicate.expected = [{ parameter: "version" }];
+  assert.deepEqual(unused(spec), [], "used by the binding alone");
+  delete params(spec).retries;
+  assert.deepEqual(unused(spec), ["$.parameters[3]"]);
+  params(spec).url = { $template: "https://ci.example/{version}" };
+  assert.deepEqual(unused(spec), ["$.parameters[0]", "$.parameters[3]"]);
+  spec.conditions[0].predicate.expected = [{ value: "a", value_type: "String" }, { parameter: "commit" }];
+  assert.deepEqual(unused(spec), ["$.parameters[3]"], "used by a set alone");
 });
 
 Deno.test("lintLaw() does not claim that a predicate with a parameter never holds", () => {

@@ -109,6 +109,19 @@ export function awaitsParameter(predicate: Predicate): boolean {
   return expectedOf(predicate).some(isParameterReference);
 }
 
+/** The ids of the parameters that an expected value or a binding uses. */
+export function usedParameters({ conditions, acquisition_bindings }: ScenarioLaw): ReadonlySet<string> {
+  const expected = conditions.flatMap(({ predicate }) => expectedOf(predicate).filter(isParameterReference));
+  const used = new Set(expected.map(({ parameter }) => parameter));
+  for (const { params } of acquisition_bindings) {
+    if (params === undefined) continue;
+    eachPlaceholder(params, null, (placeholder) => {
+      if (typeof placeholder !== "string") placeholder.parameters.forEach((parameter) => used.add(parameter));
+    });
+  }
+  return used;
+}
+
 function expandBinding(binding: AcquisitionBinding, values: ParameterValues): AcquisitionBinding {
   const { params } = binding;
   if (params === undefined || !hasPlaceholder(params)) return binding;

@@ -5,7 +5,8 @@
  */
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
-import { type JsonPath, pathAt, pathOf, stepsTo } from "../canonical/path.ts";
+import { below, type JsonPath, pathAt, pathOf, stepsTo } from "../canonical/path.ts";
+import { usedParameters } from "./expand.ts";
 import { eachPlaceholder } from "./placeholders.ts";
 import { eachLeaf, eachNode } from "./requirement_walk.ts";
 import { quote } from "./suggest.ts";
@@ -38,8 +39,10 @@ export type WarningCode =
   | "caller_asserted"
   /** A schema is named that the law does not declare. */
   | "schema_undeclared"
-  /** A run chooses a whole URL, file or host of a binding. */
-  | "parameter_chooses_source";
+  /** A run chooses a whole URL, file or host of a binding, or which value of its source counts. */
+  | "parameter_chooses_source"
+  /** Neither an expected value nor a binding uses the parameter, so its value ties no evidence to it. */
+  | "parameter_unused";
 
 /** One warning. */
 export interface Warning {
@@ -68,6 +71,7 @@ export function lintLaw(law: ScenarioLaw, callerAsserted: readonly string[] = []
   lintStages(law, warn);
   lintSchemas(law, warn);
   lintSources(law, warn);
+  lintParameters(law, warn);
   return warnings;
 }
 
@@ -227,19 +231,50 @@ function lintSchemas(law: ScenarioLaw, warn: Warn): void {
   );
 }
 
-/** Names of params that say where a provider looks. */
-const SOURCE_NAME = /(?:^|_)(?:url|uri|file|filename|path|host|hostname|endpoint|address|domain)$/i;
+function lintParameters(law: ScenarioLaw, warn: Warn): void {
+  if (law.parameters === undefined) return;
+  const used = usedParameters(law);
+  law.parameters.forEach(({ parameter_id }, index) => {
+    if (used.has(parameter_id)) return;
+    const message =
+      `Neither an expected value nor a binding uses parameter ${quote(parameter_id)}, so its value ties ` +
+      "no evidence to it";
+    warn("parameter_unused", pathAt("parameters", index), message);
+  });
+}
+
+/** Names of params that hold a URL, in words joined by `_`. */
+const URL_NAME = /(?:^|_)(?:ur[il]|endpoint|href|link)s?$/;
+
+/** Names of other params that say where a provider looks, in words joined by `_`. */
+const SOURCE_NAME =
+  /(?:^|_)(?:(?:file|path|server|domain|(?:file|host)_?name|host)s?|address(?:es)?|director(?:y|ies))$/;
+
+/** Params of built-in providers that say which value of a source counts, by provider. */
+const SELECTORS: Readonly<Record<string, string>> = { env: "key", json: "jsonpath", rest: "jsonpath" };
+
+/** The words of a name such as `base_url`, `baseURL` or `base-url`, joined by `_`. */
+function wordsOf(name: string): string {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/([A-Z])([A-Z][a-z]{2})/g, "$1_$2");
+  return words.replaceAll("-", "_").toLowerCase();
+}
 
 function lintSources(law: ScenarioLaw, warn: Warn): void {
   if (law.parameters === undefined) return;
-  law.acquisition_bindings.forEach(({ binding_id, params }, index) => {
+  law.acquisition_bindings.forEach(({ binding_id, provider_id, params }, index) => {
     if (params === undefined) return;
-    eachPlaceholder(params, pathAt("acquisition_bindings", index, "params"), (placeholder, path) => {
+    const at = pathAt("acquisition_bindings", index, "params");
+    // The names of built-in providers are reserved for them.
+    const selector = Object.hasOwn(SELECTORS, provider_id) ? pathOf(below(at, SELECTORS[provider_id] ?? "")) : null;
+    eachPlaceholder(params, at, (placeholder, path) => {
       if (typeof placeholder === "string" || placeholder.kind !== "parameter") return;
-      const name = stepsTo(path).findLast((step) => typeof step === "string") ?? "";
-      if (!SOURCE_NAME.test(String(name))) return;
-      const message = `Parameter ${quote(placeholder.parameters[0])} is the whole ${quote(String(name))} of binding ` +
-        `${quote(binding_id)}: the caller who starts a run chooses the source; a "$template" fixes the host`;
+      const name = String(stepsTo(path).findLast((step) => typeof step === "string") ?? "");
+      const words = wordsOf(name);
+      const isUrl = URL_NAME.test(words);
+      if (!isUrl && !SOURCE_NAME.test(words) && pathOf(path) !== selector) return;
+      const remedy = isUrl ? 'a "$template" fixes the host' : "a fixed value leaves no choice";
+      const message = `Parameter ${quote(placeholder.parameters[0])} is the whole ${quote(name)} of binding ` +
+        `${quote(binding_id)}: the caller who starts a run chooses the source; ${remedy}`;
       warn("parameter_chooses_source", path, message);
     });
   });

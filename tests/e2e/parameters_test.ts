@@ -12,6 +12,7 @@ import {
   startGate,
 } from "./acquisition_serve.ts";
 import { gate as gateCommand, inFolder, STORES } from "./gate_command.ts";
+import { PARAMETER_LAW } from "./run_command_fixture.ts";
 
 const CONFIG = `${STORES}
 [[providers]]
@@ -193,4 +194,25 @@ Deno.test("a runpack of a run with parameters is verified and admitted with exac
     };
     assert.equal(await admit("commit=0af3", "version=v1"), 0);
     assert.equal(await admit("commit=beef", "version=v1"), 6);
+  }));
+
+Deno.test("gate scenario check, explain: name the parameter that nothing uses", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/law.yaml`, PARAMETER_LAW);
+    const checked = JSON.parse((await gateCommand(folder, "scenario", "check", "law.yaml", "--json")).stdout);
+    assert.ok(
+      JSON.stringify(checked).includes('"code":"parameter_unused","path":"$.parameters[1]"'),
+      JSON.stringify(checked),
+    );
+    assert.ok(!JSON.stringify(checked).includes("$.parameters[0]"));
+    const explained = await gateCommand(folder, "scenario", "explain", "law.yaml");
+    assert.match(
+      explained.stdout,
+      /- build: an integer; not used, so its value ties no evidence to it\n- version: [^;]*\n/,
+    );
+    const json = JSON.parse((await gateCommand(folder, "scenario", "explain", "law.yaml", "--json")).stdout);
+    assert.deepEqual(json.result.parameters, [
+      { parameter_id: "build", needs: "an integer", unused: true },
+      { parameter_id: "version", needs: "a string of 1 to 8 bytes" },
+    ]);
   }));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { usedParameters } from "../../law/expand.ts";
 import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
@@ -46,9 +47,11 @@ function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
       })),
     }))
   );
+  const used = usedParameters(law);
   const parameters = law.parameters?.map(({ parameter_id, domain, description }) => ({
     parameter_id,
     needs: describeDomain(domain),
+    ...used.has(parameter_id) ? {} : { unused: true },
     ...description === undefined ? {} : { description },
   }));
   return {

@@ -6,6 +6,7 @@
 
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
+import { usedParameters } from "../../law/expand.ts";
 import { requirementText } from "../../law/requirement_text.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -30,11 +31,14 @@ export function explainLaw(law: ScenarioLaw): string {
   ].join("\n");
 }
 
-function explainParameters({ parameters }: ScenarioLaw): string[] {
-  if (parameters === undefined) return [];
-  const lines = parameters.map(({ parameter_id, domain, description }) =>
-    `- ${shown(parameter_id)}: ${describeDomain(domain)}${description === undefined ? "" : ` (${shown(description)})`}`
-  );
+function explainParameters(law: ScenarioLaw): string[] {
+  if (law.parameters === undefined) return [];
+  const used = usedParameters(law);
+  const lines = law.parameters.map(({ parameter_id, domain, description }) => {
+    const note = description === undefined ? "" : ` (${shown(description)})`;
+    const mark = used.has(parameter_id) ? "" : "; not used, so its value ties no evidence to it";
+    return `- ${shown(parameter_id)}: ${describeDomain(domain)}${note}${mark}`;
+  });
   return ["The start of a run gives these values", ...lines];
 }
 
