@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
