@@ -35,7 +35,7 @@ async function checkCommands(folder: string): Promise<void> {
     [
       ["doctor"],
       0,
-      /builds version 1 is active in namespace 2; it needs --typed-host 127\.0\.0\.1:\d+=file:\/\/builds-token/,
+      /builds version 1 is active in namespace 2; it needs --typed-host \S+=file:\/\/builds-token --typed-private --credentials-dir DIR/,
     ],
   ];
   for (const [args, code, output] of rows) {

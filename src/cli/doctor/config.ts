@@ -9,10 +9,10 @@ import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation } from "../../docs/documentation.ts";
 import { DocsError } from "../../docs/types.ts";
 import { obstaclesOfProvider } from "../../evidence/trust/obstacles.ts";
-import { locatorsOf, NO_GRANTS, serviceAddress, variableOf } from "../../evidence/typed/grants.ts";
+import { locatorsOf, NO_GRANTS, variableOf } from "../../evidence/typed/grants.ts";
+import { typedFlags } from "../../evidence/typed/host_flag.ts";
 import type { TypedProvider } from "../../evidence/typed/provider.ts";
 import type { Provider } from "../../evidence/types.ts";
-import type { RuntimeProfile } from "../../evidence/typed/runtime_profile.ts";
 import { readVersion } from "../../tools/services/typed_providers.ts";
 import { shown } from "../terminal/text.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
@@ -50,7 +50,7 @@ async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
 /** Namespaces and providers that a report lists. */
 const NAMESPACES_SHOWN = 32;
 
-/** Lists the active typed providers of the store, with the flag of `gate serve` that each needs. */
+/** Lists the active typed providers of the store, with the flags of `gate serve` that each needs. */
 async function checkTypedProviders(config: GateConfig): Promise<readonly Finding[]> {
   const check = "typed provider";
   const { withStoredProviders } = await import("../provider/stored_providers.ts");
@@ -62,7 +62,7 @@ async function checkTypedProviders(config: GateConfig): Promise<readonly Finding
           const found = await stored?.reads.get({ namespace_id: namespace, provider_id, version }) ?? null;
           if (found === null) continue;
           const message = `${shown(provider_id)} version ${shown(version)} is active in namespace ${namespace}; ` +
-            `it needs ${flagOf(readVersion(found).profile)}`;
+            `it needs ${typedFlags(readVersion(found).profile)}`;
           findings.push({ check, status: "ok", message });
         }
       }
@@ -72,15 +72,6 @@ async function checkTypedProviders(config: GateConfig): Promise<readonly Finding
     if (!(error instanceof Error)) throw error;
     return [{ check, status: "fail", message: error.message }];
   }
-}
-
-/** The flag of `gate serve` that grants a profile its host and its credentials. */
-function flagOf(profile: RuntimeProfile): string {
-  const address = serviceAddress(profile);
-  const locators = locatorsOf(profile).secrets.map(([, locator]) => locator);
-  const credentials = locators.length === 0 ? "" : `=${[...new Set(locators)].join(",")}`;
-  const host = address?.host.includes(":") === true ? `[${address.host}]` : address?.host ?? "";
-  return `--typed-host ${host}:${address?.port}${credentials}`;
 }
 
 /** Creates every provider, which reads contracts, roots and references. No check of a provider runs. */

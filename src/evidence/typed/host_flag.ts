@@ -1,10 +1,12 @@
 /**
- * Reads the value of `gate serve --typed-host`.
+ * Reads the value of `gate serve --typed-host`, and writes the flags that a profile needs.
  *
  * @module
  */
 
-import { parseHostPort, type TypedHost } from "./grants.ts";
+import { classifyAddress } from "../egress/address.ts";
+import { certifiedName, locatorsOf, parseHostPort, serviceAddress, type TypedHost, variableOf } from "./grants.ts";
+import type { RuntimeProfile } from "./profile_types.ts";
 import { isLocator } from "./runtime_profile.ts";
 
 /**
@@ -16,4 +18,25 @@ export function parseTypedHost(text: string): TypedHost | null {
   const parsed = parseHostPort(place);
   const credentials = rest.length === 0 ? [] : rest.join("=").split(",");
   return parsed === null || !credentials.every(isLocator) ? null : { ...parsed, credentials };
+}
+
+/** The flags of `gate serve` that grant a checked profile its hosts and its credentials. */
+export function typedFlags(profile: RuntimeProfile): string {
+  const address = serviceAddress(profile);
+  const { secrets, authority } = locatorsOf(profile);
+  const locators = [...new Set(secrets.map(([, locator]) => locator))];
+  const name = certifiedName(profile);
+  const literal = address === null ? null : classifyAddress(address.host);
+  return [
+    `--typed-host ${bracketed(address?.host ?? "")}:${address?.port}${locators.length === 0 ? "" : "="}${locators}`,
+    ...name === null || name === address?.host ? [] : [`--typed-host ${bracketed(name)}`],
+    ...literal === "private" || address?.host === "localhost" ? ["--typed-private"] : [],
+    ...[...locators, ...authority === null ? [] : [authority]].some((locator) => variableOf(locator) === null)
+      ? ["--credentials-dir DIR"]
+      : [],
+  ].join(" ");
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
