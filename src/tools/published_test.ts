@@ -7,7 +7,7 @@ import { PUBLISHED } from "./framework/published.ts";
 import { loadTools } from "./table.ts";
 import type { Tool } from "./framework/types.ts";
 
-/** The reviewed list; `deno test -A src/tools/published_test.ts -- --rewrite` regenerates it. */
+/** The reviewed list; `deno task docs:tools` regenerates it, with `--rewrite`. */
 const FILE = new URL("published.json", import.meta.url);
 const REWRITE = Deno.args.includes("--rewrite");
 
@@ -28,7 +28,7 @@ Deno.test("the file of published tools equals what their modules publish", () =>
   withTools(async ({ services }) => {
     const text = `${JSON.stringify((await loadTools(services)).map(published), null, 2)}\n`;
     if (REWRITE) await Deno.writeTextFile(FILE, text);
-    assert.equal(text, await Deno.readTextFile(FILE), "published.json differs from the tools' modules");
+    assert.equal(text, await Deno.readTextFile(FILE), "published.json is stale: run deno task docs:tools");
   }));
 
 Deno.test("createTools() lists the file before any module is loaded", () =>

@@ -43,7 +43,7 @@ export const UNAVAILABLE_REASONS = [
 /** Why a claim is unavailable. */
 export type UnavailableReason = typeof UNAVAILABLE_REASONS[number];
 
-/** The codes of contradictions; the list is closed and documented in docs/guide/runpacks.md. */
+/** The codes of contradictions; the list is closed and documented in docs/format/runpack.md. */
 export type ViolationCode =
   // manifest and objects
   | "manifest_missing"
