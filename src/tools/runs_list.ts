@@ -6,6 +6,7 @@
 
 import { z } from "zod";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import { isOperationIdentity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
 import { type ListedRun, parameterText, type RunPosition } from "../store/run_index.ts";
@@ -58,7 +59,7 @@ export function runsList(services: Services): Tool {
       const texts = (parameters ?? []).map((parameter) => parameterText(asJson(parameter)));
       const digest = services.environment.primitives.sha256(canonicalize(asJson({ ...filters, parameters: texts })));
       const query = { tool: NAMED.name, namespaceId: namespace_id, filters: digest };
-      const start = pageStart(query, cursor ?? null, 3);
+      const start = pageStart(query, cursor ?? null, 3, isPosition);
       if (!start.ok) return start;
       const after = start.after === null ? null : positionOf(start.after);
       const wanted = { namespace_id, ...filters, ...texts.length === 0 ? {} : { parameters: texts } };
@@ -72,6 +73,14 @@ export function runsList(services: Services): Tool {
 
 function keyOf({ created_instant, run_id, newest }: RunPosition): string[] {
   return [String(created_instant), run_id, String(newest)];
+}
+
+function isPosition([created_instant = "", run_id = "", newest = ""]: readonly string[]): boolean {
+  return isInteger(created_instant) && isOperationIdentity(run_id) && isInteger(newest);
+}
+
+function isInteger(text: string): boolean {
+  return String(Number(text)) === text && Number.isSafeInteger(Number(text));
 }
 
 function positionOf([created_instant, run_id = "", newest]: readonly string[]): RunPosition {

@@ -109,15 +109,17 @@ export function cutPage<T>(fetched: readonly T[], limit: number, textOf: (item: 
  *
  * @param cursor The caller's cursor; null = at the beginning
  * @param parts How many parts the key of an item has
+ * @param isKey Whether the parts have the form of a key; callers can write any text into a cursor
  */
 export function pageStart(
   query: PageQuery,
   cursor: string | null,
   parts: number,
+  isKey: (key: readonly string[]) => boolean = () => true,
 ): { readonly ok: true; readonly after: string[] | null } | { readonly ok: false; readonly error: ToolError } {
   if (cursor === null) return { ok: true, after: null };
   const after = decodeCursor(query, cursor, parts);
-  if (after !== null) return { ok: true, after };
+  if (after !== null && isKey(after)) return { ok: true, after };
   const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
     `${query.namespaceId}${
       query.filters === undefined ? "" : " with these filters"

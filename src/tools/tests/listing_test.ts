@@ -218,6 +218,30 @@ Deno.test("a cursor of runs_list is invalid under other filters", () =>
     }
   }));
 
+/** Parts of the cursor that a caller wrote: instant, run id, newest run. */
+const FORGED: readonly (readonly [string, string, string])[] = [
+  ["soon", "0".repeat(32), "1"],
+  ["1.5", "0".repeat(32), "1"],
+  ["1e400", "0".repeat(32), "1"],
+  ["9007199254740992", "0".repeat(32), "1"],
+  ["1", "0".repeat(31), "1"],
+  ["1", "0".repeat(32), ""],
+];
+
+for (const key of FORGED) {
+  Deno.test(`runs_list refuses a cursor of ${JSON.stringify(key)}`, () =>
+    withTools(async (bench) => {
+      const defined = await bench.call("scenario_define", { spec: spec() });
+      for (const request of [1, 2]) await start(bench, defined["scenario_law_identity"] as string, request);
+      const { next_token } = await bench.call("runs_list", { namespace_id: 2, limit: 1 });
+      const bytes = Uint8Array.fromBase64(next_token as string, { alphabet: "base64url" });
+      const names = JSON.parse(new TextDecoder().decode(bytes)).slice(0, -3);
+      const text = new TextEncoder().encode(JSON.stringify([...names, ...key]));
+      const cursor = text.toBase64({ alphabet: "base64url", omitPadding: true });
+      assert.equal((await bench.fail("runs_list", { namespace_id: 2, cursor })).code, "invalid_cursor");
+    }));
+}
+
 Deno.test("runs_list of an older store that is not indexed names the command", () =>
   withTools(async (bench) => {
     const error = await bench.fail("runs_list", { namespace_id: 2 });
