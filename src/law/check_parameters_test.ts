@@ -118,6 +118,29 @@ Deno.test("readTemplate() reads URLs of RFC 6570, level 1, with a fixed host", (
   }
 });
 
+Deno.test("readTemplate() names the expression that is wrong, and the characters of one", () => {
+  for (const wrong of ["{build-id}", "{}", "{+a}", "{a..b}", "{a b}", "{é}"]) {
+    const fault = readTemplate(`https://ci.example/{commit}/${wrong}`);
+    assert.ok(typeof fault === "string");
+    assert.match(fault, /ASCII letters, digits, "_", "%" with two hex digits, and single dots/);
+    assert.ok(fault.endsWith(`got ${JSON.stringify(wrong)}`), fault);
+  }
+  assert.match(String(readTemplate("https://ci.example/a b/{commit}")), /got "https:\/\/ci\.example\/a b/);
+});
+
+Deno.test("constructLaw() says that a set takes no time relative to the evaluation", () => {
+  const spec = releaseSpec();
+  const relative = { relative_to: "evaluation_time", offset_milliseconds: 0 };
+  spec.conditions[4].predicate = { predicate: "InSet", expected: [{ parameter: "since" }, relative] };
+  const result = constructLaw(spec, environment());
+  assert.deepEqual(result.ok ? [] : result.refusals.map(({ code, path, message }) => [code, path, message]), [[
+    "expected_invalid",
+    "$.conditions[4].predicate.expected[1]",
+    'Expected a typed value or a parameter in the set, got "relative_to": only the order of a "Timestamp" is relative to ' +
+    "the evaluation time",
+  ]]);
+});
+
 /** Providers, params, and what the warning advises; null without a warning. */
 const SOURCES: readonly (readonly [provider: string, name: string, advice: RegExp | null])[] = [
   ...["url", "base_url", "baseUrl", "baseURL", "base-url", "urls", "URLs", "uri", "href", "link", "callbackLinks"].map(

@@ -192,8 +192,16 @@ const readTypedValue: Read<TypedValue> = (refusals, value, path) => {
   return type === undefined || text === undefined || held === undefined ? undefined : { value: held, value_type: type };
 };
 
+const readItem: Read<SetMember> = (refusals, value, path) => {
+  if (!isRelativeTime(value)) return readSetMember(refusals, value, path);
+  const message = 'Expected a typed value or a parameter in the set, got "relative_to": only the order of a ' +
+    '"Timestamp" is relative to the evaluation time';
+  refusals.refuse("expected_invalid", path, message);
+  return undefined;
+};
+
 const readExpectedSet: Read<SetMember[]> = (refusals, value, path) =>
-  readWholeArray(refusals, value, path, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readSetMember);
+  readWholeArray(refusals, value, path, { minimum: 1, maximum: MAXIMUM_SET_SIZE }, readItem);
 
 /** Whether an optional member is present but could not be read. */
 function lacks(object: JsonObject, name: string, read: unknown): boolean {

@@ -27,6 +27,7 @@ export interface Template {
 const LITERAL = "(?:[A-Za-z0-9._~:/?#@!$&()*+,;=\\[\\]-]|%[0-9A-Fa-f]{2})*";
 const NAME = "(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*";
 const TEMPLATE_FORM = new RegExp(`^${LITERAL}(?:\\{${NAME}\\}${LITERAL})*$`);
+const NAME_FORM = new RegExp(`^\\{${NAME}\\}$`);
 const EXPRESSION = /\{([^{}]*)\}/g;
 // Scheme and authority, up to the path, query or fragment.
 const ORIGIN = /^https?:\/\/[^/?#{}]+(?=[/?#]|$)/;
@@ -54,6 +55,11 @@ export function readTemplate(text: string): Template | string {
     return `Expected a template that begins with "http://" or "https://" and a host without an expression, got ${
       quote(text)
     }`;
+  }
+  const wrong = text.match(/\{[^{}]*\}/g)?.find((expression) => !NAME_FORM.test(expression));
+  if (wrong !== undefined) {
+    return `Expected expressions {parameter_id} of ASCII letters, digits, "_", "%" with two hex digits, and single dots ` +
+      `between these (RFC 6570, level 1), got ${quote(wrong)}`;
   }
   if (!TEMPLATE_FORM.test(text)) {
     return `Expected a URL whose expressions are {parameter_id} (RFC 6570, level 1), got ${quote(text)}`;

@@ -159,10 +159,7 @@ export const CONDITIONS: readonly RefusalRow[] = [
   [
     "a relative time in a set",
     (s) => s.conditions[3].predicate = { predicate: "InSet", expected: [RELATIVE] },
-    "member_unknown $.conditions[3].predicate.expected[0].offset_milliseconds",
-    "member_unknown $.conditions[3].predicate.expected[0].relative_to",
-    "member_missing $.conditions[3].predicate.expected[0].value",
-    "member_missing $.conditions[3].predicate.expected[0].value_type",
+    "expected_invalid $.conditions[3].predicate.expected[0]",
   ],
   [
     "a predicate of other domains",

@@ -7,10 +7,13 @@
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { below, type JsonPath, pathAt } from "../../canonical/path.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
 import { readMember, readObject } from "../../canonical/shape.ts";
 import { isBuiltinProviderName } from "../../config/sections/builtin.ts";
+import { SPEC_LIMITS } from "../../law/limits.ts";
 import { readIdentifier } from "../../law/readers.ts";
 import { type Collector, collector } from "../../law/refusals.ts";
+import { quote } from "../../law/suggest.ts";
 import type { Refusal } from "../../law/types.ts";
 import { decimalOfNumber } from "../../law/value/decimal.ts";
 import type { Steps } from "./source_position.ts";
@@ -50,6 +53,7 @@ export function expandShortForm(spec: JsonValue): LongForm {
     conditions: long,
     ...bindings.length > 0 && isJsonArray(own) ? { acquisition_bindings: [...own, ...bindings] } : {},
   };
+  checkDerivedIds(refusals, isJsonArray(own) ? own : [], bindings, places);
   const inFile = (steps: Steps): Steps => {
     const [list, index, name, ...rest] = steps;
     const place = list === "acquisition_bindings" && typeof index === "number" ? places[index - ownCount] : undefined;
@@ -58,6 +62,38 @@ export function expandShortForm(spec: JsonValue): LongForm {
     return short === undefined ? place : [...place, short, ...rest];
   };
   return { value, inFile, faults: refusals.report() };
+}
+
+/** Refuses ids of bindings that the file does not have, by their text: the file has the ids that they are made of. */
+function checkDerivedIds(
+  refusals: Collector,
+  own: readonly JsonValue[],
+  bindings: readonly JsonObject[],
+  places: readonly Steps[],
+): void {
+  const holders = new Map(own.map((one) => [isJsonObject(one) ? member(one, "binding_id") : undefined, ""]));
+  bindings.forEach((binding, index) => {
+    const id = String(member(binding, "binding_id"));
+    const condition = String(member(binding, "condition_id"));
+    const path = pathAt(...places[index] ?? []);
+    const bytes = utf8Length(id);
+    // The decoder of the spec refuses a condition id that is too long by itself, and one that is repeated.
+    if (bytes > SPEC_LIMITS.identifierBytes && utf8Length(condition) <= SPEC_LIMITS.identifierBytes) {
+      const message =
+        `Expected a derived binding id of at most ${SPEC_LIMITS.identifierBytes} UTF-8 bytes, got ${bytes}: ` +
+        `${id}; shorten "condition_id", or give the binding an id in "acquisition_bindings"`;
+      refusals.refuse("identifier_invalid", path, message);
+    }
+    const holder = holders.get(id);
+    if (holder !== undefined && holder !== condition) {
+      const message = `Derived binding id ${quote(id)} is that of another binding` +
+        `${
+          holder === "" ? "" : ` of condition ${quote(holder)}`
+        }; rename the condition, or give the binding an id in "acquisition_bindings"`;
+      refusals.refuse("duplicate", path, message);
+    }
+    holders.set(id, condition);
+  });
 }
 
 function keyOf(steps: Steps): string {

@@ -170,6 +170,38 @@ Deno.test("faults of the short form have their position and path in the file", a
   }
 });
 
+Deno.test("derived ids of bindings that are too long or not distinct are named", () => {
+  const from = { provider: "env", check: "get", params: { key: "A" } };
+  const condition = (condition_id: string, count = 1): JsonValue => ({
+    condition_id,
+    from: Array.from({ length: count }, () => from),
+  });
+  const own = { binding_id: "env.a", condition_id: "b" };
+  const rows: readonly (readonly [conditions: JsonValue[], own: JsonValue[], faults: readonly RegExp[]])[] = [
+    [[condition("x".repeat(252))], [], []],
+    [[condition("é".repeat(126))], [], []],
+    [[condition("x".repeat(253))], [], [/^\$\.conditions\[0\]\.from\[0\] identifier_invalid .*got 257: env\.x{253};/]],
+    [[condition("x".repeat(251), 2)], [], [
+      /^\$\.conditions\[0\]\.from\[1\] identifier_invalid .*got 257: env\.x{251}\.2;/,
+    ]],
+    [[condition("x".repeat(257))], [], []],
+    [[condition("a", 2), condition("b")], [], []],
+    [[condition("a", 2), condition("a.2")], [], [
+      /^\$\.conditions\[1\]\.from\[0\] duplicate Derived binding id "env\.a\.2" .* of condition "a";/,
+    ]],
+    [[condition("a")], [own], [
+      /^\$\.conditions\[0\]\.from\[0\] duplicate Derived binding id "env\.a" is that of another binding;/,
+    ]],
+    // The law refuses the second condition.
+    [[condition("a"), condition("a")], [], []],
+  ];
+  for (const [conditions, acquisition_bindings, faults] of rows) {
+    const found = expandShortForm({ conditions, acquisition_bindings }).faults;
+    assert.equal(found.length, faults.length, JSON.stringify(found));
+    found.forEach(({ code, path, message }, at) => assert.match(`${path} ${code} ${message}`, faults[at] ?? /^$/));
+  }
+});
+
 Deno.test("without --config a file is a law by itself: what needs the configuration is a warning", async () => {
   const rows: readonly (readonly [from: string, to: string, added: string, alone: "warning" | "error"])[] = [
     ["", "", "", "warning"],
