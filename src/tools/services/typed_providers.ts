@@ -40,6 +40,8 @@ export interface TypedProviders {
 interface Opened {
   readonly provider: Provider;
   queries: number;
+  /** Whether it was closed. A query that begins afterwards opens the provider again, for itself alone. */
+  isClosed: boolean;
 }
 
 /** The typed providers of a store. */
@@ -84,11 +86,11 @@ export function createTypedProviders(store: TypedProviderReads, open: OpenTypedP
 
 /** Closes the least recently used providers that no query runs on, down to {@link OPEN_MAXIMUM}. */
 function closeIdle(opened: Map<string, Opened>, except: string): void {
-  for (const [key, { provider, queries }] of opened) {
+  for (const [key, entry] of opened) {
     if (opened.size <= OPEN_MAXIMUM) return;
-    if (queries > 0 || key === except) continue;
+    if (entry.queries > 0 || key === except) continue;
     opened.delete(key);
-    void provider.close();
+    void entry.provider.close();
   }
 }
 
@@ -97,6 +99,7 @@ function openLazily(stored: StoredTypedProvider, open: OpenTypedProvider): Opene
   let opening: Promise<Provider> | null = null;
   const entry: Opened = {
     queries: 0,
+    isClosed: false,
     provider: {
       provider_id: stored.provider_id,
       kind: "typed",
@@ -112,9 +115,11 @@ function openLazily(stored: StoredTypedProvider, open: OpenTypedProvider): Opene
           return { ok: false, code: "provider_unreachable", message, retryable: false };
         } finally {
           entry.queries--;
+          if (entry.isClosed && entry.queries === 0) await entry.provider.close();
         }
       },
       close: async () => {
+        entry.isClosed = true;
         const last = opening;
         opening = null;
         await (await last?.catch(() => null))?.close();
