@@ -108,6 +108,18 @@ for (const [beside, wanted] of [[-1, []], [0, []], [1, ["p1"]]] as const) {
   });
 }
 
+Deno.test("a query of a provider that was closed meanwhile opens it, and closes it at its end", async () => {
+  const { open, opened, closed, release } = watched();
+  const typed = createTypedProviders(await storeOf(OPEN_MAXIMUM + 1), open);
+  const provider = await active(typed, "p0");
+  for (let index = 1; index <= OPEN_MAXIMUM; index++) await active(typed, `p${index}`);
+  release();
+  assert.equal((await provider.query(...QUERY)).ok, true);
+  assert.deepEqual([opened, closed], [["p0"], ["p0"]]);
+  await typed.close();
+  assert.deepEqual(closed, ["p0"]);
+});
+
 Deno.test("a provider that cannot be opened fails the query, and the next query tries again", async () => {
   let attempts = 0;
   const typed = createTypedProviders(await storeOf(1), () => {
