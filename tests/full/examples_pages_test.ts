@@ -19,8 +19,10 @@ async function blocksOf(page: string): Promise<Block[]> {
 }
 
 const folders = (await Array.fromAsync(Deno.readDir(EXAMPLES))).filter(({ isDirectory }) => isDirectory);
+/** The blocks of the page on pipelines follow on each other: `tests/e2e/pipelines_test.ts` runs them together. */
+const ELSEWHERE = ["mcp_provider/README.md", "pipelines/README.md"];
 const pages = ["README.md", ...folders.map(({ name }) => `${name}/README.md`).sort()]
-  .filter((page) => page !== "mcp_provider/README.md");
+  .filter((page) => !ELSEWHERE.includes(page));
 const blocks = (await Promise.all(pages.map(blocksOf))).flat().filter(({ commands }) =>
   !NOT_TO_BE_PASTED.test(commands)
 );
