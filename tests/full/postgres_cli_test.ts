@@ -32,6 +32,7 @@ type Gate = (...args: readonly string[]) => Promise<Ended>;
 interface World {
   readonly folder: string;
   readonly database: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly gate: Gate;
   readonly migrate: () => Promise<Ended>;
 }
@@ -40,18 +41,19 @@ async function inWorld(body: (world: World) => Promise<void>, port: number = ser
   databases += 1;
   const database = `commands_${databases}`;
   await runSql(server, `CREATE DATABASE ${database}`);
-  const env = {
+  const addresses = {
     GATE_DATABASE: `postgres://gate_server:${SERVER_PASSWORD}@127.0.0.1:${port}/${database}`,
     GATE_OWNER: `postgres://${OWNER}:${OWNER_PASSWORD}@127.0.0.1:${port}/${database}`,
   };
   await inFolder(async (folder) => {
+    const env = { ...addresses, GATE_CONFIG: `${folder}/gate.toml` };
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
     await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
     await Deno.writeTextFile(`${folder}/evidence.json`, evidence({ built: true, deployed: true }));
-    const gate: Gate = (...args) => run(folder, gateArgs(...args), { ...env, GATE_CONFIG: `${folder}/gate.toml` });
+    const gate: Gate = (...args) => run(folder, gateArgs(...args), env);
     const migrate = (): Promise<Ended> =>
       gate("store", "migrate", "--owner", "env:GATE_OWNER", "--server-role", "gate_server");
-    await body({ folder, database, gate, migrate });
+    await body({ folder, database, env, gate, migrate });
   });
 }
 
@@ -145,6 +147,16 @@ Deno.test("the role of the servers can neither remove nor change what was accept
       if (isAllowed) await asServer;
       else await assert.rejects(asServer, /permission denied|must be owner/, sql);
     }
+  }));
+
+Deno.test("a server with exactly the permissions that gate permissions prints serves on a database", () =>
+  inWorld(async ({ folder, gate, migrate, env }) => {
+    await migrate();
+    const { result } = JSON.parse((await gate("permissions", "--json")).stdout);
+    // The standard input is empty, so the server ends after its start.
+    assertEnded(await run(folder, result.run.slice(1), env), 0, /"level":"info"/);
+    const unset = await run(folder, gateArgs("permissions"), { ...env, GATE_DATABASE: "" });
+    assertEnded(unset, 0, /^# GATE_DATABASE has no address of a database here: /m);
   }));
 
 Deno.test("a database that does not answer ends every command with exit code 8", () =>

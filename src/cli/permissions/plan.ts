@@ -86,6 +86,7 @@ interface Outward {
 export async function planPermissions(config: GateConfig, flags: ServedFlags = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
   const own = ownHosts(config);
+  noteUnsetAddress(config, notes);
   const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, flags.dataDir);
@@ -260,6 +261,12 @@ function databaseHosts({ run_state_store: { url } }: GateConfig): readonly strin
   const variable = variableOfUrl(url ?? "");
   const address = parsePostgresAddress(variable === null ? url ?? "" : Deno.env.get(variable) ?? "");
   return (address?.servers ?? []).map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
+}
+
+function noteUnsetAddress({ run_state_store: { url } }: GateConfig, notes: string[]): void {
+  const variable = variableOfUrl(url ?? "");
+  if (variable === null || parsePostgresAddress(Deno.env.get(variable) ?? "") !== null) return;
+  notes.push(`${variable} has no address of a database here: set it as for the server, or the flags lack the database`);
 }
 
 /** The URLs to which gate itself connects, in lower case. */
