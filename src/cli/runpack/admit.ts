@@ -5,7 +5,7 @@
  */
 
 import { isIdentity } from "../../canonical/identity.ts";
-import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { firstMillisFrom } from "../../law/value/timestamp.ts";
 import { type Admission, decideAdmission, type Expectation } from "../../runpack/verify/admission.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -134,13 +134,9 @@ function textsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** The first Unix millisecond that is not before an RFC 3339 date-time. A leap second counts as the end of its minute. */
+/** The first Unix millisecond that is not before an RFC 3339 date-time. */
 function instantOf(text: string): number {
-  const read = parseTimestamp(text);
-  if (read?.kind !== "date_time") {
-    throw new CliError("usage", `Cannot read --not-before "${text}": expected an instant such as 2026-03-01T09:00:00Z`);
-  }
-  const { seconds, leap, fraction } = read;
-  if (leap === 1) return (seconds + 1) * 1000;
-  return seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0")) + (fraction.length > 3 ? 1 : 0);
+  const millis = firstMillisFrom(text);
+  if (millis !== null) return millis;
+  throw new CliError("usage", `Cannot read --not-before "${text}": expected an instant such as 2026-03-01T09:00:00Z`);
 }

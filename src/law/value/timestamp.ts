@@ -105,6 +105,28 @@ export function timestampOfMillis(millis: number): Timestamp {
   return { kind: "date_time", seconds: (millis - rest) / MILLIS_OF_SECOND, leap: 0, fraction };
 }
 
+/**
+ * The first Unix millisecond that is not before a date-time; null for any other text. A leap second counts as the end of
+ * its minute.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { firstMillisFrom } from "@/law/value/timestamp.ts";
+ *
+ * assert.equal(firstMillisFrom("1970-01-01T00:00:00.0010Z"), 1);
+ * assert.equal(firstMillisFrom("1970-01-01T00:00:00.0011Z"), 2);
+ * assert.equal(firstMillisFrom("1970-01-01"), null);
+ * ```
+ */
+export function firstMillisFrom(text: string): number | null {
+  const read = parseTimestamp(text);
+  if (read?.kind !== "date_time") return null;
+  const { seconds, leap, fraction } = read;
+  if (leap === 1) return (seconds + 1) * MILLIS_OF_SECOND;
+  return seconds * MILLIS_OF_SECOND + Number(fraction.slice(0, 3).padEnd(3, "0")) + (fraction.length > 3 ? 1 : 0);
+}
+
 /** The same text for every spelling of a day or instant, as a key of timestamps. */
 export function timestampKey(timestamp: Timestamp): string {
   return `${timestamp.kind}:${timestamp.seconds}:${timestamp.leap}:${timestamp.fraction}`;

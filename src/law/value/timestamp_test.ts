@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compareTimestamps, parseTimestamp, type Timestamp, timestampKey } from "./timestamp.ts";
+import { compareTimestamps, firstMillisFrom, parseTimestamp, type Timestamp, timestampKey } from "./timestamp.ts";
 
 function parsed(text: string): Timestamp {
   const timestamp = parseTimestamp(text);
@@ -167,6 +167,26 @@ Deno.test("compareTimestamps() is a total order on date-times: trichotomy and tr
     if (ab <= 0 && bc <= 0) assert.ok(ac <= 0);
   }));
 });
+
+// Text, and the first millisecond that is not before it.
+const FIRST_MILLIS: readonly (readonly [string, number | null])[] = [
+  ["1970-01-01T00:00:00Z", 0],
+  ["1970-01-01T00:00:00.001Z", 1],
+  ["1970-01-01T00:00:00.0010000Z", 1],
+  ["1970-01-01T00:00:00.0010001Z", 2],
+  ["1970-01-01T00:00:00.9991Z", 1000],
+  ["1969-12-31T23:59:59.9991Z", 0],
+  ["1970-01-01t01:00:00.05+01:00", 50],
+  ["2016-12-31T23:59:60Z", 1_483_228_800_000],
+  ["2016-12-31T23:59:60.9Z", 1_483_228_800_000],
+  ["1970-01-01", null],
+  ["soon", null],
+  ["", null],
+];
+
+for (const [text, expected] of FIRST_MILLIS) {
+  Deno.test(`firstMillisFrom() of "${text}": ${expected}`, () => assert.equal(firstMillisFrom(text), expected));
+}
 
 Deno.test("parseTimestamp() never throws on any text", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => {

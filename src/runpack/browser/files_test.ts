@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ADMISSION_ROWS, makeAdmission } from "../../../tests/simulation/pack_vectors/admission_rows.ts";
-import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
+import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import {
   ArchiveError,
@@ -102,24 +102,46 @@ Deno.test("withinFolder() leaves out the folder's own name", () => {
   assert.equal(withinFolder("pack/manifest.json"), "manifest.json");
 });
 
+function filesOf(pack: MemoryPack, envelopes: readonly Uint8Array[]): PackFile[] {
+  return [
+    { path: "manifest.json", content: new Blob([new Uint8Array(pack.manifest)]) },
+    ...[...pack.objects].map(([identity, bytes]) => ({
+      path: objectName(identity),
+      content: new Blob([new Uint8Array(bytes)]),
+    })),
+    ...envelopes.map((bytes, index) => ({
+      path: signatureName(`${index}`.repeat(64)),
+      content: new Blob([new Uint8Array(bytes)]),
+    })),
+  ];
+}
+
+// The earliest instant of a run that was completed at 2025-10-09T08:53:24Z, and the exit code.
+const EARLIEST: readonly (readonly [string, number])[] = [
+  ["2025-10-09t08:53:24.000000z", 0],
+  ["2025-10-09T08:53:24.0001Z", 3],
+  ["2016-12-31T23:59:60Z", 0],
+  ["2025-12-31T23:59:60Z", 3],
+];
+
+for (const [notBefore, exit_code] of EARLIEST) {
+  Deno.test(`the page decides: not before ${notBefore}: ${exit_code}`, async () => {
+    const [row] = ADMISSION_ROWS;
+    assert.ok(row !== undefined);
+    const { pack, expected: { law } } = await makeAdmission(row);
+    const asked = { ...ASKED, law, notBefore, originUnchecked: true };
+    const { admission } = await verifyAndRender(await openFiles(filesOf(pack, [])), asked);
+    assert.equal(admission?.exit_code, exit_code, admission?.line);
+  });
+}
+
 for (const row of ADMISSION_ROWS) {
   const { name, exit_code, reasons } = row;
   Deno.test(`the page decides: ${name}: ${exit_code}`, async () => {
     const { pack, envelopes = [], request, producer_keys = [], expected } = await makeAdmission(row);
     // The page sets no limits.
     if (request?.budget !== null) return;
-    const files: PackFile[] = [
-      { path: "manifest.json", content: new Blob([new Uint8Array(pack.manifest)]) },
-      ...[...pack.objects].map(([identity, bytes]) => ({
-        path: objectName(identity),
-        content: new Blob([new Uint8Array(bytes)]),
-      })),
-      ...envelopes.map((bytes, index) => ({
-        path: signatureName(`${index}`.repeat(64)),
-        content: new Blob([new Uint8Array(bytes)]),
-      })),
-    ];
-    const { admission, markup } = await verifyAndRender(await openFiles(files), {
+    const { admission, markup } = await verifyAndRender(await openFiles(filesOf(pack, envelopes)), {
       keys: (request.trusted_keys ?? []).join("\n"),
       identity: "",
       law: expected.law,
