@@ -153,25 +153,37 @@ function takeBatch({ queue, options }: State): Waiting[] {
   return batch;
 }
 
-/** Commits a batch and answers its callers. */
-async function commit(state: State, batch: readonly Waiting[]): Promise<void> {
+/**
+ * Commits a batch and answers its callers. After an attempt of unknown outcome, every failure is `unavailable`: other codes say that
+ * nothing was changed.
+ */
+async function commit(state: State, batch: readonly Waiting[], wasSent = false): Promise<void> {
   const latest = performance.now() + PATIENCE_MILLIS;
   const left = new Set(batch);
-  for (let isRepeated = false; left.size > 0; isRepeated = true) {
+  let isUncertain = wasSent;
+  for (let isRepeated = wasSent; left.size > 0; isRepeated = true) {
     const fault = await faultOf(state, () => attempt(state, left, isRepeated));
     if (left.size === 0) return;
-    if (fault !== null && fault.code !== "unavailable" && left.size > 1) {
+    const isFinal = fault !== null && fault.code !== "unavailable";
+    if (isFinal && left.size > 1) {
       // Only the append that caused the failure fails.
-      for (const waiting of left) await commit(state, [waiting]);
+      for (const waiting of left) await commit(state, [waiting], isUncertain);
       return;
     }
-    if ((fault !== null && fault.code !== "unavailable") || performance.now() >= latest) {
-      const reason = fault ?? unavailable(state.database.name, "it answers from a server that lags behind");
+    if (isFinal || performance.now() >= latest) {
+      const reason = failureOf(state.database, fault, isUncertain);
       for (const waiting of left) waiting.reject(reason);
       return;
     }
+    isUncertain ||= fault !== null;
     await delay(PAUSE_MILLIS);
   }
+}
+
+function failureOf({ name }: Database, fault: StoreError | null, isUncertain: boolean): StoreError {
+  if (fault === null) return unavailable(name, "it answers from a server that lags behind");
+  if (!isUncertain || fault.code === "unavailable") return fault;
+  return unavailable(name, "the outcome of a call cannot be looked up", fault);
 }
 
 async function faultOf({ database }: State, work: () => Promise<void>): Promise<StoreError | null> {
