@@ -43,8 +43,12 @@ const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
     SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > $1
     UNION ALL SELECT (SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
   SELECT id FROM found WHERE id IS NOT NULL LIMIT $2`;
-const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM gate.records AS r
-  WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4`;
+const RECORD_BYTES = "(octet_length(record) + octet_length(material) + octet_length(result))";
+// Records that begin within the first $5 bytes, so at least one: large records are not sent only to be left out of a page.
+const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM (
+    SELECT *, sum(${RECORD_BYTES}) OVER (ORDER BY revision ROWS UNBOUNDED PRECEDING) - ${RECORD_BYTES} AS before
+    FROM gate.records WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4) AS r
+  WHERE before < $5 ORDER BY revision`;
 const GET_ARTIFACT = "SELECT kind, body FROM gate.artifacts WHERE identity = $1";
 // A snapshot beyond the head or without a run is not stored: its state was never accepted.
 const PUT_SNAPSHOT = `INSERT INTO gate.snapshots (namespace_id, run_id, revision, state_identity, state)
@@ -63,6 +67,9 @@ const WRITE = `INSERT INTO gate.readiness (id, writes) VALUES (1, 1)
 
 /** Records of one statement: about a millisecond of hashing and parsing. */
 const SLICE_RECORDS = 64;
+
+/** Bytes of records after which one statement sends no further record. */
+const SLICE_BYTES = 1048576;
 
 /** Options of a run store on PostgreSQL. */
 export interface RunStoreOptions extends WriterOptions {
@@ -196,8 +203,11 @@ async function listRecords(database: Database, sha256: Sha256, request: PageRequ
   let bytes = 0;
   while (records.length < most) {
     const start = after + records.length;
-    const values = [runKey.namespace_id, runKey.run_id, start, Math.min(SLICE_RECORDS, most - records.length)];
-    const rows = await database.query(LIST_RECORDS, values);
+    const count = Math.min(SLICE_RECORDS, most - records.length);
+    const rows = await database.query(LIST_RECORDS, [
+      ...[runKey.namespace_id, runKey.run_id, start, count],
+      Math.max(1, Math.min(SLICE_BYTES, maximumBytes - bytes)),
+    ]);
     for (const row of rows) {
       const record = toRecord(runKey, row);
       bytes += recordBytes(record);
