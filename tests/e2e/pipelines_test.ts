@@ -155,10 +155,11 @@ for (const [system, blocksOf, gateBlock, releaseBlock] of SYSTEMS) {
         assert.equal((await gate(folder, "runpack", "verify", "release.runpack")).code, 0);
       }
       assert.ok((await Deno.stat(`${folder}/released`)).isFile);
-      // Every pass went on with the same run, which a folder without a configuration exports as well as it lists it.
+      // Every pass went on with the same run, which all commands find in the folder without a configuration.
       const { result } = JSON.parse((await gate(folder, "runs", "--json")).stdout);
       assert.deepEqual(result.runs.map(({ status }: { status: string }) => status), ["complete"]);
       const run = result.runs[0].run_key.run_id;
+      assert.equal((await gate(folder, "explain", run)).code, 0);
       const exported = await gate(folder, "runpack", "export", "--namespace", "2", "--run", run, "--archive", "again");
       assert.deepEqual([exported.code, exported.stderr], [0, ""]);
       assert.deepEqual(await Deno.readFile(`${folder}/again`), await Deno.readFile(`${folder}/release.runpack`));

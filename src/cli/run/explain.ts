@@ -21,7 +21,7 @@ import { describeMissing, describeRun, type LastAttempt } from "./explain_view.t
 import { sha256 } from "./fold_state.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { layersOf } from "../../law/stage_layers.ts";
-import { withRunStore } from "../store/files.ts";
+import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate explain`. */
@@ -48,7 +48,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     throw new CliError("usage", `Cannot use run "${runId}": must be 32 lower-case hex digits`);
   }
   const namespaceId = namespaceOf(options.namespace);
-  const config = await loadConfig({ config: options.config });
+  const config = await withPipelineStore(await loadConfig({ config: options.config }));
   const { law, state, attempts } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });

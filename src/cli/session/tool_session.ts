@@ -160,7 +160,8 @@ export function refusedCall(tool: string, answer: JsonObject): CliError {
     const items = member(details, list) ?? null;
     return isJsonArray(items) ? items.filter(isJsonObject) : [];
   }).map((item) => shown(`${member(item, "path") ?? "$"}: ${member(item, "message") ?? member(item, "code") ?? ""}`));
-  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer), reasons);
+  const isRepeated = reasons.length === 1 && why.endsWith(reasons[0] ?? "");
+  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer), isRepeated ? [] : reasons);
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {
