@@ -12,6 +12,7 @@ import { closed, listOf, orNull, TEXT } from "../framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "../framework/pagination.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
+import { TYPED_VERSIONS_MAXIMUM } from "../../store/typed_provider_types.ts";
 import { shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
 import { makeTool, READS } from "../make_tool.ts";
 import type { Tool } from "../framework/types.ts";
@@ -38,12 +39,16 @@ export function typedProvidersList(services: Services): Tool {
       if (!start.ok) return start;
       const [provider_id = "", version = ""] = start.after ?? [];
       const after = start.after === null ? null : { provider_id, version };
-      const fetched = await services.schemas.typedProviders.list(namespace_id, after, limit + 1);
+      const { provider_discovery: discovery } = services.config;
+      const hides = discovery.allowlist.length > 0 || discovery.denylist.length > 0;
+      // A cursor names the last item, so hidden versions are removed before the page is cut.
+      const most = hides ? TYPED_VERSIONS_MAXIMUM : limit + 1;
+      const stored = await services.schemas.typedProviders.list(namespace_id, after, most);
+      const fetched = stored.filter((item) => mayShowProvider(discovery, item.provider_id)).slice(0, limit + 1);
       const textOf = (item: typeof fetched[number]): string => JSON.stringify(shownVersion(item));
       const page = cutPage(fetched, limit, textOf);
-      const shown = page.items.filter((item) => mayShowProvider(services.config.provider_discovery, item.provider_id));
       const last = page.last === null ? null : [page.last.provider_id, page.last.version];
-      return textAnswer(pageText(query, shown.map(textOf), last));
+      return textAnswer(pageText(query, page.items.map(textOf), last));
     },
   });
 }
