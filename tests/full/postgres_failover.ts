@@ -34,6 +34,8 @@ const PATIENCE_MILLIS = 60_000;
 export interface FailoverReport extends RoundReport {
   /** Calls whose answer was lost with a server or a database at first. */
   readonly repeated: number;
+  /** Answers of servers that met an unexpected failure, at most one a round. */
+  readonly internal: number;
   /** Faults in the order in which they came. */
   readonly faults: readonly string[];
 }
@@ -95,12 +97,19 @@ function isUncertain(answer: Answer): boolean {
   return error?.retryable === true;
 }
 
+function isInternal(answer: Answer): boolean {
+  const message = answer["protocol_error"] as { readonly error?: { readonly code?: number } } | undefined;
+  return message?.error?.code === -32603;
+}
+
 interface Load {
   /** One that was killed is replaced. */
   readonly servers: GateProcess[];
   readonly sent: Sent[];
   accepted: number;
   repeated: number;
+  /** Internal errors of servers. */
+  internal: number;
   isOver: boolean;
   /** Why a caller gave up. */
   failure: unknown;
@@ -114,7 +123,9 @@ async function settleCall(load: Load, mutation: Omit<Sent, "answer">, random: Ra
     try {
       const answer = await server?.call(mutation.tool, mutation.input) ?? {};
       if (answer["outcome"] !== undefined) return answer["outcome"] as Answer;
-      if (!isUncertain(answer)) throw new Error(`Cannot settle ${mutation.tool}: ${JSON.stringify(answer)}`);
+      // An internal error is no certain answer either; the server logs its cause, and the report counts it.
+      if (isInternal(answer)) load.internal += 1;
+      else if (!isUncertain(answer)) throw new Error(`Cannot settle ${mutation.tool}: ${JSON.stringify(answer)}`);
     } catch (error) {
       if (!(error instanceof Died)) throw error;
     }
@@ -202,7 +213,7 @@ function firstFaults({ line }: World, killServer: () => Promise<void>, random: R
  */
 export async function failoverRound(seed: number, isSynchronous = true): Promise<FailoverReport> {
   const world = await openWorld(isSynchronous);
-  const load: Load = { servers: [], sent: [], accepted: 0, repeated: 0, isOver: false, failure: null };
+  const load: Load = { servers: [], sent: [], accepted: 0, repeated: 0, internal: 0, isOver: false, failure: null };
   try {
     return await playRound(world, load, randomOf(seed), { seed, isSynchronous });
   } finally {
@@ -218,7 +229,7 @@ async function playRound(
   random: Random,
   { seed, isSynchronous }: { readonly seed: number; readonly isSynchronous: boolean },
 ): Promise<FailoverReport> {
-  const start = (): Promise<GateProcess> => startGate(world.configPath, "null");
+  const start = (): Promise<GateProcess> => startGate(world.configPath, "inherit");
   load.servers.push(...await Promise.all(Array.from({ length: SERVERS }, start)));
   const [first] = load.servers;
   if (first === undefined) throw new Error("No server started");
@@ -268,5 +279,5 @@ async function playRound(
   // A new server has only what the database has.
   const witness = await start();
   load.servers.push(witness);
-  return { ...await checkAnswers(witness, runs, load.sent), repeated: load.repeated, faults };
+  return { ...await checkAnswers(witness, runs, load.sent), repeated: load.repeated, internal: load.internal, faults };
 }
