@@ -1,6 +1,10 @@
 /**
- * Run states in memory, so that a read does not fold history. The first read of a run verifies and folds all of its records;
+ * Run states in memory, so that a read does not fold history. The first decision on a run verifies and folds all of its records;
  * later records are folded one by one, those of other processes as a delta.
+ *
+ * The first read of a run may be answered from its newest snapshot, which is a seal over the state: the hash, the run and the law
+ * of the snapshot are compared, the record that it names and all later records are verified. The records before it are verified
+ * after the answer. No decision is made at such a state before that.
  *
  * @module
  */
@@ -10,17 +14,19 @@ import { identifyCanonical, type Identity, type Sha256 } from "../canonical/iden
 import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
-import { fold, FoldError } from "../run/fold.ts";
+import { fold, FoldError, stateIdentity } from "../run/fold.ts";
 import { bindLaw } from "../run/parameters.ts";
 import { asJson } from "../run/primitives.ts";
 import { readRecord } from "../run/record.ts";
 import type { RunKey, RunState } from "../run/types.ts";
+import { createBackgroundChecks } from "./background_checks.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { verifyRun } from "./integrity.ts";
-import { type RunHead, type RunStore, StoreError } from "./types.ts";
+import { readSealed } from "./sealed_state.ts";
+import { type RunHead, type RunStore, type Snapshot, StoreError } from "./types.ts";
 
 /** Records between two derived snapshots of a run. */
-const SNAPSHOT_INTERVAL = 64;
+export const SNAPSHOT_INTERVAL = 64;
 /** Run states in memory. */
 const STATES_KEPT = 2048;
 /** Compiled laws in memory. */
@@ -41,8 +47,19 @@ export interface ProjectedRun {
 
 /** The states of runs, always at a committed head. */
 export interface Projections {
-  /** A run at the head that any process committed last; null where the run does not exist. */
+  /**
+   * A run at the head that any process committed last, folded from verified records; null where the run does not exist.
+   *
+   * @throws {StoreError} `corrupt`
+   */
   load(runKey: RunKey): Promise<ProjectedRun | null>;
+  /**
+   * As {@link load}, for answers that only show: the state may come from a snapshot that fits, before the records up to it are
+   * verified.
+   *
+   * @throws {StoreError} `corrupt`
+   */
+  read(runKey: RunKey): Promise<ProjectedRun | null>;
   /** Reports a state whose records this process just committed. */
   advance(law: CompiledLaw, state: RunState): void;
   /** A registered law, compiled; null where the law does not exist. */
@@ -96,52 +113,84 @@ function runName({ namespace_id, run_id }: RunKey): string {
 
 /** A run whose records this process has verified. */
 interface Verified {
-  /** Identity of the newest snapshot that this process made of its own fold; other snapshots are not trusted. */
+  /** Identity of the newest snapshot that equals a fold of this process; other snapshots are not trusted for decisions. */
   readonly snapshot: Identity | null;
+}
+
+/** A run in memory. */
+interface KeptRun extends ProjectedRun {
+  /** Identity of the snapshot that the state came from, while the records before it are unverified; null where they are not. */
+  readonly sealed: Identity | null;
+}
+
+/** The result of a check of all records of a run. */
+interface Checked {
+  readonly state: RunState;
+  /** Whether the store has no snapshot of one of the last revisions that equals the fold. */
+  readonly isSnapshotDue: boolean;
 }
 
 class StoreProjections implements Projections {
   readonly #store: RunStore;
   readonly #sha256: Sha256;
-  readonly #states: BoundedMap<string, ProjectedRun>;
+  readonly #notice: (message: string) => void;
+  readonly #states: BoundedMap<string, KeptRun>;
   readonly #laws = new BoundedMap<string, CompiledLaw>(LAWS_KEPT);
   readonly #verified = new BoundedMap<string, Verified>(VERIFIED_KEPT);
+  /** Runs with damage: they are not read from a snapshot again. */
+  readonly #damaged = new BoundedMap<string, true>(STATES_KEPT);
   readonly #loading = new Map<string, Promise<ProjectedRun | null>>();
+  readonly #checking = new Map<string, Promise<Checked>>();
+  readonly #later = createBackgroundChecks();
 
-  constructor(store: RunStore, sha256: Sha256, statesKept: number) {
+  constructor(store: RunStore, sha256: Sha256, { statesKept = STATES_KEPT, notice = () => {} }: ProjectionOptions) {
     this.#store = store;
     this.#sha256 = sha256;
+    this.#notice = notice;
     this.#states = new BoundedMap(statesKept);
   }
 
-  async load(runKey: RunKey): Promise<ProjectedRun | null> {
+  load(runKey: RunKey): Promise<ProjectedRun | null> {
+    return this.#atHead(runKey, false);
+  }
+
+  read(runKey: RunKey): Promise<ProjectedRun | null> {
+    return this.#atHead(runKey, true);
+  }
+
+  async #atHead(runKey: RunKey, maySeal: boolean): Promise<ProjectedRun | null> {
     const name = runName(runKey);
     const head = await this.#store.getHead(runKey);
     if (head === null) return null;
-    const known = this.#states.get(name);
-    if (known !== undefined && known.state.head.record_id === head.head.record_id) return known;
+    const kept = this.#states.get(name);
+    const known = maySeal || kept?.sealed === null ? kept : undefined;
     // A projection beyond the head that was just read: a commit of this process advanced it meanwhile.
-    if (known !== undefined && known.state.head.revision > head.head.revision) return known;
-    const loading = this.#loading.get(name);
+    const isCurrent = known !== undefined &&
+      (known.state.head.record_id === head.head.record_id || known.state.head.revision > head.head.revision);
+    if (isCurrent) {
+      if (known.sealed !== null) this.#checkLater(name, head);
+      return known;
+    }
+    // A read does not wait for the verification that a decision waits for.
+    const work = `${maySeal ? "read" : "load"} ${name}`;
+    const loading = this.#loading.get(work);
     if (loading !== undefined) {
       await loading;
-      return this.load(runKey);
+      return this.#atHead(runKey, maySeal);
     }
-    const work = this.#catchUp(name, head, known).finally(() => this.#loading.delete(name));
-    this.#loading.set(name, work);
-    return await work;
+    const catchingUp = this.#catchUp(name, head, known, maySeal).finally(() => this.#loading.delete(work));
+    this.#loading.set(work, catchingUp);
+    return await catchingUp;
   }
 
-  async #catchUp(name: string, head: RunHead, known: ProjectedRun | undefined): Promise<ProjectedRun | null> {
-    const law = await this.law(head.run_key.namespace_id, head.scenario_law_identity);
-    if (law === null) {
-      throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
-    }
+  async #catchUp(name: string, head: RunHead, known: KeptRun | undefined, maySeal: boolean): Promise<ProjectedRun> {
+    const law = await this.#lawOf(head);
     try {
-      const base = known?.state ?? await this.#verifyFirst(name, law, head) ?? await this.#fromSnapshot(name, head);
-      const state = await foldTo(this.#store, law, base, head);
-      const run = { law: known?.law ?? bindLaw(law, state.parameters), state };
+      const base = known ?? await this.#base(name, law, head, maySeal);
+      const state = await foldTo(this.#store, law, base.state, head);
+      const run = { law: known?.law ?? bindLaw(law, state.parameters), state, sealed: base.sealed };
       this.#keep(name, run);
+      if (run.sealed !== null) this.#checkLater(name, head);
       return run;
     } catch (error) {
       if (error instanceof FoldError) throw new StoreError("corrupt", error.message, { cause: error });
@@ -149,36 +198,122 @@ class StoreProjections implements Projections {
     }
   }
 
-  /** Verifies and folds every record of a run that this process has not read yet; null for a verified run. */
-  async #verifyFirst(name: string, law: CompiledLaw, head: RunHead): Promise<RunState | null> {
-    if (this.#verified.get(name) !== undefined) return null;
-    let state: RunState | null = null;
-    await verifyRun(this.#store, head.run_key, {
-      sha256: this.#sha256,
-      onRecords: (records) => {
-        for (const { record, record_id } of records) state = foldText(law, state, record, record_id);
-      },
-    });
-    this.#verified.set(name, { snapshot: null });
-    return state;
+  /** The state that a fold begins with, of a run that is not in memory. */
+  async #base(
+    name: string,
+    law: CompiledLaw,
+    head: RunHead,
+    maySeal: boolean,
+  ): Promise<{ readonly state: RunState | null; readonly sealed: Identity | null }> {
+    const verified = this.#verified.get(name);
+    if (verified !== undefined) {
+      const snapshot = verified.snapshot === null ? null : await this.#snapshot(head);
+      const isOwn = snapshot !== null && snapshot.state_identity === verified.snapshot;
+      return { state: isOwn ? readJson(snapshot.state) as unknown as RunState : null, sealed: null };
+    }
+    const isSound = this.#damaged.get(name) === undefined;
+    const sealed = maySeal && isSound ? await readSealed(this.#store, law, head, await this.#snapshot(head)) : null;
+    if (sealed !== null) return sealed;
+    const { state, isSnapshotDue } = await this.#check(name, law, head);
+    if (maySeal && isSnapshotDue) this.#putSnapshot(state);
+    return { state, sealed: null };
   }
 
-  async #fromSnapshot(name: string, head: RunHead): Promise<RunState | null> {
-    const own = this.#verified.get(name)?.snapshot ?? null;
-    if (own === null) return null;
+  /** The newest snapshot at or below a head; null where it is missing or damaged. */
+  async #snapshot(head: RunHead): Promise<Snapshot | null> {
     try {
-      const snapshot = await this.#store.getSnapshot(head.run_key, head.head.revision);
-      return snapshot?.state_identity === own ? readJson(snapshot.state) as unknown as RunState : null;
+      return await this.#store.getSnapshot(head.run_key, head.head.revision);
     } catch (error) {
       // Snapshots are derived: the records still yield the state where a snapshot is damaged.
-      if (error instanceof StoreError && error.code === "corrupt") return null;
-      throw error;
+      if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
+      this.#notice(error.message);
+      return null;
     }
   }
 
-  #keep(name: string, run: ProjectedRun): void {
+  /** Verifies the records of a run after an answer from its snapshot. */
+  #checkLater(name: string, head: RunHead): void {
+    this.#later.add(name, async () => {
+      if (this.#verified.get(name) !== undefined) return;
+      try {
+        const law = await this.#lawOf(head);
+        const { state, isSnapshotDue } = await this.#check(name, law, head);
+        if (isSnapshotDue) this.#putSnapshot(state);
+      } catch (error) {
+        // Any other failure says nothing about the records: the next read of the run asks for the check again.
+        if (error instanceof StoreError && error.code === "corrupt") this.#notice(error.message);
+      }
+    });
+  }
+
+  /** Verifies and folds every record of a run, and compares its newest snapshot; once, however many wait for it. */
+  #check(name: string, law: CompiledLaw, head: RunHead): Promise<Checked> {
+    const known = this.#checking.get(name);
+    if (known !== undefined) return known;
+    const work = this.#checkAll(name, law, head).catch((error: unknown) => {
+      const isDamage = error instanceof FoldError || error instanceof StoreError && error.code === "corrupt";
+      if (isDamage) this.#refuse(name);
+      throw error instanceof FoldError ? new StoreError("corrupt", error.message, { cause: error }) : error;
+    }).finally(() => this.#checking.delete(name));
+    this.#checking.set(name, work);
+    return work;
+  }
+
+  async #checkAll(name: string, law: CompiledLaw, head: RunHead): Promise<Checked> {
+    const snapshot = await this.#snapshot(head);
+    const { state, sealed } = await this.#foldVerified(law, head.run_key, snapshot?.revision ?? 0);
+    const isSound = snapshot !== null && snapshot.state_identity === sealed;
+    if (snapshot !== null && !isSound) {
+      const { namespace_id, run_id } = head.run_key;
+      const where = `run "${run_id}" of namespace ${namespace_id} at revision ${snapshot.revision}`;
+      this.#notice(`The snapshot of ${where} is not the state that its records fold to: the records are used`);
+    }
+    this.#verified.set(name, { snapshot: isSound ? sealed : null });
+    this.#damaged.delete(name);
+    const kept = this.#states.get(name);
+    if (kept !== undefined && kept.sealed !== null) {
+      if (isSound && kept.sealed === sealed) this.#states.set(name, { ...kept, sealed: null });
+      else this.#states.delete(name);
+    }
+    const since = isSound ? snapshot.revision : 0;
+    return { state, isSnapshotDue: state.head.revision - since >= SNAPSHOT_INTERVAL };
+  }
+
+  /** The state that all records of a run fold to, each verified, and the identity of its state at a revision. */
+  async #foldVerified(
+    law: CompiledLaw,
+    runKey: RunKey,
+    revision: number,
+  ): Promise<{ readonly state: RunState; readonly sealed: Identity | null }> {
+    const folded: { state: RunState | null; sealed: Identity | null } = { state: null, sealed: null };
+    await verifyRun(this.#store, runKey, {
+      sha256: this.#sha256,
+      onRecords: (records) => {
+        for (const { record, record_id } of records) {
+          const state = foldText(law, folded.state, record, record_id);
+          if (state.head.revision === revision) folded.sealed = stateIdentity(this.#sha256, state);
+          folded.state = state;
+        }
+      },
+    });
+    const { state, sealed } = folded;
+    if (state === null) throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": it has no record`);
+    return { state, sealed };
+  }
+
+  /** Stops answering from the snapshot of a run whose records are damaged. */
+  #refuse(name: string): void {
+    this.#damaged.set(name, true);
+    const kept = this.#states.get(name);
+    if (kept !== undefined && kept.sealed !== null) this.#states.delete(name);
+  }
+
+  #keep(name: string, run: KeptRun): void {
     const known = this.#states.get(name);
-    if (known === undefined || known.state.head.revision <= run.state.head.revision) this.#states.set(name, run);
+    const isNewer = known === undefined || known.state.head.revision < run.state.head.revision;
+    if (isNewer || known.state.head.revision === run.state.head.revision && run.sealed === null) {
+      this.#states.set(name, run);
+    }
   }
 
   advance(law: CompiledLaw, state: RunState): void {
@@ -187,17 +322,28 @@ class StoreProjections implements Projections {
     if (state.head.revision === 1) this.#verified.set(name, { snapshot: null });
     // A commit of several records may skip the revision at which a snapshot is due.
     const before = this.#states.get(name)?.state.head.revision ?? state.head.revision - 1;
-    this.#keep(name, { law, state });
+    this.#keep(name, { law, state, sealed: null });
     if (Math.floor(state.head.revision / SNAPSHOT_INTERVAL) <= Math.floor(before / SNAPSHOT_INTERVAL)) return;
+    this.#putSnapshot(state);
+  }
+
+  /** Stores a snapshot of a state that this process folded. */
+  #putSnapshot(state: RunState): void {
     const text = canonicalize(asJson(state));
     const snapshot = {
       revision: state.head.revision,
       state_identity: identifyCanonical(this.#sha256, "run-state", text),
       state: text,
     };
-    this.#verified.set(name, { snapshot: snapshot.state_identity });
+    this.#verified.set(runName(state.run_key), { snapshot: snapshot.state_identity });
     // Derived data: without the snapshot a later fold takes longer, and every answer stays the same.
     this.#store.putSnapshot(state.run_key, snapshot).catch(() => {});
+  }
+
+  async #lawOf(head: RunHead): Promise<CompiledLaw> {
+    const law = await this.law(head.run_key.namespace_id, head.scenario_law_identity);
+    if (law !== null) return law;
+    throw new StoreError("corrupt", `Cannot read run: its law "${head.scenario_law_identity}" is missing`);
   }
 
   async law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null> {
@@ -216,11 +362,15 @@ class StoreProjections implements Projections {
   }
 }
 
-/**
- * Projections of a store's runs.
- *
- * @param statesKept The number of states in memory
- */
-export function projectRuns(store: RunStore, sha256: Sha256, statesKept: number = STATES_KEPT): Projections {
-  return new StoreProjections(store, sha256, statesKept);
+/** Options of {@link projectRuns}. */
+export interface ProjectionOptions {
+  /** The number of states in memory; 2,048 by default. */
+  readonly statesKept?: number;
+  /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
+  readonly notice?: (message: string) => void;
+}
+
+/** Projections of a store's runs. */
+export function projectRuns(store: RunStore, sha256: Sha256, options: ProjectionOptions = {}): Projections {
+  return new StoreProjections(store, sha256, options);
 }

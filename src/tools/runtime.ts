@@ -33,7 +33,7 @@ export interface RuntimeOptions {
   readonly typed: TypedGrants;
   /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
-  /** Called with a sentence where a store has less than was once committed. */
+  /** Called with a sentence where a store has less than was once committed, or differs from what was written. */
   readonly storeNotice?: (message: string) => void;
 }
 
@@ -107,6 +107,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           dataDir: options.dataDir,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
           ...options.docs === undefined ? {} : { docs: options.docs },
+          ...options.storeNotice === undefined ? {} : { storeNotice: options.storeNotice },
         })
       ),
     );

@@ -42,8 +42,8 @@ export function scenarioHistory(services: Services): Tool {
     }),
     act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
       const runKey = runKeyOf(namespace_id, run_id);
-      // Loading checks the chain of records once in the life of a process.
-      const run = await services.projections.load(runKey);
+      // A run whose records were found damaged is refused here; the records of the page are verified below.
+      const run = await services.projections.read(runKey);
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }

@@ -66,7 +66,7 @@ export function scenarioStatus(services: Services): Tool {
       recent_attempts_left_out: INTEGER,
     }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
-      const run = await services.projections.load(runKeyOf(namespace_id, run_id));
+      const run = await services.projections.read(runKeyOf(namespace_id, run_id));
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }

@@ -1,5 +1,5 @@
 /**
- * Row 13: how late the thread that serves comes to what is due, measured inside the server, while runpacks are exported and
+ * Row 14: how late the thread that serves comes to what is due, measured inside the server, while runpacks are exported and
  * verified and 256 callers ask. The load is niced: it is not what is measured.
  *
  * @module
@@ -62,7 +62,7 @@ export function lateP999(before: Buckets, after: Buckets): { readonly late: numb
 export async function run(quick: boolean): Promise<BenchRow[]> {
   const { late } = await measureLoop(quick ? SECONDS.quick : SECONDS.whole);
   return [makeRow({
-    row: "13",
+    row: "14",
     name: "delay of the serving thread, p99.9, 256 callers, 12 verify and 4 export",
     peer_name: "what it may be",
     unit: "ms",

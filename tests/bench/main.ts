@@ -29,7 +29,8 @@ const BENCHES: readonly Bench[] = [
   { name: "typed", rows: ["typed"], load: () => import("./typed_bench.ts") },
   { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
   { name: "docs", rows: ["11"], load: () => import("./docs_bench.ts") },
-  { name: "loop", rows: ["13"], load: () => import("./loop_bench.ts") },
+  { name: "growth", rows: ["13"], load: () => import("./growth_bench.ts") },
+  { name: "loop", rows: ["14"], load: () => import("./loop_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
 ];
 

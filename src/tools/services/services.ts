@@ -94,6 +94,8 @@ export interface ServiceParts {
   readonly verifyPack?: VerifyPack;
   /** None unless given. */
   readonly dataDir?: string;
+  /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
+  readonly storeNotice?: (message: string) => void;
   /** From the configuration unless given. */
   readonly docs?: Documentation;
 }
@@ -122,7 +124,11 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     config: parts.config,
     runs: parts.runs,
     schemas: parts.schemas,
-    projections: projectRuns(parts.runs, HOST_PRIMITIVES.sha256),
+    projections: projectRuns(
+      parts.runs,
+      HOST_PRIMITIVES.sha256,
+      parts.storeNotice === undefined ? {} : { notice: parts.storeNotice },
+    ),
     get environment(): Environment {
       if (relaxed === strict) return strict;
       return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? relaxed : strict;

@@ -52,7 +52,7 @@ for (const [what, change, records] of SNAPSHOTS) {
         return snapshot === null ? null : change(snapshot);
       };
       const { store: noted, read } = noting(runs, { getSnapshot });
-      const projections = projectRuns(noted, HOST_PRIMITIVES.sha256, 1);
+      const projections = projectRuns(noted, HOST_PRIMITIVES.sha256, { statesKept: 1 });
       const tools = createTools({ ...bench.services, projections });
       const call: Bench["call"] = async (name, input) => {
         const context = { principal: LOCAL, correlationId: null, signal: new AbortController().signal };

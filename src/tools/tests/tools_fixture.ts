@@ -49,6 +49,8 @@ export function testConfig(change: Partial<GateConfig> = {}): GateConfig {
 /** Tools under test. */
 export interface Bench {
   readonly services: Services;
+  /** The file of the stores; null in memory. */
+  readonly storePath: string | null;
   readonly tools: ReadonlyMap<string, Tool>;
   /** Calls a tool that must succeed. */
   readonly call: (name: string, input: JsonObject, principal?: Principal) => Promise<JsonObject>;
@@ -76,7 +78,8 @@ export interface BenchOptions
 export async function withTools(test: (bench: Bench) => Promise<void>, options: BenchOptions = {}): Promise<void> {
   const config = testConfig(options.config);
   const folder = options.store === "sqlite" ? await Deno.makeTempDir() : null;
-  const storage = folder === null ? {} : { type: "sqlite", path: `${folder}/gate.db` } as const;
+  const storePath = folder === null ? null : `${folder}/gate.db`;
+  const storage = storePath === null ? {} : { type: "sqlite", path: storePath } as const;
   const stores = await openStores({
     run: { ...config.run_state_store, ...storage },
     schemas: { ...config.schema_registry, ...storage },
@@ -93,7 +96,7 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
     };
     const made = await createServices({ config, ...stores, schemaSandbox, ...given });
     const services = change === undefined ? made : change(made);
-    await test(benchOf(services));
+    await test(benchOf(services, storePath));
   } finally {
     schemaSandbox.close();
     await closeStores(stores);
@@ -109,7 +112,7 @@ function checkBytes(name: string, text: string): void {
   assert.ok(sentBytes(text) <= ANSWER_BYTES, `${name} answers ${sentBytes(text)} bytes`);
 }
 
-function benchOf(services: Services): Bench {
+function benchOf(services: Services, storePath: string | null): Bench {
   const tools = createTools(services);
   const handle = async (name: string, input: JsonObject, principal: Principal): Promise<JsonObject | ToolError> => {
     const tool = tools.get(name);
@@ -124,6 +127,7 @@ function benchOf(services: Services): Bench {
   };
   return {
     services,
+    storePath,
     tools,
     call: async (name, input, principal = LOCAL) => {
       const answer = await handle(name, input, principal);

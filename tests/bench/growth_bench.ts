@@ -1,0 +1,167 @@
+/**
+ * Row 13: what a call costs in a large store against the same call in a small one, and the first read of a long run by a new
+ * process.
+ *
+ * Both stores have the same runs, which the calls use, half of them made before the other records and half after. The other
+ * records are well formed, and no call reads them.
+ *
+ * @module
+ */
+
+import { gateArgs } from "../e2e/gate_command.ts";
+import { closeStores, openStores } from "../../src/store/open.ts";
+import { appendTo, runKey, sha256 } from "../simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
+import { SCENARIO } from "../simulation/crash/load.ts";
+import type { JsonObject } from "../../src/canonical/json.ts";
+import { alternate, type BenchRow, makeRow } from "./harness.ts";
+import { type BenchRun, type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";
+import { openPeer, type StdioPeer } from "./stdio_load.ts";
+
+/** Runs of ten records in the small and in the large store. */
+const RUNS = { small: 100, large: 100_000, quick: 10_000 };
+/** Records of each of them. */
+const RECORDS = 10;
+/** Runs that the calls use, half of them made before the others. */
+const USED = 64;
+/** Calls of one round. */
+const CALLS = 320;
+/** Records of the run that a new process reads. */
+const LONG = 30_000;
+/** Milliseconds that its first read may take. */
+const FIRST_READ_MOST = 50;
+/** Processes that read it. */
+const FIRST_READS = 5;
+
+/** One store and the server on it. */
+interface Side {
+  readonly folder: string;
+  readonly gate: StdioPeer;
+  readonly call: CallTool;
+  readonly runs: readonly BenchRun[];
+}
+
+/** Measures the rows. */
+export async function run(quick: boolean): Promise<BenchRow[]> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
+  const open: Side[] = [];
+  try {
+    const large = await openSide(`${folder}/large`, quick ? RUNS.quick : RUNS.large);
+    open.push(large);
+    const small = await openSide(`${folder}/small`, RUNS.small);
+    open.push(small);
+    const runs = quick ? RUNS.quick : RUNS.large;
+    return [...await growthRows(large, small, runs), await firstReadRow(small)];
+  } finally {
+    await Promise.all(open.map(({ gate }) => gate.close()));
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function openSide(folder: string, runs: number): Promise<Side> {
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(`${folder}/gate.toml`, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
+  const first = await openGate(folder);
+  const used = await startBenchRuns(callerOf(first), USED / 2);
+  await first.close();
+  await fill(folder, runs);
+  const gate = await openGate(folder);
+  const call = callerOf(gate);
+  return { folder, gate, call, runs: [...used, ...await startBenchRuns(call, USED / 2)] };
+}
+
+function openGate(folder: string): Promise<StdioPeer> {
+  return openPeer({ command: Deno.execPath(), args: gateArgs("serve", "--config", `${folder}/gate.toml`) });
+}
+
+function callerOf(gate: StdioPeer): CallTool {
+  return async (name, input) => {
+    const answer = JSON.parse(await gate.ask("tools/call", { name, arguments: input })) as {
+      result?: { structuredContent?: JsonObject };
+    };
+    const content = answer.result?.structuredContent;
+    if (content === undefined) throw new Error(`Cannot measure: ${JSON.stringify(answer).slice(0, 300)}`);
+    return content;
+  };
+}
+
+/** Appends runs of ten records, without a flush for each. */
+async function fill(folder: string, runs: number): Promise<void> {
+  const stores = await openStores(storesOptions(folder, WAL_FULL, { sync_mode: "normal" }), sha256);
+  try {
+    for (let first = 0; first < runs; first += 64) {
+      const names = Array.from({ length: Math.min(64, runs - first) }, (_, index) => `filling ${first + index}`);
+      await Promise.all(names.map((name) => {
+        const [creation, ...rest] = Array.from({ length: RECORDS }, (_, index) => `${name} ${index}`);
+        return stores.runs.append(appendTo(runKey(name), null, creation ?? name, ...rest));
+      }));
+    }
+  } finally {
+    await closeStores(stores);
+  }
+}
+
+/** Milliseconds of a mutation and of a status, one after the other on all runs; and what the processes then have resident. */
+async function growthRows(large: Side, small: Side, runs: number): Promise<BenchRow[]> {
+  const mutations = await alternate(() => mutationMillis(large), () => mutationMillis(small));
+  const statuses = await alternate(() => statusMillis(large), () => statusMillis(small));
+  const memory = { ours: [await large.gate.resident() / 1e6], peer: [await small.gate.resident() / 1e6] };
+  const size = `at ${runs * RECORDS} records and ${runs} runs`;
+  const spec = {
+    row: "13",
+    peer_name: `at ${RUNS.small * RECORDS}`,
+    must: 1.2,
+    goal: 1.05,
+    direction: "lower",
+  } as const;
+  return [
+    makeRow({ ...spec, name: `scenario_submit, one caller, ${size}`, unit: "ms" }, mutations),
+    makeRow({ ...spec, name: `scenario_status, one caller, ${size}`, unit: "ms" }, statuses),
+    makeRow({ ...spec, name: `resident memory, ${size}`, unit: "MB" }, memory),
+  ];
+}
+
+async function mutationMillis({ call, runs }: Side): Promise<number> {
+  const started = performance.now();
+  for (let at = 0; at < CALLS; at++) await submit(call, runs[at % runs.length] as BenchRun);
+  return (performance.now() - started) / CALLS;
+}
+
+async function statusMillis({ call, runs }: Side): Promise<number> {
+  const started = performance.now();
+  for (let at = 0; at < CALLS; at++) await call("scenario_status", named(runs[at % runs.length] as BenchRun));
+  return (performance.now() - started) / CALLS;
+}
+
+function named({ run_key }: BenchRun): JsonObject {
+  return { ...run_key, scenario_id: SCENARIO.scenario_id };
+}
+
+/** Milliseconds of the first status of a long run, by processes that have answered about another run before. */
+async function firstReadRow({ folder, call, runs: [other] }: Side): Promise<BenchRow> {
+  const [long] = await startBenchRuns(call, 1);
+  if (long === undefined || other === undefined) throw new Error("Cannot measure: there is no run");
+  for (let revision = 1; revision < LONG; revision++) await submit(call, long);
+  const taken: number[] = [];
+  for (let at = 0; at < FIRST_READS; at++) {
+    const gate = await openGate(folder);
+    try {
+      const cold = callerOf(gate);
+      await cold("scenario_status", named(other));
+      const started = performance.now();
+      await cold("scenario_status", named(long));
+      taken.push(performance.now() - started);
+    } finally {
+      await gate.close();
+    }
+  }
+  return makeRow({
+    row: "13",
+    name: `first scenario_status of a run of ${LONG} records by a new process`,
+    peer_name: "what it may take",
+    unit: "ms",
+    must: 1,
+    goal: 0.2,
+    direction: "lower",
+  }, { ours: taken, peer: [FIRST_READ_MOST] });
+}
