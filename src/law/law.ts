@@ -13,6 +13,7 @@ import { checkParameters, parametersOf } from "./check_parameters.ts";
 import { checkOpenings } from "./check_openings.ts";
 import { checkDuplicates, checkReferences, knownNames } from "./check_names.ts";
 import { readSpec } from "./decode_spec.ts";
+import { LAW_LIMITS } from "./limits.ts";
 import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
 import { proveMonotone, proveRequirements, proveStageGraph } from "./proof/proof_law.ts";
 import { collector } from "./refusals.ts";
@@ -52,6 +53,21 @@ export function constructLaw(spec: JsonValue, environment: LawEnvironment): LawR
   proveStageGraph(refusals, draft, known);
   if (refusals.count() > 0) return { ok: false, refusals: refusals.report() };
   return { ok: true, law: normalForm(draft, requirements), caller_asserted: draft.caller_asserted };
+}
+
+/**
+ * Checks the bindings of a law again, under the contracts that a run would be bound to. They may differ from those under which
+ * the law was defined.
+ *
+ * @param law A law, so that everything else in it holds
+ * @param findCheck The checks of those contracts
+ * @returns The refusals, sorted by path and then code; empty if a runpack of the run can prove the law
+ */
+export function recheckBindings(law: ScenarioLaw, findCheck: LawEnvironment["findCheck"]): readonly Refusal[] {
+  const refusals = collector();
+  const draft = readSpec(refusals, lawAsJson(law), LAW_LIMITS);
+  checkBindings(refusals, draft, parametersOf(draft), { limits: LAW_LIMITS, hasSchema: () => true, findCheck });
+  return refusals.count() === 0 ? [] : refusals.report();
 }
 
 /** The identity of a law: kind `scenario-law` over its whole normal form. */

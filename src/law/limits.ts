@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { LawLimits } from "./types.ts";
+
 /** Maximum number or size of each part of a spec. */
 export const SPEC_LIMITS = {
   /** Stages; at least one. */
@@ -41,6 +43,15 @@ export const SPEC_LIMITS = {
   /** Canonical bytes of the resolved params of all bindings with placeholders. */
   resolvedParamsBytes: 4_194_304,
 } as const;
+
+/** Limits of an operator that allows every law. */
+export const LAW_LIMITS: LawLimits = {
+  maximum_value_bytes: Number.MAX_SAFE_INTEGER,
+  maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
+  enable_lexicographic: true,
+  enable_deep_equals: true,
+  proof_budget: 2 ** 20,
+};
 
 /** The greatest integer that a double holds exactly, 2^53-1. */
 export const INTEGER_MAXIMUM: number = Number.MAX_SAFE_INTEGER;

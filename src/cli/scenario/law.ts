@@ -17,7 +17,8 @@ import { createSchemaSandbox, type SchemaSandbox } from "../../evidence/sandbox/
 import { keyObstacle, obstaclesOfBinding } from "../../evidence/trust/obstacles.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
-import { LAW_LIMITS, permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
+import { LAW_LIMITS } from "../../law/limits.ts";
+import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
 import { lintLaw } from "../../law/lint.ts";
 import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";

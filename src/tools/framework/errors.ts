@@ -67,6 +67,8 @@ const CODES = {
   typed_provider_deprecated: "conflict",
   /** The law names a typed provider that has no active version. */
   typed_provider_inactive: "conflict",
+  /** A binding of the law does not fit the contract that a run would be bound to; `details.refusals`. */
+  law_contract_mismatch: "conflict",
   /** The provider is an entry of the configuration, which no tool changes. */
   typed_provider_configured: "conflict",
   /** The name belongs to a built-in or configured provider. */

@@ -18,6 +18,7 @@ import type { Artifact, Receipt } from "../../store/types.ts";
 import { StoreError } from "../../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { contractsOf } from "./bound_run.ts";
+import { recheckLaw } from "./recheck_law.ts";
 import { bindGenesis } from "./run_parameters.ts";
 import { creationKey } from "../services/keyed_lock.ts";
 import { appendDecided, isAccepted } from "./append_decided.ts";
@@ -112,6 +113,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   const law = await findLaw(services, creation);
   if ("outcome" in law) return law;
   const { contracts, artifacts: contractArtifacts, loaded } = await contractsOf(services, law);
+  await recheckLaw(services, law, loaded);
   const bound = await bindGenesis(services, law, creation.genesis, (provider) => loaded.get(provider));
   if (!bound.ok) return refusal("genesis_rejected", { faults: bound.faults });
   const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);

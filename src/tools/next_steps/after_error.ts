@@ -221,6 +221,16 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   typed_provider_inactive: listTypedProviders(
     "Activate one of the versions with typed_providers_activate, then call again",
   ),
+  law_contract_mismatch: (failed) => [
+    ...listTypedProviders("Activate a version whose contract fits each path in details.refusals, then call again")(
+      failed,
+    ),
+    {
+      tool: "scenario_define",
+      arguments_hint: {},
+      why: "Or define a law that fits the contract, and start a run of it",
+    },
+  ],
   typed_provider_configured: () => listProviders(),
   provider_id_reserved: corrected("Name the provider differently, in the contract too, and call again"),
   namespace_refused: askForAccess,

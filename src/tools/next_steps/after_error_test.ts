@@ -96,6 +96,10 @@ const ROWS: readonly Row[] = [
   ["typed_provider_inactive", "evidence_query", { query: QUERY, context: IN_2 }, {}, [
     ["typed_providers_list", /typed_providers_activate/, IN_2],
   ]],
+  ["law_contract_mismatch", "scenario_start", IN_2, {}, [
+    ["typed_providers_list", /whose contract fits/, IN_2],
+    ["scenario_define", /fits the contract/, {}],
+  ]],
   ["typed_provider_configured", "typed_providers_activate", TYPED, {}, [["providers_list", /providers/, {}]]],
   ["provider_id_reserved", "typed_providers_register", TYPED, {}, [["typed_providers_register", /differently/, TYPED]]],
   ["namespace_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],

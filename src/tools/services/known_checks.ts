@@ -14,14 +14,17 @@ import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment } from "../../law/types.ts";
 import type { Services } from "./services.ts";
 
-/** Finds a provider; `inactive` for a typed one without an active version, null for an unknown one. */
-export type FindProvider = (providerId: string) => Promise<Provider | "inactive" | null>;
+/** The part of a provider that has its checks. */
+type CheckedProvider = Pick<Provider, "provider_id" | "loaded">;
 
-type FoundProviders = ReadonlyMap<string, Provider | "inactive" | null>;
+/** Finds a provider; `inactive` for a typed one without an active version, null for an unknown one. */
+export type FindProvider = (providerId: string) => Promise<CheckedProvider | "inactive" | null>;
+
+type FoundProviders = ReadonlyMap<string, Awaited<ReturnType<FindProvider>>>;
 
 /** The members of a raw binding that are needed here. */
 interface RawBinding {
-  readonly provider: Provider;
+  readonly provider: CheckedProvider;
   readonly check_id: string;
   readonly params: JsonValue | undefined;
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
-import { httpProfile, typedCheck, typedContract } from "../../../tests/simulation/typed_documents.ts";
+import { httpOperation, httpProfile, typedCheck, typedContract } from "../../../tests/simulation/typed_documents.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
 import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
 import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
-import type { Provider } from "../../evidence/types.ts";
+import type { CheckContract, Provider, ProviderContract } from "../../evidence/types.ts";
 import { asJson } from "../../run/primitives.ts";
 import { next, scanBinding, SCANNED, scannedCondition, scanner } from "./step_fixture.ts";
 import {
@@ -269,6 +269,79 @@ Deno.test("a law and a run need an active version of their typed provider", () =
     const error = await bench.fail("scenario_start", other);
     assert.deepEqual([error.code, error.next[0]?.["tool"]], ["typed_provider_inactive", "typed_providers_list"]);
   }, opener()));
+
+/** What version 2 of the contract changes in the check of a law that version 1 allows, and what a start then refuses. */
+const CHANGED_CHECKS: readonly (readonly [what: string, change: Partial<CheckContract>, refusal: string | null])[] = [
+  ["another description", { description: "The same check." }, null],
+  ["the name of the check", { check_id: "passed" }, "check_not_found $.acquisition_bindings[0].check_id"],
+  [
+    "its comparators",
+    { allowed_comparators: ["not_equals"] },
+    "comparator_not_allowed $.acquisition_bindings[0].check_id",
+  ],
+  ["its result", { result_schema: { type: "array" } }, "result_outside_domain $.acquisition_bindings[0].check_id"],
+  [
+    "its params",
+    { params_schema: { type: "object", properties: { id: { type: "integer" } }, required: ["id"] } },
+    "params_invalid $.acquisition_bindings[0].params",
+  ],
+];
+
+/** A contract `builds` whose check has a boolean result, with changes of the check. */
+function changedContract(change: Partial<CheckContract>): ProviderContract {
+  return typedContract({ checks: [typedCheck("failed", { result_schema: { type: "boolean" }, ...change })] });
+}
+
+for (const [what, change, refusal] of CHANGED_CHECKS) {
+  Deno.test(`a start after version 2 changed ${what}: ${refusal ?? "accepted"}`, () =>
+    withTools(async (bench) => {
+      const contract = changedContract(change);
+      const [check_id = ""] = contract.checks.map((check) => check.check_id);
+      const profile = asJson(httpProfile({ operations: { [check_id]: httpOperation() } }));
+      await bench.call("typed_providers_register", version("1"));
+      await bench.call("typed_providers_register", version("2", { contract: asJson(contract), profile }));
+      await activate(bench, "1", null);
+      const { start } = await startRun(bench, BOUND);
+      await activate(bench, "2", "1");
+      const second = { ...start, creation_request_id: "f".repeat(32) };
+      if (refusal === null) {
+        assert.equal(envelope(await bench.call("scenario_start", second)).outcome, "accepted");
+        return;
+      }
+      // The second refusal does not depend on the first.
+      for (let time = 0; time < 2; time++) {
+        const { code, details } = await bench.fail("scenario_start", second);
+        const refusals = details?.["refusals"] as readonly JsonObject[];
+        assert.deepEqual([code, refusals.map((one) => `${one["code"]} ${one["path"]}`)], [
+          "law_contract_mismatch",
+          [refusal],
+        ]);
+      }
+      const { items } = await bench.call("runs_list", NAMESPACE) as { items: readonly JsonObject[] };
+      assert.equal(items.length, 1, "no run was created");
+      assert.equal(envelope(await bench.call("scenario_start", start)).outcome, "accepted", "the receipt stays");
+      await activate(bench, "1", "2");
+      assert.equal(envelope(await bench.call("scenario_start", second)).outcome, "accepted", "the old contract fits");
+    }, opener()));
+}
+
+Deno.test("a start is refused where the contract of a configured provider changed", () => {
+  const providers = new Map<string, Provider>();
+  const configure = (change: Partial<CheckContract>): void => {
+    const { loaded } = sealVersion(sealContract(changedContract(change), "file"), httpProfile());
+    const provider = testProvider("builds", () => answered(found(true), Date.now()));
+    providers.set("builds", { ...provider, kind: "typed", loaded });
+  };
+  configure({});
+  return withTools(async (bench) => {
+    const { start } = await startRun(bench, BOUND);
+    const second = { ...start, creation_request_id: "f".repeat(32) };
+    configure({ allowed_comparators: ["exists"] });
+    assert.equal((await bench.fail("scenario_start", second)).code, "law_contract_mismatch");
+    providers.delete("builds");
+    assert.equal(envelope(await bench.call("scenario_start", second)).outcome, "accepted", "no contract is bound");
+  }, { ...opener(), providers });
+});
 
 const QUERY = {
   query: { provider_id: "builds", check_id: "failed", params: { id: "17" } },

@@ -8,6 +8,7 @@
 import { identify, type Identity } from "../../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { graphIdentity, lawIdentity, reproveLaw } from "../../../law/law.ts";
+import { LAW_LIMITS } from "../../../law/limits.ts";
 import { COMPARATORS } from "../../../law/value/predicates.ts";
 import type { CheckFacts, LawEnvironment } from "../../../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
@@ -20,15 +21,6 @@ import { readCanonical, sameJson } from "../../format/canonical_text.ts";
 import { type ContractCheck, type ContractFacts, factsOf } from "../../format/contract_facts.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { VerificationPrimitives, Violation } from "../types.ts";
-
-/** Limits of an operator that allows every law. */
-export const LAW_LIMITS: LawEnvironment["limits"] = {
-  maximum_value_bytes: Number.MAX_SAFE_INTEGER,
-  maximum_payload_bytes: Number.MAX_SAFE_INTEGER,
-  enable_lexicographic: true,
-  enable_deep_equals: true,
-  proof_budget: 2 ** 20,
-};
 
 /** A constructed law, and the assumptions made about its bindings. */
 export interface ConstructedLaw {
