@@ -122,6 +122,7 @@ export const FULL_STEPS: readonly Step[] = [
     paths: [
       "tests/full/postgres_store_test.ts",
       "tests/full/postgres_cli_test.ts",
+      "tests/full/postgres_check_test.ts",
       "tests/full/postgres_connection_test.ts",
       "tests/full/postgres_failover_test.ts",
     ],

@@ -31,6 +31,9 @@ import { addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
 import { SERVE_FLAGS } from "./serve/serve_flags.ts";
 
+/** How help describes the name of a store. */
+const STORE_NAME = "SQLite file, PostgreSQL address or env:NAME of one, or configuration (.toml)";
+
 /** Runs any command line except `serve`, and `serve --help`. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -156,11 +159,12 @@ function addStore(program: Command, finish: Finish): void {
   withJson(command(store, "check", "Verify everything in the stores: hashes, chains and states", [
     "gate store check",
     "gate store check --json /backup/gate.db",
+    "gate store check env:RESTORED_DATABASE",
   ]))
-    .argument("[file]", "store file (default: those of the configuration)")
+    .argument("[store]", `${STORE_NAME} (default: the stores of the configuration)`)
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (file: string | undefined, flags: Flags) =>
-      finish(await (await import("./store/check.ts")).runStoreCheck(file, flags))
+    .action(async (store: string | undefined, flags: Flags) =>
+      finish(await (await import("./store/check.ts")).runStoreCheck(store, flags))
     );
   const backup = command(store, "backup", "Copy a store to a file while it is in use", [
     "gate store backup /backup/gate.db",

@@ -5,7 +5,7 @@
  */
 
 import type { Sha256 } from "../canonical/identity.ts";
-import type { Connection } from "./sqlite/connection.ts";
+import type { StoreRows } from "./store_rows.ts";
 import type { StoredRecord } from "./types.ts";
 
 /** The content of a store, counted. */
@@ -33,6 +33,7 @@ export interface StoreProblem {
 
 /** The report of a check. */
 export interface StoreCheckReport {
+  /** The file, or the database without user and password. */
   readonly path: string;
   /** Whether the check found no problem. */
   readonly sound: boolean;
@@ -61,7 +62,7 @@ export interface CheckOptions {
 
 /** A running check. */
 export interface Checking {
-  readonly connection: Connection;
+  readonly rows: StoreRows;
   readonly options: CheckOptions;
   readonly counts: StoreCounts;
   /** Records a problem. */

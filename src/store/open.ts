@@ -8,6 +8,7 @@ import type { Sha256 } from "../canonical/identity.ts";
 import { openMemoryRunStore } from "./memory/run_store.ts";
 import { openMemorySchemaRegistry } from "./memory/schema_registry.ts";
 import type { SchemaLimits } from "./shape.ts";
+import type { StoreRows } from "./store_rows.ts";
 import type { TypedProviderReads } from "./typed_provider_types.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "./types.ts";
 
@@ -78,6 +79,17 @@ async function openOnPostgres({ run, schemas }: StoresOptions, sha256: Sha256): 
     throw new StoreError("io", "Cannot open the stores: both have to be on one database");
   }
   return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
+}
+
+/**
+ * Opens the rows of a file or database, which is only read. They are not verified.
+ *
+ * @throws {StoreError} Where it cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `unavailable`, `io`
+ */
+export async function openRows(storage: StorageOptions): Promise<StoreRows> {
+  if (storage.type === "postgres") return await (await import("./postgres/open.ts")).openPostgresRows(storage);
+  if (storage.path === null) throw new StoreError("io", "Cannot read the store: it is in memory");
+  return await (await import("./sqlite/store_rows.ts")).openSqliteRows(storage.path);
 }
 
 /** The typed providers of the stores, to be read until they are closed. */

@@ -307,6 +307,14 @@ overAll("append() stores an artifact once", {}, async ({ runs }) => {
   assert.equal(await runs.getArtifact(refused.identity), null);
 });
 
+overAll("putArtifact() stores an artifact without a run, and replaces none", {}, async ({ runs }) => {
+  const { identity, body } = identified("contract", { checks: [] });
+  const artifact: Artifact = { kind: "contract", identity, body };
+  await runs.putArtifact(artifact);
+  await runs.putArtifact({ ...artifact, kind: "schema" });
+  assert.deepEqual(await runs.getArtifact(identity), artifact);
+});
+
 for (const [max_versions, kept] of [[1, [3]], [2, [2, 3]], [3, [1, 2, 3]], [null, [2, 3]]] as const) {
   overAll(
     `putSnapshot() with max_versions ${max_versions} keeps revisions ${kept.join(", ")}`,

@@ -136,6 +136,8 @@ export interface RunStore {
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
   getArtifact(identity: Identity): Promise<Artifact | null>;
+  /** Stores an artifact without a run, unless it exists: a copy has the artifacts before the runs. */
+  putArtifact(artifact: Artifact): Promise<void>;
   /** Stores a derived snapshot and removes older ones beyond `max_versions` of the run. Correctness never depends on snapshots. */
   putSnapshot(runKey: RunKey, snapshot: Snapshot): Promise<void>;
   /** The newest snapshot at or below a revision. */

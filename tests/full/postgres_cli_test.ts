@@ -169,12 +169,29 @@ Deno.test("a database that does not answer ends every command with exit code 8",
     for (const command of commands) assertEnded(await gate(...command), 8, down);
   }, 1));
 
-Deno.test("the commands on store files say that a database has none", () =>
-  inWorld(async ({ gate }) => {
-    for (const command of ["check", "backup"]) {
-      const to = command === "backup" ? ["copy.db"] : [];
-      assertEnded(await gate("store", command, ...to), 2, /run_state_store\.type is "postgres"/);
+Deno.test("gate store check reads the database, and gate store backup names the command of PostgreSQL", () =>
+  inWorld(async ({ database, gate, migrate }) => {
+    assertEnded(await gate("store", "check"), 8, /it has no tables of gate/);
+    await migrate();
+    await gate("run", "law.yaml", "--evidence", "evidence.json", "--run-key", "release 9");
+    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}`;
+    const sound = new RegExp(`^${name}: sound \\(1 law, 1 run, 5 records, 0 schemas, \\d snapshots?\\)\n$`);
+    for (const args of [[], ["env:GATE_DATABASE"], ["gate.toml"], ["--config", "gate.toml"]]) {
+      assertEnded(await gate("store", "check", ...args), 0, sound);
     }
+    await runSql(server, "UPDATE gate.records SET result = result || ' ' WHERE revision = 2", database);
+    assertEnded(
+      await gate("store", "check"),
+      6,
+      /1 problem .*\n {2}record in namespace 2 of run \S+ at revision 2: its receipt/,
+    );
+    const backup = await gate("store", "backup", "copy.db");
+    const command = "pg_dump --format=custom --file=FILE";
+    assertEnded(
+      backup,
+      2,
+      new RegExp(`Cannot back up the database of environment variable "GATE_DATABASE": .* \\(${command} backs it up`),
+    );
   }));
 
 Deno.test.afterAll(() => server[Symbol.asyncDispose]());

@@ -39,7 +39,8 @@ export const HEAD = headAfter(APPEND);
 const TYPED = makeTypedProvider("releases", "1");
 const SNAPSHOT = makeSnapshot(headOf(RECORDS[2] ?? assert.fail()));
 
-async function fill({ runs, schemas }: Stores): Promise<void> {
+/** Puts a little of everything into empty stores. */
+export async function fill({ runs, schemas }: Stores): Promise<void> {
   await runs.putLaw(LAW);
   await runs.append(APPEND);
   await runs.putSnapshot(RUN, SNAPSHOT);

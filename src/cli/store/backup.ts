@@ -6,7 +6,9 @@
 
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
+import { describeUrl } from "../../config/postgres_address.ts";
 import { fileReason } from "../../store/file_reason.ts";
+import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
@@ -24,6 +26,7 @@ export interface StoreBackupOptions {
 export async function runStoreBackup(file: string, options: StoreBackupOptions): Promise<number> {
   const section = sectionOf(options.store);
   const config = await loadConfig({ config: options.config });
+  refuseDatabase(config[section]);
   const path = storeFile(config, section);
   const target = resolve(file);
   await requireNew(target);
@@ -38,6 +41,13 @@ export async function runStoreBackup(file: string, options: StoreBackupOptions):
     writeError(`The other store is in another file: gate store backup --store ${other} FILE\n`);
   }
   return EXIT.ok;
+}
+
+/** A database has tools of its own, which copy one moment of all of its tables. */
+function refuseDatabase({ type, url }: StorageOptions): void {
+  if (type !== "postgres") return;
+  const command = "pg_dump --format=custom --file=FILE backs it up; docs/guide/several_servers.md restores it";
+  throw new CliError("usage", `Cannot back up ${describeUrl(url ?? "")}: it is not a SQLite file`, command);
 }
 
 function sectionOf(name: string | undefined): StoreSection {

@@ -83,6 +83,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     listRecords: (runKey, after, limit, maximumBytes) =>
       answer(() => listRecords(memory, runKey, after, limit, maximumBytes ?? Infinity)),
     getArtifact: (identity) => answer(() => memory.artifacts.get(identity) ?? null),
+    putArtifact: (artifact) => answer(() => putArtifact(memory, artifact)),
     putSnapshot: (runKey, snapshot) => answer(() => putSnapshot(memory, runKey, snapshot)),
     getSnapshot: (runKey, atMost) => answer(() => getSnapshot(memory, runKey, atMost)),
     findRuns: (query, after, limit) => answer(() => findRuns(memory, query, after, limit)),
@@ -165,10 +166,12 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
     }
   }
   memory.runs.set(keyOf(run_key), target);
-  for (const artifact of append.artifacts) {
-    if (!memory.artifacts.has(artifact.identity)) memory.artifacts.set(artifact.identity, artifact);
-  }
+  for (const artifact of append.artifacts) putArtifact(memory, artifact);
   return { outcome: "accepted" };
+}
+
+function putArtifact({ artifacts }: Memory, artifact: Artifact): void {
+  if (!artifacts.has(artifact.identity)) artifacts.set(artifact.identity, artifact);
 }
 
 function createRun(memory: Memory, append: Append, head: RunHead): MemoryRun {

@@ -23,6 +23,7 @@ import {
   toReceipt,
   toValues,
 } from "../sqlite/rows.ts";
+import { correlationText } from "../sqlite/run_index.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
 import type { Database, Row, Value } from "./database.ts";
 
@@ -167,7 +168,7 @@ function entryValues(sha256: Sha256, append: Append): readonly (string | number 
   const { correlation, parameters } = entry;
   return [
     entry.created_instant,
-    correlation.kind === "unset" ? "" : canonicalize(correlation.correlation_id),
+    correlationText(correlation),
     canonicalize(parameters as JsonValue),
     parameters.map((one) => sha256(parameterText(one))).join(" "),
     sealEntry(sha256, { ...entry, status: "active" }),

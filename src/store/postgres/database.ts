@@ -54,6 +54,8 @@ export interface DatabaseOptions {
   /** PEM text of the authorities that sign server certificates; null for those of the system. */
   readonly authorities: string | null;
   readonly connections: number;
+  /** Whether the database refuses statements that write; any of its servers then answers. */
+  readonly readOnly?: boolean;
 }
 
 /** Opens a database without connecting to it. */
@@ -139,7 +141,9 @@ async function withDeadline<Result>(work: Promise<Result>, name: string, late: (
 }
 
 /** Every option is given, so that the client takes nothing from the environment. */
-function clientOptions({ address, authorities, connections }: DatabaseOptions): Record<string, unknown> {
+function clientOptions(
+  { address, authorities, connections, readOnly = false }: DatabaseOptions,
+): Record<string, unknown> {
   const { servers, user, password, database } = address;
   return {
     host: servers.map(({ host }) => host),
@@ -161,7 +165,7 @@ function clientOptions({ address, authorities, connections }: DatabaseOptions): 
     onnotice: () => {},
     publications: "none",
     // With one server the start checks that it accepts writes, and says so.
-    target_session_attrs: servers.length > 1 ? "read-write" : undefined,
+    target_session_attrs: servers.length > 1 && !readOnly ? "read-write" : undefined,
     // Revisions and counts are safe integers.
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     connection: {
@@ -169,6 +173,7 @@ function clientOptions({ address, authorities, connections }: DatabaseOptions): 
       statement_timeout: STATEMENT_MILLIS,
       search_path: "gate",
       default_transaction_isolation: "read committed",
+      ...readOnly ? { default_transaction_read_only: "on" } : {},
     },
   };
 }

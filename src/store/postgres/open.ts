@@ -9,9 +9,11 @@ import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_addre
 import type { SchemaLimits } from "../shape.ts";
 import { integer, text } from "../sqlite/rows.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { StoreRows } from "../store_rows.ts";
+import { type Database, openDatabase, type Row } from "./database.ts";
 import { createPostgresRunStore } from "./run_store.ts";
 import { createPostgresSchemaRegistry } from "./schema_registry.ts";
+import { postgresRows } from "./store_rows.ts";
 import { CREATE_TABLES, grantsTo, TABLES_VERSION } from "./tables.ts";
 
 /** Settings of a database. */
@@ -51,11 +53,28 @@ async function openChecked(options: PostgresOptions): Promise<Database> {
 }
 
 /**
+ * Opens the rows of a database, which may be a standby or set up for speed: nothing is written to it.
+ *
+ * @throws {StoreError} As {@link openPostgresStores}
+ */
+export async function openPostgresRows(options: PostgresOptions): Promise<StoreRows> {
+  const database = await connect(options, true);
+  try {
+    await requireDatabase(database, "read");
+    await requireVersion(database);
+    return postgresRows(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/**
  * A database as the settings name it, not checked and not connected.
  *
  * @throws {StoreError} `io` where the address or a file cannot be used
  */
-async function connect({ url, tls_ca_path, connections }: PostgresOptions): Promise<Database> {
+async function connect({ url, tls_ca_path, connections }: PostgresOptions, readOnly = false): Promise<Database> {
   const address = parsePostgresAddress(resolveUrl(url ?? ""));
   if (address === null) {
     throw new StoreError(
@@ -64,7 +83,7 @@ async function connect({ url, tls_ca_path, connections }: PostgresOptions): Prom
     );
   }
   const authorities = tls_ca_path === null ? null : await readAuthorities(tls_ca_path);
-  return await openDatabase({ address, authorities, connections });
+  return await openDatabase({ address, authorities, connections, readOnly });
 }
 
 /** The value of the variable that a url names, or the url itself. */
@@ -96,11 +115,11 @@ const OLDEST_VERSION = 150000;
 const SYNCHRONOUS: readonly string[] = ["on", "remote_apply"];
 
 /**
- * Checks that a database keeps what it accepts, and orders texts by code point.
+ * Checks that a database orders texts by code point, and keeps what it accepts where it is written.
  *
  * @throws {StoreError} `version_unsupported`, naming every setting that differs
  */
-async function requireDatabase(database: Database): Promise<void> {
+async function requireDatabase(database: Database, use: "read" | "write" = "write"): Promise<void> {
   const [row] = await database.query(SETTINGS);
   if (row === undefined) throw new StoreError("io", `Cannot use ${database.name}: it has no settings`);
   const faults: string[] = [];
@@ -108,10 +127,17 @@ async function requireDatabase(database: Database): Promise<void> {
     if (!isMet) faults.push(fault);
   };
   const version = integer(row, "version");
-  const synchronous = text(row, "synchronous_commit");
   require(version >= OLDEST_VERSION, `server version is ${version}, expected at least ${OLDEST_VERSION}`);
   require(text(row, "encoding") === "UTF8", `encoding is ${text(row, "encoding")}, expected UTF8`);
   require(row["ordered_by_language"] === 0, "collation orders by language, expected C (code points)");
+  if (use === "write") requireDurability(row, require);
+  if (faults.length > 0) {
+    throw new StoreError("version_unsupported", `Cannot use ${database.name}: ${faults.join("; ")}`);
+  }
+}
+
+function requireDurability(row: Row, require: (isMet: boolean, fault: string) => void): void {
+  const synchronous = text(row, "synchronous_commit");
   require(text(row, "fsync") === "on", "fsync is off, expected on");
   require(text(row, "full_page_writes") === "on", "full_page_writes is off, expected on");
   require(
@@ -119,9 +145,6 @@ async function requireDatabase(database: Database): Promise<void> {
     `synchronous_commit is ${synchronous}, expected ${SYNCHRONOUS.join(" or ")}`,
   );
   require(text(row, "read_only") === "off", "the server accepts no writes");
-  if (faults.length > 0) {
-    throw new StoreError("version_unsupported", `Cannot use ${database.name}: ${faults.join("; ")}`);
-  }
 }
 
 async function requireVersion(database: Database): Promise<void> {

@@ -44,11 +44,12 @@ const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
     UNION ALL SELECT (SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
   SELECT id FROM found WHERE id IS NOT NULL LIMIT $2`;
 const RECORD_BYTES = "(octet_length(record) + octet_length(material) + octet_length(result))";
-// Records that begin within the first $5 bytes, so at least one: large records are not sent only to be left out of a page.
-const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM (
+/** Records that begin within the first $5 bytes, so at least one: large records are not sent only to be left out of a page. */
+export const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM (
     SELECT *, sum(${RECORD_BYTES}) OVER (ORDER BY revision ROWS UNBOUNDED PRECEDING) - ${RECORD_BYTES} AS before
     FROM gate.records WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4) AS r
   WHERE before < $5 ORDER BY revision`;
+const PUT_ARTIFACT = "INSERT INTO gate.artifacts (identity, kind, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 const GET_ARTIFACT = "SELECT kind, body FROM gate.artifacts WHERE identity = $1";
 // A snapshot beyond the head or without a run is not stored: its state was never accepted.
 const PUT_SNAPSHOT = `INSERT INTO gate.snapshots (namespace_id, run_id, revision, state_identity, state)
@@ -66,10 +67,10 @@ const WRITE = `INSERT INTO gate.readiness (id, writes) VALUES (1, 1)
   ON CONFLICT (id) DO UPDATE SET writes = gate.readiness.writes + 1`;
 
 /** Records of one statement: about a millisecond of hashing and parsing. */
-const SLICE_RECORDS = 64;
+export const SLICE_RECORDS = 64;
 
 /** Bytes of records after which one statement sends no further record. */
-const SLICE_BYTES = 1048576;
+export const SLICE_BYTES = 1048576;
 
 /** Options of a run store on PostgreSQL. */
 export interface RunStoreOptions extends WriterOptions {
@@ -118,6 +119,8 @@ export function createPostgresRunStore(
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => listRecords(database, sha256, { runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
     getArtifact: (identity) => use(() => getArtifact(database, sha256, identity)),
+    putArtifact: ({ identity, kind, body }) =>
+      use(async () => void await database.query(PUT_ARTIFACT, [identity, kind, body])),
     putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
     getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
     findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),

@@ -9,6 +9,8 @@ import { integer } from "./rows.ts";
 import type { Connection } from "./connection.ts";
 import { FORMAT_STEPS, FORMAT_VERSION } from "./format.ts";
 
+/** The format with the tenants of schemas. */
+export const TENANTS_FORMAT = 2;
 /** The format with typed providers. */
 export const TYPED_PROVIDERS_FORMAT = 3;
 /** The format with the index of runs. */

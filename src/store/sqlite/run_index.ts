@@ -92,7 +92,8 @@ export function completeEntry(connection: Connection, sha256: Sha256, { namespac
   connection.statement(SET_STATUS).run(entry.status, sealEntry(sha256, entry), namespace_id, run_id);
 }
 
-function correlationText(correlation: Correlation): string {
+/** The column of a correlation; empty where it is unset. */
+export function correlationText(correlation: Correlation): string {
   return correlation.kind === "unset" ? "" : canonicalize(correlation.correlation_id);
 }
 
@@ -148,7 +149,7 @@ export function addEntries(connection: Connection, sha256: Sha256, limit: number
 }
 
 /** The entry of a run as its records have it. */
-export function entryOfRecords(connection: Connection, row: Row): RunEntry {
+function entryOfRecords(connection: Connection, row: Row): RunEntry {
   const runRow = integer(row, "run_row");
   const first = connection.statement(FIRST_RECORD).get(runRow);
   const entry = entryOfCreation({

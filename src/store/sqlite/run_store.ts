@@ -13,7 +13,7 @@ import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
-import { readArtifact } from "./artifacts.ts";
+import { readArtifact, writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
 import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
@@ -66,6 +66,8 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => readPage(file, sha256, { run_key: runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
     getArtifact: (identity) => point((connection) => readArtifact(connection, sha256, identity)),
+    putArtifact: (artifact) =>
+      use(() => file.writer.submit(textBytes(artifact.body), (connection) => writeArtifact(connection, artifact))),
     putSnapshot: (runKey, snapshot) =>
       use(() =>
         file.writer.submit(

@@ -1,0 +1,288 @@
+/**
+ * The part of a check that verifies runs: the chain of each run, its receipts, its head, the objects that its records name, and its
+ * snapshots.
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import type { RunKey } from "../run/types.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import type { Checking, FoldedRecord } from "./check_types.ts";
+import { bindingProblems, member, parseObject, recordProblems } from "./record_check.ts";
+import { completesRun, entryOfCreation } from "./run_index.ts";
+import { recordBytes } from "./size.ts";
+import { integer, type Row, sealHolds, text, toRecord } from "./sqlite/rows.ts";
+import { snapshotProblems, toSnapshot } from "./sqlite/snapshots.ts";
+import { type RunHead, type Snapshot, type StoredRecord, StoreError } from "./types.ts";
+
+/** Laws that are read once for many runs. */
+const LAWS_KEPT = 64;
+
+/** Names of artifacts that are looked up once for many records. */
+const ARTIFACTS_KEPT = 4096;
+
+/** What the checks of runs share. */
+interface Shared {
+  readonly checking: Checking;
+  readonly laws: BoundedMap<string, string>;
+  readonly artifacts: BoundedMap<string, true>;
+}
+
+/** The check of one run. */
+interface RunCheck {
+  readonly shared: Shared;
+  readonly checking: Checking;
+  readonly row: Row;
+  readonly run: RunHead;
+  readonly law: string | null;
+  /** All records so far; empty where states are not rebuilt. */
+  readonly folded: FoldedRecord[];
+  /** The text of the first record. */
+  first: string;
+  isComplete: boolean;
+  /** Whether the chain has a problem; a broken chain is not folded. */
+  broken: boolean;
+  readonly keepBytes: number;
+  /** The records so far; null once their texts have more than `keepBytes`. */
+  kept: StoredRecord[] | null;
+  keptBytes: number;
+  readonly snapshots: Snapshot[];
+}
+
+/** A run without problems. */
+export interface CheckedRun {
+  readonly run: RunHead;
+  readonly row: Row;
+  /** All records; null where their texts have more bytes than were to be kept. */
+  readonly records: readonly StoredRecord[] | null;
+  /** UTF-8 bytes of the texts of {@link CheckedRun.records}. */
+  readonly bytes: number;
+  readonly snapshots: readonly Snapshot[];
+}
+
+/** Uses the runs without problems. */
+export interface RunUse {
+  /** UTF-8 bytes of the records of one run that are kept for it. */
+  readonly keepBytes: number;
+  readonly use: (run: CheckedRun) => Promise<void>;
+}
+
+/** Checks every run of the store. */
+export async function checkRuns(checking: Checking, runUse?: RunUse): Promise<void> {
+  const { rows } = checking;
+  const shared: Shared = { checking, laws: new BoundedMap(LAWS_KEPT), artifacts: new BoundedMap(ARTIFACTS_KEPT) };
+  let after: RunKey = { namespace_id: 0, run_id: "" };
+  for (;;) {
+    const check: RunCheck | null = await rows.atOneMoment(async () => {
+      const row = await rows.nextRun(after);
+      if (row === null) return null;
+      const started = await startRun(shared, row, runUse?.keepBytes ?? 0);
+      await checkRun(started);
+      return started;
+    });
+    if (check === null) return;
+    after = check.run.run_key;
+    const { run, row, kept, keptBytes, snapshots } = check;
+    if (!check.broken) await runUse?.use({ run, row, records: kept, bytes: keptBytes, snapshots });
+  }
+}
+
+async function startRun(shared: Shared, row: Row, keepBytes: number): Promise<RunCheck> {
+  const { checking } = shared;
+  const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
+  const scenario_law_identity = text(row, "law_identity");
+  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
+  const run = { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+  return {
+    shared,
+    checking,
+    row,
+    run,
+    law: await lawOf(shared, run_key.namespace_id, scenario_law_identity),
+    folded: [],
+    first: "",
+    isComplete: false,
+    broken: false,
+    keepBytes,
+    kept: keepBytes === 0 ? null : [],
+    keptBytes: 0,
+    snapshots: [],
+  };
+}
+
+async function lawOf({ checking, laws }: Shared, namespaceId: number, identity: string): Promise<string | null> {
+  const name = `${namespaceId} ${identity}`;
+  const known = laws.get(name);
+  if (known !== undefined) return known;
+  const law = await checking.rows.law(namespaceId, identity);
+  if (law !== null) laws.set(name, law);
+  return law;
+}
+
+async function checkRun(check: RunCheck): Promise<void> {
+  const { checking, run } = check;
+  checking.counts.runs += 1;
+  if (check.law === null) problem(check, "run", `its law "${run.scenario_law_identity}" is missing`);
+  let revision = 0;
+  let previous: Identity | null = null;
+  for (;;) {
+    const rows = await checking.rows.records(check.row, revision);
+    for (const row of rows) {
+      const found = integer(row, "revision");
+      if (found !== revision + 1) missing(check, revision + 1, found - 1);
+      await checkRecord(check, row, found, found === revision + 1 ? previous : undefined);
+      revision = found;
+      previous = text(row, "record_id");
+    }
+    await checking.turn();
+    if (rows.length === 0) break;
+  }
+  const { head } = run;
+  if (revision < head.revision) missing(check, revision + 1, head.revision);
+  if (revision === head.revision && previous !== head.record_id) {
+    problem(check, "run", "its head names another record", head.revision);
+  }
+  await checkEntry(check);
+  await checkSnapshots(check, revision);
+}
+
+/** Compares the entry in the index of runs with the records. */
+async function checkEntry(check: RunCheck): Promise<void> {
+  const { checking: { rows, options }, run, row, first, isComplete } = check;
+  if (check.broken) return;
+  try {
+    const entry = entryOfCreation(run, first);
+    const expected = isComplete ? { ...entry, status: "complete" as const } : entry;
+    for (const message of await rows.entryProblems(options.sha256, row, expected)) problem(check, "run", message);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
+    problem(check, "run", error.message);
+  }
+}
+
+async function checkRecord(
+  check: RunCheck,
+  row: Row,
+  revision: number,
+  previous: Identity | null | undefined,
+): Promise<void> {
+  const { checking, run } = check;
+  const { sha256 } = checking.options;
+  checking.counts.records += 1;
+  if (revision > run.head.revision) problem(check, "record", "it is beyond the head", revision);
+  let record: StoredRecord;
+  try {
+    record = toRecord(run.run_key, row);
+  } catch (error) {
+    return problem(check, "record", error instanceof Error ? error.message : String(error), revision);
+  }
+  checking.counts.material += record.material.length;
+  const problems = recordProblems(sha256, { run_key: run.run_key, revision, previous }, record);
+  if (!sealHolds(sha256, run.run_key, row)) problems.push("its receipt differs from the written one");
+  if (revision === 1) problems.push(...bindingProblems(run, record), ...creationProblems(check, record));
+  problems.push(...await namedProblems(check, record));
+  for (const message of problems) problem(check, "record", message, revision);
+  keepRecord(check, record);
+}
+
+function keepRecord(check: RunCheck, record: StoredRecord): void {
+  if (record.revision === 1) check.first = record.record;
+  check.isComplete ||= completesRun(record.record);
+  if (check.checking.options.fold !== undefined) {
+    check.folded.push({ revision: record.revision, record_id: record.record_id, record: record.record });
+  }
+  if (check.kept === null) return;
+  check.keptBytes += recordBytes(record);
+  if (check.keptBytes <= check.keepBytes) check.kept.push(record);
+  else check.kept = null;
+}
+
+/** The first record must be the creation with the request of the run's row. */
+function creationProblems(check: RunCheck, record: StoredRecord): string[] {
+  const { family, identity } = record.receipt.operation;
+  if (family === "create_run" && identity === text(check.row, "creation")) return [];
+  return ["it is not the creation of the run"];
+}
+
+/** The objects that a record names must exist: payloads and retained values beside it; profiles, contracts and schemas as artifacts. */
+async function namedProblems(check: RunCheck, record: StoredRecord): Promise<string[]> {
+  const members = parseObject(record.record);
+  const body = member(members, "body");
+  const beside = [member(body, "payload_identity"), member(member(body, "genesis"), "payload_identity")];
+  for (const item of items(member(body, "evidence"))) {
+    if (member(item, "retention") === "RetainCanonicalValue") beside.push(member(item, "value_identity"));
+  }
+  const shared = [
+    member(members, "operator_profile"),
+    ...items(member(body, "contracts")).flatMap((item) => [
+      member(item, "contract_identity"),
+      member(item, "provider_version_identity"),
+    ]),
+    ...items(member(body, "schemas")).map((item) => member(item, "schema_identity")),
+  ];
+  const kept = new Set<unknown>(record.material.map((item) => item.identity));
+  const problems = beside.filter((name) => typeof name === "string" && !kept.has(name))
+    .map((name) => `material "${String(name)}" that it names is missing`);
+  for (const name of shared) {
+    if (typeof name !== "string" || await hasArtifact(check.shared, name)) continue;
+    problems.push(`artifact "${name}" that it names is missing`);
+  }
+  return problems;
+}
+
+async function hasArtifact({ checking, artifacts }: Shared, identity: string): Promise<boolean> {
+  if (artifacts.get(identity) !== undefined) return true;
+  if (!await checking.rows.hasArtifact(identity)) return false;
+  artifacts.set(identity, true);
+  return true;
+}
+
+function items(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : [];
+}
+
+async function checkSnapshots(check: RunCheck, last: number): Promise<void> {
+  const { checking, run } = check;
+  const { sha256 } = checking.options;
+  let newest = 0;
+  for (const row of await checking.rows.snapshots(check.row)) {
+    checking.counts.snapshots += 1;
+    const snapshot = toSnapshot(row);
+    newest = snapshot.revision;
+    const problems = snapshotProblems(sha256, snapshot);
+    if (snapshot.revision > run.head.revision) problems.push("the snapshot is of a revision beyond the head");
+    const state = rebuild(check, snapshot.revision);
+    if (state !== null && state !== snapshot.state) {
+      problems.push("the snapshot is not the state that its records fold to");
+    }
+    for (const message of problems) problem(check, "snapshot", message, snapshot.revision);
+    if (problems.length === 0 && check.keepBytes > 0) check.snapshots.push(snapshot);
+  }
+  if (newest !== last) rebuild(check, last);
+}
+
+/** The state that the records up to a revision fold to; null without a fold, or where the chain is broken. */
+function rebuild(check: RunCheck, revision: number): string | null {
+  const { checking, law, folded } = check;
+  const { fold } = checking.options;
+  if (fold === undefined || law === null || check.broken || revision === 0 || folded.length < revision) return null;
+  try {
+    return fold(law, folded.slice(0, revision));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    problem(check, "run", `its records do not fold: ${why}`, revision);
+    return null;
+  }
+}
+
+function missing(check: RunCheck, from: number, to: number): void {
+  const which = from === to ? `record ${from} is` : `records ${from} to ${to} are`;
+  problem(check, "run", `${which} missing`, from);
+}
+
+function problem(check: RunCheck, what: "run" | "record" | "snapshot", message: string, revision?: number): void {
+  if (what !== "snapshot") check.broken = true;
+  const at = revision === undefined ? {} : { revision };
+  check.checking.report(what, message, { ...check.run.run_key, ...at });
+}

@@ -1,0 +1,164 @@
+/**
+ * The rows of a store's file. The file is only read; it may have an older format, and other processes may use it.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import { sealEntry } from "../seal.ts";
+import type { RunEntry } from "../run_index.ts";
+import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
+import { StoreError } from "../types.ts";
+import { type Connection, openReaderConnection, readFormat, rollback, schemaFault } from "./connection.ts";
+import { toStoreError } from "./errors.ts";
+import { formatOf, INDEX_FORMAT, TENANTS_FORMAT, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
+import { findLoss } from "./high_water_mark.ts";
+import { integer, RECORD_COLUMNS, type Row } from "./rows.ts";
+import { toEntry } from "./run_index.ts";
+
+/** The longest wait of SQLite for a lock, in milliseconds. */
+const BUSY_MILLIS = 5000;
+
+/** Rows of a page. */
+const PAGE = 64;
+
+const NEXT_RUN = "SELECT * FROM runs WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT 1";
+const RECORDS =
+  `SELECT ${RECORD_COLUMNS} FROM records AS r WHERE r.run_row = ? AND r.revision > ? ORDER BY r.revision LIMIT ${PAGE}`;
+const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
+const LAW = "SELECT law FROM laws WHERE namespace_id = ? AND identity = ?";
+const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
+const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
+const HAS_ARTIFACT = "SELECT 1 FROM artifacts WHERE identity = ?";
+const TENANTS = `(SELECT json_group_array(tenant) FROM (SELECT tenant FROM schema_tenants AS t
+  WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version ORDER BY tenant))`;
+
+/** The first format that has a table, where it is not the first one of all. */
+const FIRST_FORMATS: Readonly<Partial<Record<RowTable, number>>> = { typed_providers: TYPED_PROVIDERS_FORMAT };
+
+/**
+ * Opens the rows of a file.
+ *
+ * @throws {StoreError} Where the file cannot be read as a store at all: `corrupt`, `version_unsupported`, `busy`, `io`
+ */
+export async function openSqliteRows(path: string): Promise<StoreRows> {
+  try {
+    const connection = openReaderConnection(path, { busy_timeout_ms: BUSY_MILLIS });
+    try {
+      requireStoreFormat(connection);
+      return rowsOf(connection);
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw (await import("./access.ts")).explainAccess(error, path);
+  }
+}
+
+function requireStoreFormat(connection: Connection): void {
+  let format: string;
+  try {
+    format = readFormat(connection);
+  } catch (error) {
+    throw toStoreError(error, connection.path, "check store");
+  }
+  if (format === "empty") {
+    throw new StoreError("version_unsupported", `Cannot check store "${connection.path}": it is empty`);
+  }
+}
+
+function rowsOf(connection: Connection): StoreRows {
+  const { path, database, statement } = connection;
+  const now = <Result>(read: () => Result): Promise<Result> => new Promise((resolve) => resolve(read()));
+  return {
+    name: path,
+    faults: () => now(() => faultsOf(connection)),
+    pages: (table) => pagesOf(connection, table),
+    nextRun: (after) => now(() => statement(NEXT_RUN).get(after.namespace_id, after.run_id) ?? null),
+    records: (run, after) => now(() => statement(RECORDS).all(integer(run, "run_row"), after)),
+    snapshots: (run) => now(() => statement(SNAPSHOTS).all(integer(run, "run_row"))),
+    entryProblems: (sha256, run, expected) => now(() => entryProblems(connection, sha256, run, expected)),
+    law: (namespaceId, identity) =>
+      now(() => {
+        const row = statement(LAW).get(namespaceId, identity);
+        return row === undefined ? null : String(row["law"]);
+      }),
+    hasArtifact: (identity) => now(() => statement(HAS_ARTIFACT).get(identity) !== undefined),
+    orphans: () => orphansOf(connection),
+    atOneMoment: async (reads) => {
+      statement("BEGIN").run();
+      try {
+        return await reads();
+      } finally {
+        rollback(connection);
+      }
+    },
+    toError: (error, part) => toStoreError(error, path, `read the ${part} of`),
+    close: () => now(() => database.close()),
+  };
+}
+
+/** SQLite's own check of pages, indexes and constraints, foreign tables, and the loss that the mark shows. */
+function faultsOf(connection: Connection): string[] {
+  const faults: string[] = [];
+  const fault = schemaFault(connection);
+  if (fault !== null) faults.push(`Cannot open store "${connection.path}": ${fault}`);
+  for (const row of connection.database.prepare("PRAGMA integrity_check(10000)").all()) {
+    const line = String(row["integrity_check"]);
+    if (line !== "ok") faults.push(line);
+  }
+  const loss = findLoss(connection);
+  if (loss !== null) faults.push(`Store "${connection.path}" lost data: ${loss}`);
+  return faults;
+}
+
+/** Each page is a read of its own, so that no read stays open across turns of the event loop. */
+async function* pagesOf(connection: Connection, table: RowTable): AsyncGenerator<readonly Row[]> {
+  const format = formatOf(connection);
+  if (format < (FIRST_FORMATS[table] ?? 1)) return;
+  const tenants = format < TENANTS_FORMAT ? "NULL" : `nullif(${TENANTS}, '[]')`;
+  const columns = table === "schemas" ? `s.*, ${tenants} AS tenants` : "s.*";
+  const page = connection.statement(
+    `SELECT s.rowid AS position, ${columns} FROM ${table} AS s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ${PAGE}`,
+  );
+  for (let position = -1;;) {
+    const rows: Row[] = page.all(position);
+    const last = rows.at(-1);
+    if (last !== undefined) position = integer(last, "position");
+    yield rows;
+    if (rows.length < PAGE) return;
+  }
+}
+
+/** Older runs may have no entry: `gate store migrate` adds them, from the newest to the oldest. */
+function entryProblems(connection: Connection, sha256: Sha256, run: Row, expected: RunEntry): string[] {
+  if (formatOf(connection) < INDEX_FORMAT) return [];
+  const runRow = integer(run, "run_row");
+  const row = connection.statement(ENTRY).get(runRow);
+  if (row === undefined) {
+    const oldest = connection.statement(OLDEST_ENTRY).get();
+    const isMissing = oldest !== undefined && runRow > integer(oldest, "oldest");
+    return isMissing ? ["it is not in the index of runs"] : [];
+  }
+  try {
+    const isSame = sealEntry(sha256, toEntry(sha256, row)) === sealEntry(sha256, expected);
+    return isSame ? [] : ["its entry in the index of runs differs from its records"];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+async function* orphansOf(connection: Connection): AsyncGenerator<readonly Orphan[]> {
+  const indexed = formatOf(connection) < INDEX_FORMAT ? [] : [["run_index", "run"], ["run_parameters", "run"]] as const;
+  for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"], ...indexed] as const) {
+    const found = connection.database.prepare(
+      `SELECT run_row, count(*) AS rows FROM ${table} WHERE run_row NOT IN (SELECT run_row FROM runs) GROUP BY run_row`,
+    ).all();
+    yield found.map((row) => ({
+      what,
+      message: `${integer(row, "rows")} rows of "${table}" belong to no run`,
+      run_key: null,
+    }));
+  }
+}
