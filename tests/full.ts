@@ -130,6 +130,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
   },
   {
+    name: "several servers on one database",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/fleet_test.ts", "tests/full/fleet_audit_test.ts"],
+    minutes: 5,
+    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+  },
+  {
     name: "runpacks in a browser",
     kind: "tests",
     options: [],

@@ -16,6 +16,7 @@ import { writeOut, writeResult } from "./terminal/output.ts";
 
 /** The flags of `gate audit verify`. */
 export interface AuditVerifyOptions {
+  readonly config?: string;
   readonly json?: boolean;
 }
 
@@ -25,25 +26,57 @@ interface FileReport extends AuditReport {
 
 /**
  * Runs `gate audit verify FILE...`. Returns 0 if every line follows the one before it, else 6. Several files belong to one
- * chain and are given oldest first.
+ * chain and are given oldest first. With a configuration the files may be those of several servers, and all heads in its database have to
+ * be lines of them.
  */
 export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
   const paths = files.map((given) => resolve(given));
-  // Heads are read before the files: a log that is still written may be ahead of its head, never behind it.
-  const heads = paths.map(headOf);
+  // Heads are read before the files: a log that is still written may be ahead of its heads, never behind them.
+  const comparison = options.config === undefined ? null : await import("./audit_recorded_heads.ts");
+  const recorded = await comparison?.readRecordedHeads(options.config ?? "") ?? null;
+  const heads = new Map(paths.map((path) => [path, headOf(path)]));
+  const reports: FileReport[] = [];
+  for (const chain of recorded === null ? [paths] : await chainsOf(paths)) {
+    reports.push(...await verifyChain(chain, heads, recorded?.see));
+  }
+  const chains = recorded?.compare(reports) ?? null;
+  const sound = reports.every((report) => report.sound) && reports.length === files.length &&
+    (chains ?? []).every(({ fault }) => fault === null);
+  if (options.json === true) {
+    writeResult("audit verify", { files: reports, ...chains === null ? {} : { chains } }, sound);
+  } else {
+    reports.forEach(showReport);
+    chains?.forEach((chain) => comparison?.showChain(chain));
+  }
+  return sound ? EXIT.ok : EXIT.verificationFailed;
+}
+
+/** Verifies files of one chain, oldest first, up to the first that is broken. */
+async function verifyChain(
+  paths: readonly string[],
+  heads: ReadonlyMap<string, ChainState | null>,
+  onLine: VerifyOptions["onLine"],
+): Promise<FileReport[]> {
   const reports: FileReport[] = [];
   for (const [index, file] of paths.entries()) {
-    const [head = null, ...later] = heads.slice(index);
-    const laterHeads = later.filter((named) => named !== null);
-    const report: AuditReport = await verify(file, { after: stateAfter(reports.at(-1)), head, laterHeads });
+    const laterHeads = paths.slice(index + 1).map((later) => heads.get(later) ?? null).filter((head) => head !== null);
+    const options = { after: stateAfter(reports.at(-1)), head: heads.get(file) ?? null, laterHeads };
+    const report = await verify(file, { ...options, ...onLine === undefined ? {} : { onLine } });
     proveEnd(reports, report);
     reports.push({ file, ...report });
     if (!report.sound) break;
   }
-  const sound = reports.every((report) => report.sound) && reports.length === files.length;
-  if (options.json === true) writeResult("audit verify", { files: reports }, sound);
-  else reports.forEach(showReport);
-  return sound ? EXIT.ok : EXIT.verificationFailed;
+  return reports;
+}
+
+/** Groups files by the chain of their first line, in the given order. A file without a readable line is a group of its own. */
+async function chainsOf(paths: readonly string[]): Promise<Iterable<readonly string[]>> {
+  const chains = new Map<string, string[]>();
+  for (const path of paths) {
+    const chain = await withFile(path, firstChain) ?? path;
+    chains.set(chain, [...chains.get(chain) ?? [], path]);
+  }
+  return chains.values();
 }
 
 /** The first line of a file of the same chain names the last line of the file before it. */
@@ -53,11 +86,22 @@ function proveEnd(reports: FileReport[], next: AuditReport): void {
   reports.push({ ...last, end_proven: last.end_proven || (next.lines > 0 && next.chain_id === last.chain_id) });
 }
 
-async function verify(path: string, options: VerifyOptions): Promise<AuditReport> {
+/** The chain of a file: its id begins every line. Null for a file that is no audit log. */
+async function firstChain(file: Deno.FsFile): Promise<string | null> {
+  const bytes = new Uint8Array(64);
+  const count = await file.read(bytes) ?? 0;
+  return /^\{"chain_id":"([0-9a-f]{32})"/.exec(new TextDecoder().decode(bytes.subarray(0, count)))?.[1] ?? null;
+}
+
+function verify(path: string, options: VerifyOptions): Promise<AuditReport> {
+  return withFile(path, (file) => verifyAuditFile(file.readable, options));
+}
+
+async function withFile<Result>(path: string, work: (file: Deno.FsFile) => Promise<Result>): Promise<Result> {
   try {
     if (!(await Deno.stat(path)).isFile) throw cannotRead(path, "it is not a file");
     using file = await Deno.open(path);
-    return await verifyAuditFile(file.readable, options);
+    return await work(file);
   } catch (error) {
     throw unreadable(error, path);
   }

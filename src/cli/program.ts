@@ -297,8 +297,10 @@ function addAudit(program: Command, finish: Finish): void {
   withJson(command(audit, "verify", "Verify the hash chain of an audit log", [
     "gate audit verify /var/log/gate/audit.jsonl",
     "gate audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl",
+    "gate audit verify --config gate.toml server1/audit.jsonl server2/audit.jsonl",
   ]))
-    .argument("<file...>", "audit files of one chain, oldest first")
+    .argument("<file...>", "audit files of one chain, oldest first; with --config of several servers")
+    .option("--config <PATH>", "compare with the heads in the database of this configuration")
     .action(async (files: readonly string[], flags: Flags) =>
       finish(await (await import("./audit_verify.ts")).runAuditVerify(files, flags))
     );

@@ -33,7 +33,12 @@ export async function host(options: HostOptions): Promise<number> {
     format: formatOfStderr(),
     write: (bytes) => writeError(bytes).then(() => bytes.length),
   });
-  const audit = createAuditService({ config: options.server.audit, writeError, log });
+  const audit = createAuditService({
+    config: options.server.audit,
+    writeError,
+    log,
+    openHeads: options.openHeads,
+  });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
   exitWhenUncaught();

@@ -7,6 +7,7 @@
 import type { ServerConfig } from "../config/types.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
 import type { NetworkCheck } from "./audit/peers.ts";
+import type { OpenHeadStore } from "./audit/head_recorder.ts";
 import type { AuditService } from "./audit/service.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
 import type { Limits } from "./process/limits.ts";
@@ -38,6 +39,8 @@ export interface HostOptions {
   readonly offer?: Offer;
   /** False sends every message to the SDK; the answers are the same. */
   readonly fastLane?: boolean;
+  /** Opens the store that keeps heads of the audit log apart from its file; absent without one. */
+  readonly openHeads?: OpenHeadStore | undefined;
   /** The options of the HTTP transports; without them only stdio is served. */
   readonly http?: HttpHostOptions;
 }

@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { offeredTools } from "../access/offered_tools.ts";
+import type { HeadStore } from "./audit/head_recorder.ts";
 import { host } from "./host.ts";
 import type { HttpHostOptions, Runtime } from "./hosting.ts";
 import type { RuntimeOptions } from "../tools/runtime.ts";
@@ -52,8 +53,14 @@ export async function serve(options: ServeOptions): Promise<number> {
       return runtime;
     },
     offer: offerWith(docs, offeredTools(config.server)),
+    openHeads: config.run_state_store.type === "postgres" ? () => openHeads(config) : undefined,
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
+}
+
+async function openHeads(config: GateConfig): Promise<HeadStore> {
+  const { openAuditHeads } = await import("../tools/runtime.ts");
+  return await openAuditHeads(config);
 }
 
 async function openRuntime(options: ServeOptions, docs: Documentation, log: Log): Promise<Runtime> {

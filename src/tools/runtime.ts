@@ -16,6 +16,7 @@ import type { OpenPublisher, PublisherOptions } from "../runpack/host/open_publi
 import type { PackSigner } from "../runpack/host/signing.ts";
 import type { PackThread } from "./packs/pack_thread.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
+import type { AuditHeads } from "../store/postgres/audit_heads.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices } from "./services/services.ts";
@@ -124,6 +125,15 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     await close();
     throw error;
   }
+}
+
+/**
+ * Opens the heads of audit logs in the database of a configuration.
+ *
+ * @throws {StoreError} Where the database cannot be used
+ */
+export async function openAuditHeads({ run_state_store }: GateConfig): Promise<AuditHeads> {
+  return await (await import("../store/postgres/open.ts")).openAuditHeads(run_state_store);
 }
 
 /** Reads documents of the operator's settings, so that their faults show at start-up. */

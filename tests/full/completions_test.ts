@@ -63,7 +63,7 @@ const ROWS: readonly (readonly [line: string, expected: readonly string[]])[] = 
   ["gate scenario ", SCENARIO],
   ["gate approve ", ["keygen"]],
   // Flags, where one is begun.
-  ["gate audit verify --", ["--help", "--json"]],
+  ["gate audit verify --", ["--config", "--help", "--json"]],
   ["gate client call --to", ["--token-file"]],
   ["gate scenario graph release.yaml --f", ["--format"]],
   // Files, where a file is wanted, and nothing where it is not.

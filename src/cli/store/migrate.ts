@@ -42,10 +42,10 @@ export async function runStoreMigrate(options: StoreMigrateOptions): Promise<num
 async function migratePostgres(storage: StorageOptions, options: StoreMigrateOptions): Promise<number> {
   const { migrateDatabase } = await import("../../store/postgres/open.ts");
   const owner = { ...storage, url: options.owner ?? storage.url, connections: 1 };
-  const { database, created, version } = await withStoreErrors(() =>
-    migrateDatabase(owner, options.serverRole ?? null)
-  );
+  const { database, from, version } = await withStoreErrors(() => migrateDatabase(owner, options.serverRole ?? null));
+  const created = from === null;
+  const done = created ? "created" : from === version ? "are there" : `made from version ${from}`;
   if (options.json === true) writeResult("store migrate", { database, created, version });
-  else writeOut(`${database}: tables of version ${version} ${created ? "created" : "are there"}\n`);
+  else writeOut(`${database}: tables of version ${version} ${done}\n`);
   return EXIT.ok;
 }

@@ -20,8 +20,8 @@ export interface AuditFile {
    * @throws {AuditFileGone} When the file was deleted, or another file has replaced it
    */
   readonly append: (events: readonly TimedEvent[], anyway?: boolean) => boolean;
-  /** Synchronizes the file to disk, then writes the head file. */
-  readonly sync: () => Promise<void>;
+  /** Synchronizes the file to disk, then writes the head file; returns the state of the chain that is on disk. */
+  readonly sync: () => Promise<ChainState>;
   /** The state of the chain. */
   readonly chain: () => ChainState;
   /**
@@ -87,6 +87,7 @@ export function openAuditFile(
         const { chain } = state;
         await file.syncData();
         saveHead(state, chain);
+        return chain;
       },
       chain: () => state.chain,
       successor: (open) => successor(state, open),

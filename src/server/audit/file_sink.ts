@@ -6,7 +6,7 @@
  */
 
 import { type AuditFile, AuditFileGone, type OnDamage, openAuditFile } from "./file.ts";
-import { type TimedEvent, timeEvent } from "./line.ts";
+import { type ChainState, type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
 /** The longest time between writing a line and synchronizing it to disk, in milliseconds. */
@@ -34,6 +34,8 @@ export interface FileSinkOptions {
   readonly onFault?: (fault: string | null) => void;
   /** Receives damage to the file by others, for the log of the process. */
   readonly onDamage?: OnDamage;
+  /** Receives the state of the chain whenever it was synchronized to disk. */
+  readonly onSynced?: (chain: ChainState) => void;
   /** Opens the file; for tests. */
   readonly open?: typeof openAuditFile;
 }
@@ -225,7 +227,8 @@ function scheduleSync(state: State): void {
 async function sync(state: State): Promise<void> {
   const { file } = state;
   try {
-    await file.sync();
+    const chain = await file.sync();
+    state.options.onSynced?.(chain);
     state.syncTimer = null;
     if (state.syncFailed) setFault(state, null);
     state.syncFailed = false;
@@ -247,7 +250,8 @@ async function close(state: State): Promise<void> {
   if (state.syncTimer !== null) clearTimeout(state.syncTimer);
   try {
     await last;
-    await state.file.sync();
+    const chain = await state.file.sync();
+    state.options.onSynced?.(chain);
   } finally {
     closeQuietly(state.file);
   }

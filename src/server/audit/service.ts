@@ -7,6 +7,7 @@
 import type { AuditConfig } from "../../config/types.ts";
 import type { AuditCall } from "../protocol/dispatcher.ts";
 import type { RequestDecision } from "./event_coalescer.ts";
+import type { OpenHeadStore } from "./head_recorder.ts";
 import type { Refusals } from "./refusals.ts";
 import type { Log } from "../process/log.ts";
 import { type Audit, NO_AUDIT } from "./types.ts";
@@ -32,6 +33,8 @@ export interface AuditServiceOptions {
   /** Writes all bytes to standard error, after any write in progress. */
   readonly writeError: (bytes: Uint8Array) => Promise<void>;
   readonly log: Log;
+  /** Opens the store that keeps heads apart from the file; absent without one. */
+  readonly openHeads?: OpenHeadStore | undefined;
 }
 
 /** Stdio serves no metrics. */
@@ -39,6 +42,9 @@ const UNCOUNTED = { refused: (): void => undefined };
 
 /** How long the end waits for the last lines, in milliseconds: standard error may have no reader. */
 const CLOSE_MILLISECONDS = 1000;
+
+/** How long the end waits where the last head is recorded too, in milliseconds: a database may not answer. */
+const HEAD_CLOSE_MILLISECONDS = 5000;
 
 /** Makes the service. It loads and opens nothing before its first use. */
 export function createAuditService(options: AuditServiceOptions): AuditService {
@@ -70,7 +76,10 @@ export function createAuditService(options: AuditServiceOptions): AuditService {
       if (opening === null) return;
       await loadingRefusals?.then((refusals) => refusals.flush(), () => undefined);
       const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, CLOSE_MILLISECONDS);
+      const timer = setTimeout(
+        resolve,
+        options.openHeads === undefined ? CLOSE_MILLISECONDS : HEAD_CLOSE_MILLISECONDS,
+      );
       const closed = opening.then(
         (audit) => audit.close().catch(logFailure("Cannot close the audit log")),
         () => undefined,

@@ -92,6 +92,7 @@ interface Walk {
   /** Lines of head files: existing lines must agree with them. */
   readonly heads: readonly ChainState[];
   reached: boolean;
+  readonly onLine: (chain: ChainState) => void;
 }
 
 /** The options of verifying a file. */
@@ -102,6 +103,8 @@ export interface VerifyOptions {
   readonly head?: ChainState | null;
   /** The lines of the head files of later files, which may name a line of this one. */
   readonly laterHeads?: readonly ChainState[];
+  /** Receives the chain after each line that follows the one before it; of the first line also the chain before it. */
+  readonly onLine?: (chain: ChainState) => void;
 }
 
 /**
@@ -111,7 +114,7 @@ export interface VerifyOptions {
  */
 export async function verifyAuditFile(
   chunks: AsyncIterable<Uint8Array>,
-  { after = null, head = null, laterHeads = [] }: VerifyOptions = {},
+  { after = null, head = null, laterHeads = [], onLine = () => undefined }: VerifyOptions = {},
 ): Promise<AuditReport> {
   const walk: Walk = {
     chain: after,
@@ -124,6 +127,7 @@ export async function verifyAuditFile(
     goal: head,
     heads: head === null ? laterHeads : [head, ...laterHeads],
     reached: false,
+    onLine,
   };
   let number = 0;
   for await (const piece of linesOf(chunks)) {
@@ -184,8 +188,10 @@ function addLine(walk: Walk, bytes: Uint8Array, number: number): AuditFault | nu
     const { chain_id, sequence } = line.chain;
     walk.first = sequence;
     walk.before = sequence === 1 ? null : { chain_id, sequence: sequence - 1, head: line.previous };
+    if (walk.before !== null) walk.onLine(walk.before);
   }
   walk.chain = line.chain;
+  walk.onLine(line.chain);
   walk.reached ||= line.chain.head === walk.goal?.head;
   walk.lines++;
   return null;

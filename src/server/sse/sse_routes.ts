@@ -155,4 +155,10 @@ async function receiveMessage(
   return emptyReply(202);
 }
 
-const NO_SESSION: HttpError = { status: 404, error: { kind: "invalid_request", message: "No such session" } };
+const NO_SESSION: HttpError = {
+  status: 404,
+  error: {
+    kind: "invalid_request",
+    message: "Cannot find the session: it has ended, or another server has it; open /sse again",
+  },
+};

@@ -10,11 +10,12 @@ import type { SchemaLimits } from "../shape.ts";
 import { integer, text } from "../sqlite/rows.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
 import type { StoreRows } from "../store_rows.ts";
-import { type Database, openDatabase, type Row } from "./database.ts";
+import { type AuditHeads, createAuditHeads } from "./audit_heads.ts";
+import { type Database, openDatabase, type Row, type Transaction } from "./database.ts";
 import { createPostgresRunStore } from "./run_store.ts";
 import { createPostgresSchemaRegistry } from "./schema_registry.ts";
 import { postgresRows } from "./store_rows.ts";
-import { CREATE_TABLES, grantsTo, TABLES_VERSION } from "./tables.ts";
+import { CREATE_TABLES, grantsTo, TABLES_VERSION, UPGRADES } from "./tables.ts";
 
 /** Settings of a database. */
 export type PostgresOptions = Pick<StorageOptions, "url" | "tls_ca_path" | "connections">;
@@ -38,6 +39,11 @@ export async function openPostgresStores(
     runs: createPostgresRunStore(database, { ...run, sha256 }, release),
     schemas: createPostgresSchemaRegistry(database, schemas, sha256, release),
   };
+}
+
+/** Opens the heads of audit logs, on a connection of their own: they are recorded after the stores were closed too. */
+export async function openAuditHeads(options: PostgresOptions): Promise<AuditHeads> {
+  return createAuditHeads(await openChecked({ ...options, connections: 1 }));
 }
 
 async function openChecked(options: PostgresOptions): Promise<Database> {
@@ -147,26 +153,32 @@ function requireDurability(row: Row, require: (isMet: boolean, fault: string) =>
   require(text(row, "read_only") === "off", "the server accepts no writes");
 }
 
+async function versionOf(query: Transaction): Promise<number> {
+  const [row] = await query("SELECT max(version) AS version FROM gate.version");
+  return row === undefined || row["version"] === null ? 0 : integer(row, "version");
+}
+
 async function requireVersion(database: Database): Promise<void> {
-  const [row] = await database.query("SELECT max(version) AS version FROM gate.version");
-  const version = row === undefined || row["version"] === null ? 0 : integer(row, "version");
+  const version = await versionOf(database.query);
   if (version === TABLES_VERSION) return;
+  const advice = version > 0 && version < TABLES_VERSION ? ', run "gate store migrate"' : "";
   throw new StoreError(
     "version_unsupported",
-    `Cannot use ${database.name}: its tables have version ${version}, expected ${TABLES_VERSION}`,
+    `Cannot use ${database.name}: its tables have version ${version}, expected ${TABLES_VERSION}${advice}`,
   );
 }
 
 /** The result of a migration. */
 export interface Migration {
   readonly database: string;
-  /** Whether the tables were created now. */
-  readonly created: boolean;
+  /** The version of the tables before; null where they were created now. */
+  readonly from: number | null;
   readonly version: number;
 }
 
 /**
- * Creates the tables unless they exist, and grants the rights of a server to a role. The role of the url has to own the schema.
+ * Creates the tables, or brings those of an earlier version to the current one, and grants the rights of a server to a role. The role of
+ * the url has to own the schema.
  *
  * @param serverRole The role that servers use; null where it is the owner itself
  * @throws {StoreError} `version_unsupported` where the database or its tables cannot be used
@@ -176,13 +188,16 @@ export async function migrateDatabase(options: PostgresOptions, serverRole: stri
   try {
     await requireDatabase(database);
     const [row] = await database.query("SELECT count(*) AS schemas FROM pg_namespace WHERE nspname = 'gate'");
-    const created = row === undefined || integer(row, "schemas") === 0;
-    await database.transaction(async (query) => {
-      for (const statement of created ? CREATE_TABLES : []) await query(statement);
+    const isThere = row !== undefined && integer(row, "schemas") > 0;
+    const from = await database.transaction(async (query) => {
+      const version = isThere ? await versionOf(query) : null;
+      const statements = version === null ? CREATE_TABLES : version === 0 ? [] : UPGRADES.slice(version - 1).flat();
+      for (const statement of statements) await query(statement);
       for (const statement of serverRole === null ? [] : grantsTo(serverRole)) await query(statement);
+      return version;
     });
     await requireVersion(database);
-    return { database: database.name, created, version: TABLES_VERSION };
+    return { database: database.name, from, version: TABLES_VERSION };
   } finally {
     await database.close();
   }

@@ -8,10 +8,26 @@
  */
 
 /** The version of the tables that this program reads and writes. */
-export const TABLES_VERSION = 1;
+export const TABLES_VERSION = 2;
 
 /** The schema that holds every table. */
 export const SCHEMA = "gate";
+
+/** The heads of audit logs. A server only adds rows, so it cannot take back a head that it recorded. */
+const CREATE_AUDIT_HEADS = `CREATE TABLE gate.audit_heads (
+  chain_id text NOT NULL,
+  sequence int8 NOT NULL,
+  head text NOT NULL,
+  server text NOT NULL,
+  log text NOT NULL,
+  recorded_at int8 NOT NULL,
+  PRIMARY KEY (chain_id, sequence)
+)`;
+
+/** The statements that lead from a version to the next one; the first ones lead from version 1. */
+export const UPGRADES: readonly (readonly string[])[] = [
+  [CREATE_AUDIT_HEADS, "INSERT INTO gate.version (version) VALUES (2)"],
+];
 
 /** The statements that create the tables; the owner's role runs them in one transaction. */
 export const CREATE_TABLES: readonly string[] = [
@@ -108,6 +124,7 @@ export const CREATE_TABLES: readonly string[] = [
   UNIQUE (namespace_id, provider_id, identity)
 )`,
   "CREATE UNIQUE INDEX typed_providers_active ON gate.typed_providers (namespace_id, provider_id) WHERE state = 'active'",
+  CREATE_AUDIT_HEADS,
   `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
 ];
 
@@ -118,7 +135,7 @@ export function grantsTo(role: string): readonly string[] {
     `GRANT USAGE ON SCHEMA gate TO ${quoted}`,
     `GRANT SELECT ON ALL TABLES IN SCHEMA gate TO ${quoted}`,
     `GRANT INSERT ON gate.laws, gate.runs, gate.records, gate.artifacts, gate.snapshots, gate.schemas,
-      gate.typed_providers, gate.namespaces, gate.readiness TO ${quoted}`,
+      gate.typed_providers, gate.namespaces, gate.readiness, gate.audit_heads TO ${quoted}`,
     `GRANT UPDATE (revision, head, status) ON gate.runs TO ${quoted}`,
     `GRANT UPDATE (state, seal) ON gate.typed_providers TO ${quoted}`,
     `GRANT UPDATE, DELETE ON gate.snapshots TO ${quoted}`,
