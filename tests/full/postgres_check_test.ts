@@ -155,7 +155,11 @@ Deno.test("gate store check of a database: a role that may only select is enough
 
 // What is named; the exit code, and what the command writes.
 const REFUSED: readonly (readonly [name: () => string, code: number, message: RegExp])[] = [
-  [() => server.url("absent"), 8, /Cannot use database "absent" at 127\.0\.0\.1:\d+: it failed \(3D000\)/],
+  [
+    () => server.url("absent"),
+    8,
+    /Cannot use database "absent" at 127\.0\.0\.1:\d+: the server has no such database \(3D000\)/,
+  ],
   [() => server.url("postgres"), 8, /it has no tables of gate, run "gate store migrate"/],
   [() => "postgres://u:p@127.0.0.1:1/gate", 8, /it is not available \(ECONNREFUSED\)/],
   [() => "env:GATE_ABSENT", 8, /environment variable "GATE_ABSENT" is not set/],

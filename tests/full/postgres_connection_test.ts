@@ -8,7 +8,7 @@ import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { StoreError } from "../../src/store/types.ts";
 import { appendTo, headAfter, makeSchema, runKey, sha256, STORAGE } from "../simulation/store_fixture.ts";
-import { OWNER, type PostgresServer, runSql, startPostgres } from "./postgres_server.ts";
+import { OWNER, type PostgresServer, runSql, startPostgres, startStandby } from "./postgres_server.ts";
 
 const WAITING = "FROM pg_stat_activity WHERE application_name = 'gate' AND wait_event_type = 'Lock'";
 const HOLDING = "FROM pg_stat_activity WHERE application_name = 'psql' AND wait_event = 'PgSleep'";
@@ -21,11 +21,11 @@ async function untilOne(server: PostgresServer, condition: string): Promise<void
   throw new Error(`Nothing is ${condition}`);
 }
 
-/** Registers a schema as callers do: a call that met an unavailable store is repeated. */
-async function registerAgain(stores: Stores, id: string): Promise<string> {
+/** Calls as callers do: a call that met an unavailable store is repeated. */
+async function untilAvailable<Result>(call: () => Promise<Result>): Promise<Result> {
   for (let attempt = 0; attempt < 100; attempt++) {
     try {
-      return await stores.schemas.register(makeSchema(id, "1"));
+      return await call();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -72,6 +72,110 @@ Deno.test("a page of large records is not read beyond its limit in bytes", async
   } finally {
     await closeStores(stores);
     line.close();
+  }
+});
+
+/** A line that counts what the server sends, and ends after so many bytes of it. */
+async function openLine(
+  server: PostgresServer,
+): Promise<{ port: number; endAfter: (bytes: number) => void; close: () => void }> {
+  let left = Infinity;
+  const line = createServer((near) => {
+    const far = connect(server.port, "127.0.0.1");
+    near.pipe(far);
+    far.on("data", (bytes) => {
+      if (bytes.length < left) {
+        left -= bytes.length;
+        near.write(bytes);
+        return;
+      }
+      near.end(bytes.subarray(0, left));
+      far.destroy();
+      left = Infinity;
+    });
+    far.on("end", () => near.end());
+    for (const socket of [near, far]) socket.on("error", () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => line.listen(0, "127.0.0.1", resolve));
+  const address = line.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { port, endAfter: (bytes) => void (left = bytes), close: () => line.close() };
+}
+
+Deno.test("a reply that ended in the middle leaves nothing behind for the calls that come next", async () => {
+  await using server = await startPostgres();
+  await runSql(server, "CREATE DATABASE gate");
+  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, null);
+  const line = await openLine(server);
+  const url = `postgres://${OWNER}:unused@127.0.0.1:${line.port}/gate`;
+  const storage = { ...STORAGE, type: "postgres", url, connections: 1 } as const;
+  const stores = await openStores({
+    run: { ...storage, max_versions: null },
+    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
+  }, sha256);
+  try {
+    const { runs } = stores;
+    const run = runKey("cut reply");
+    const created = appendTo(run, null, "create");
+    assert.deepEqual(await runs.append(created), { outcome: "accepted" });
+    const filled = Array.from({ length: 20 }, (_, index) => ({ operation: `step ${index}`, filling: 2000 }));
+    const added = appendTo(run, headAfter(created), ...filled);
+    assert.deepEqual(await runs.append(added), { outcome: "accepted" });
+    const [first] = added.records;
+    const again = appendTo(run, headAfter(added), "step 0");
+    // What comes after the cut; its answer.
+    const rows: readonly (readonly [() => Promise<unknown>, unknown])[] = [
+      [async () => (await runs.getHead(run))?.head, headAfter(added)],
+      [async () => (await runs.listRecords(run, 0, 100)).length, 21],
+      [async () => (await runs.getReceipt(run, first!.receipt.operation))?.revision, 2],
+      [async () => (await runs.append(again)).outcome, "operation_exists"],
+      [async () => (await runs.findRuns({ namespace_id: run.namespace_id }, null, 10)).runs.length, 1],
+      [async () => (await runs.listRuns(null, 10)).length, 1],
+      [() => stores.schemas.register(makeSchema("cut", "1")), "registered"],
+      [() => stores.schemas.register(makeSchema("cut", "1")), "exists"],
+    ];
+    for (const [index, [call, expected]] of rows.entries()) {
+      await runs.getHead(run);
+      // Several records, and not the whole page.
+      line.endAfter(20_000);
+      await assert.rejects(runs.listRecords(run, 0, 100), isUnavailable, `row ${index}`);
+      assert.deepEqual(await call(), expected, `row ${index}`);
+    }
+  } finally {
+    await closeStores(stores);
+    line.close();
+  }
+});
+
+Deno.test("reads and writes go to the server that accepts writes alone, whichever the address names first", async () => {
+  await using primary = await startPostgres();
+  await runSql(primary, "CREATE DATABASE gate");
+  await migrateDatabase({ url: primary.url("gate"), tls_ca_path: null, connections: 1 }, null);
+  await using standby = await startStandby(primary);
+  const urlOf = (...servers: readonly PostgresServer[]): string =>
+    `postgres://${OWNER}:unused@${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}/gate`;
+  const open = (url: string): Promise<Stores> => {
+    const storage = { ...STORAGE, type: "postgres", url, connections: 2 } as const;
+    return openStores({
+      run: { ...storage, max_versions: null },
+      schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
+    }, sha256);
+  };
+  await assert.rejects(open(urlOf(standby)), isUnavailable);
+  const stores = await open(urlOf(standby, primary));
+  try {
+    // The standby receives records and does not show them.
+    await runSql(standby, "SELECT pg_wal_replay_pause()");
+    const run = runKey("one server");
+    const created = appendTo(run, null, "create");
+    assert.deepEqual(await stores.runs.append(created), { outcome: "accepted" });
+    for (let read = 0; read < 20; read++) {
+      const head = await untilAvailable(() => stores.runs.getHead(run));
+      assert.deepEqual(head?.head, headAfter(created));
+      await runSql(primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gate'");
+    }
+  } finally {
+    await closeStores(stores);
   }
 });
 
@@ -127,7 +231,10 @@ Deno.test("a connection that ends inside a transaction is an unavailable store, 
       await refused;
       await runSql(server, `SELECT pg_terminate_backend(pid) ${HOLDING}`);
       await holder;
-      assert.equal(await registerAgain(stores, `after ${round}`), "registered");
+      assert.equal(
+        await untilAvailable(() => stores.schemas.register(makeSchema(`after ${round}`, "1"))),
+        "registered",
+      );
     } finally {
       await closeStores(stores);
     }

@@ -1,25 +1,24 @@
 /**
  * The connections to one PostgreSQL database.
  *
- * A statement ends within {@link STATEMENT_MILLIS}. A connection that does not answer by then (a cut line, a stopped machine) would
- * stay busy for ever, so all connections are then replaced. The client connects again by itself, to the server that accepts writes.
+ * A statement is sent on a connection that was found to lead to the server that accepts writes. A connection whose statement failed in any
+ * other way than by an answer of the server is dropped, and the next statement opens one, at the server that accepted writes last or at
+ * the others. A statement ends within {@link STATEMENT_MILLIS}. A connection that does not answer by then (a cut line, a stopped machine)
+ * would stay busy for ever, so all connections are then dropped.
  *
  * @module
  */
 
-import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql, TransactionSql } from "postgres";
 
 import { StoreError } from "../types.ts";
-import { describeAddress, isLoopbackHost, type PostgresAddress } from "../../config/postgres_address.ts";
-import { isConnectionLost, isReadOnly, isRolledBack, toStoreError, unavailable } from "./errors.ts";
+import { describeAddress } from "../../config/postgres_address.ts";
+import { type Connection, type DatabaseOptions, openConnection, STATEMENT_MILLIS } from "./connection.ts";
+import { endsConnection, isConnectionLost, isRolledBack, toStoreError, unavailable } from "./errors.ts";
 
-/** The longest time of one statement, in milliseconds. */
-const STATEMENT_MILLIS = 10_000;
-
-/** The longest time to connect, in seconds. */
-const CONNECT_SECONDS = 5;
+/** The pause before a connection that could not be opened is tried again, in milliseconds. */
+const PAUSE_MILLIS = 100;
 
 /** Repetitions of a statement that was rolled back because of another one. */
 const REPETITIONS = 20;
@@ -48,57 +47,126 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
-/** Settings of a database. */
-export interface DatabaseOptions {
-  readonly address: PostgresAddress;
-  /** PEM text of the authorities that sign server certificates; null for those of the system. */
-  readonly authorities: string | null;
-  readonly connections: number;
-  /** Whether the database refuses statements that write; any of its servers then answers. */
-  readonly readOnly?: boolean;
+/** A place for one connection, which is opened when it is first needed, and again after it was lost. */
+interface Slot {
+  connection: Connection | null;
+  opening: Promise<Connection> | null;
+  /** Statements and transactions that have no answer yet. */
+  calls: number;
+  transactions: number;
+  /** When it may be opened, as `performance.now()`. */
+  notBefore: number;
+}
+
+interface State {
+  readonly name: string;
+  readonly options: DatabaseOptions;
+  readonly slots: readonly Slot[];
+  /** The index of the server that accepted writes last. */
+  primary: number;
+  isClosed: boolean;
 }
 
 /** Opens a database without connecting to it. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { default: postgres } = await import("postgres");
+export function openDatabase(options: DatabaseOptions): Database {
   const name = describeAddress(options.address);
-  const open = (): Sql => postgres(clientOptions(options) as never) as unknown as Sql;
-  let sql = open();
-  let isClosed = false;
-  const replace = (old: Sql): void => {
-    if (sql !== old || isClosed) return;
-    sql = open();
-    void old.end({ timeout: 0 }).catch(() => {});
-  };
-  const run = async <Result>(work: (client: Sql) => Promise<Result>): Promise<Result> => {
-    for (let repetition = 0;; repetition++) {
-      if (isClosed) throw new StoreError("closed", `Cannot use ${name}: it is closed`);
-      const client = sql;
-      try {
-        return await withDeadline(work(client), name, () => replace(client));
-      } catch (error) {
-        if (isReadOnly(error)) replace(client);
-        if (!isRolledBack(error) || repetition === REPETITIONS) throw toStoreError(error, name);
-        await delay(repetition);
-      }
-    }
-  };
+  const newSlot = (): Slot => ({ connection: null, opening: null, calls: 0, transactions: 0, notBefore: 0 });
+  const slots = Array.from({ length: options.connections }, newSlot);
+  const state: State = { name, options, slots, primary: 0, isClosed: false };
   return {
     name,
-    query: (text, values = []) => run((client) => statement(client, text, values)),
+    query: (text, values = []) => run(state, 0, (client) => statement(client, text, values)),
     transaction: (work) =>
-      run(async (client) => {
-        const result = await client.begin((inner) => {
-          const done = work((text, values = []) => statement(inner, text, values));
-          return done.catch((error) => isConnectionLost(error) ? untilClosed() : Promise.reject(error));
-        });
+      run(state, 1, async (client) => {
+        const result = await client.begin((inner) =>
+          work((text, values = []) =>
+            statement(inner, text, values).catch((error) =>
+              isConnectionLost(error) ? untilClosed() : Promise.reject(error)
+            )
+          )
+        );
         return result as Awaited<ReturnType<typeof work>>;
       }),
     close: async () => {
-      isClosed = true;
-      await sql.end({ timeout: 1 });
+      state.isClosed = true;
+      await Promise.all(slots.map(async ({ connection, opening }) => {
+        const open = await opening?.catch(() => null) ?? connection;
+        await open?.close();
+      }));
     },
   };
+}
+
+/** Runs a statement or transaction on the connection with the least to do, again where it was rolled back because of another. */
+async function run<Result>(
+  state: State,
+  transactions: 0 | 1,
+  work: (client: Sql) => Promise<Result>,
+): Promise<Result> {
+  const { name, slots } = state;
+  for (let repetition = 0;; repetition++) {
+    if (state.isClosed) throw new StoreError("closed", `Cannot use ${name}: it is closed`);
+    const slot = leastBusy(slots);
+    slot.calls += 1;
+    slot.transactions += transactions;
+    const attempt: { connection: Connection | null; isLate: boolean } = { connection: null, isLate: false };
+    const late = (): void => {
+      attempt.isLate = true;
+      for (const { connection } of slots) connection?.drop();
+    };
+    const send = async (): Promise<Result> => {
+      attempt.connection = isOpen(slot) ? slot.connection : await opened(state, slot);
+      // The caller has its answer already.
+      if (attempt.isLate) throw unavailable(name, "it did not answer");
+      return await work(attempt.connection.sql);
+    };
+    try {
+      return await withDeadline(send(), name, late);
+    } catch (error) {
+      if (endsConnection(error)) attempt.connection?.drop();
+      if (!isRolledBack(error) || repetition === REPETITIONS) throw toStoreError(error, name);
+    } finally {
+      slot.calls -= 1;
+      slot.transactions -= transactions;
+    }
+    await delay(repetition);
+  }
+}
+
+function isOpen(slot: Slot): slot is Slot & { readonly connection: Connection } {
+  return slot.connection !== null && !slot.connection.isLost();
+}
+
+/** Statements wait for a transaction on their connection, so those come last. An idle open connection is taken before one is opened. */
+function leastBusy(slots: readonly Slot[]): Slot {
+  const costOf = (slot: Slot): number => slot.transactions * 1e6 + slot.calls * 2 + (isOpen(slot) ? 0 : 1);
+  return slots.reduce((best, slot) => costOf(slot) < costOf(best) ? slot : best);
+}
+
+function opened(state: State, slot: Slot): Promise<Connection> {
+  slot.opening ??= openSlot(state, slot).finally(() => slot.opening = null);
+  return slot.opening;
+}
+
+async function openSlot(state: State, slot: Slot): Promise<Connection> {
+  const { name, options, primary } = state;
+  const { servers } = options.address;
+  await delay(Math.max(0, slot.notBefore - performance.now()));
+  const failures: StoreError[] = [];
+  for (const [index] of servers.entries()) {
+    const at = (primary + index) % servers.length;
+    const server = servers[at];
+    if (server === undefined) continue;
+    try {
+      slot.connection = await openConnection(options, server);
+      state.primary = at;
+      return slot.connection;
+    } catch (error) {
+      failures.push(toStoreError(error, name));
+    }
+  }
+  slot.notBefore = performance.now() + PAUSE_MILLIS;
+  throw failures.find(({ code }) => code === "unavailable") ?? failures[0] ?? unavailable(name, "it has no server");
 }
 
 /**
@@ -138,64 +206,4 @@ async function withDeadline<Result>(work: Promise<Result>, name: string, late: (
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Every option is given, so that the client takes nothing from the environment. */
-function clientOptions(
-  { address, authorities, connections, readOnly = false }: DatabaseOptions,
-): Record<string, unknown> {
-  const { servers, user, password, database } = address;
-  return {
-    host: servers.map(({ host }) => host),
-    port: servers.map(({ port }) => port),
-    user,
-    pass: password,
-    database,
-    path: undefined,
-    max: connections,
-    ssl: tlsOptions(address, authorities),
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: CONNECT_SECONDS,
-    keep_alive: 30,
-    backoff: () => 0.2,
-    prepare: true,
-    fetch_types: false,
-    debug: false,
-    onnotice: () => {},
-    publications: "none",
-    // With one server the start checks that it accepts writes, and says so.
-    target_session_attrs: servers.length > 1 && !readOnly ? "read-write" : undefined,
-    // Revisions and counts are safe integers.
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    connection: {
-      application_name: "gate",
-      statement_timeout: STATEMENT_MILLIS,
-      search_path: "gate",
-      default_transaction_isolation: "read committed",
-      ...readOnly ? { default_transaction_read_only: "on" } : {},
-    },
-  };
-}
-
-/**
- * TLS verifies chain and name. The client gives a name to verify for a host name only, so an address is verified as such here.
- *
- * @throws {StoreError} `io` for an address among several servers
- */
-function tlsOptions({ servers }: PostgresAddress, authorities: string | null): object | false {
-  if (authorities === null && servers.every(({ host }) => isLoopbackHost(host))) return false;
-  const [first] = servers;
-  const isAddress = servers.some(({ host }) => isIP(host) !== 0);
-  if (isAddress && servers.length > 1) {
-    throw new StoreError(
-      "io",
-      "Cannot verify the certificates of several servers by their addresses: name the servers",
-    );
-  }
-  return {
-    rejectUnauthorized: true,
-    ...authorities === null ? {} : { ca: authorities },
-    ...isAddress ? { host: first?.host } : {},
-  };
 }

@@ -1,6 +1,9 @@
 /**
  * Errors of PostgreSQL and its client as errors of the store.
  *
+ * An error that the server answered a statement with says that the statement changed nothing, and its code says why. Every other error
+ * leaves the outcome unknown, whatever the client calls it: the store is then `unavailable`.
+ *
  * @module
  */
 
@@ -15,40 +18,70 @@ const RETRY_MILLIS = 1000;
  */
 const ROLLED_BACK: readonly string[] = ["40001", "40P01"];
 
-/** SQLSTATE codes (PostgreSQL documentation, appendix A) and codes of the client of a server that is not there now. */
-const UNAVAILABLE =
-  /^(?:08...|25006|53300|57014|57P0[1-5]|CONNECT(?:ION)?_.*|ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+/** The server accepts no writes: it is a standby, or became one. */
+const READ_ONLY = "25006";
 
-const CODES: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason: string])[] = [
+/** The code of a connection that leads to a standby. */
+const STANDBY = "CONNECTION_STANDBY";
+
+/**
+ * SQLSTATE codes (PostgreSQL documentation, appendix A) of a server that cannot answer now: its connections, transactions, memory or locks
+ * are exhausted, or an operator steps in.
+ */
+const NOT_NOW = /^(?:08...|25006|25P0[34]|40...|53...|55P03|57...)$/;
+
+/** Errors of the server that say something else than "not now". */
+const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason: string])[] = [
   [/^53100$/, "disk_full", "the database's disk is full"],
   [/^XX00[12]$/, "corrupt", "the database reports damaged data"],
   [/^(?:42P01|3F000)$/, "version_unsupported", 'it has no tables of gate, run "gate store migrate"'],
   [/^42501$/, "io", "the role lacks a right"],
   [/^28...$/, "io", "the database refuses user or password"],
+  [/^3D000$/, "io", "the server has no such database"],
 ];
 
+/** Codes of the TLS handshake, which comes before any statement. */
+const CERTIFICATE = /^(?:CERT_.*|ERR_TLS_CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HOSTNAME_MISMATCH)$/;
+
+/** An error of a connection, in the form of those of the client. */
+export function connectionError(code: "CONNECTION_CLOSED" | "CONNECTION_STANDBY" | "CONNECT_TIMEOUT"): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+/** What the client makes of an error of the server. */
+interface ServerError {
+  readonly code: string;
+  readonly severity: string;
+}
+
+function asServerError(error: unknown): ServerError | null {
+  if (!(error instanceof Error) || error.name !== "PostgresError") return null;
+  const severity = "severity" in error && typeof error.severity === "string" ? error.severity : "";
+  return { code: codeOf(error), severity };
+}
+
 /** The code of an error of the client, or an empty text. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
 }
 
 /** Whether a statement may be repeated at once. */
 export function isRolledBack(error: unknown): boolean {
-  return ROLLED_BACK.includes(codeOf(error));
+  const answer = asServerError(error);
+  return answer !== null && ROLLED_BACK.includes(answer.code) && !endsConnection(error);
 }
-
-/** Whether a connection leads to a server that does not accept writes any more. */
-export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === "25006";
-}
-
-/** Codes of a connection that ended, or that the server ends. */
-const CONNECTION_LOST = /^(?:08...|57P0[1-5]|CONNECTION_.*|ECONN.*|EPIPE|ETIMEDOUT)$/;
 
 /** Whether the connection of a statement ended with the error, so that nothing more can be sent on it. */
 export function isConnectionLost(error: unknown): boolean {
-  return CONNECTION_LOST.test(codeOf(error));
+  if (error instanceof StoreError) return false;
+  const answer = asServerError(error);
+  return answer === null || answer.severity !== "ERROR";
+}
+
+/** Whether a connection must not be used after the error: it ended, is in an unknown state, or leads to a server without writes. */
+export function endsConnection(error: unknown): boolean {
+  return isConnectionLost(error) || codeOf(error) === READ_ONLY;
 }
 
 /** An error of the database that is not there now. The outcome of a statement that met it is not known. */
@@ -63,7 +96,15 @@ export function unavailable(name: string, reason: string, cause?: unknown): Stor
 export function toStoreError(error: unknown, name: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
-  if (UNAVAILABLE.test(code) || isRolledBack(error)) return unavailable(name, `it is not available (${code})`, error);
-  const [, storeCode, reason] = CODES.find(([pattern]) => pattern.test(code)) ?? [null, "io" as const, "it failed"];
-  return new StoreError(storeCode, `Cannot use ${name}: ${reason}${code === "" ? "" : ` (${code})`}`, { cause: error });
+  const why = code === "" ? "" : ` (${code})`;
+  const answer = asServerError(error);
+  if (code === STANDBY && answer === null) return unavailable(name, "the server accepts no writes", error);
+  if (answer === null && !CERTIFICATE.test(code)) return unavailable(name, `it is not available${why}`, error);
+  const known = ANSWERS.find(([pattern]) => pattern.test(code));
+  if (answer !== null && known === undefined && (answer.severity !== "ERROR" || NOT_NOW.test(code))) {
+    return unavailable(name, `it is not available${why}`, error);
+  }
+  const [, storeCode, reason] = known ??
+    [null, "io" as const, answer === null ? "no trusted certificate" : "it failed"];
+  return new StoreError(storeCode, `Cannot use ${name}: ${reason}${why}`, { cause: error });
 }

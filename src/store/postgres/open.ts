@@ -89,7 +89,7 @@ async function connect({ url, tls_ca_path, connections }: PostgresOptions, readO
     );
   }
   const authorities = tls_ca_path === null ? null : await readAuthorities(tls_ca_path);
-  return await openDatabase({ address, authorities, connections, readOnly });
+  return openDatabase({ address, authorities, connections, readOnly });
 }
 
 /** The value of the variable that a url names, or the url itself. */
