@@ -66,8 +66,14 @@ export interface Projections {
   law(namespaceId: number, lawIdentity: Identity): Promise<CompiledLaw | null>;
 }
 
+/** @throws {StoreError} `corrupt` for a record that does not follow the state */
 function foldText(law: CompiledLaw, state: RunState | null, record: string, recordId: Identity): RunState {
-  return fold(law, state, readRecord(record), recordId);
+  try {
+    return fold(law, state, readRecord(record), recordId);
+  } catch (error) {
+    if (error instanceof FoldError) throw new StoreError("corrupt", error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */
@@ -185,17 +191,12 @@ class StoreProjections implements Projections {
 
   async #catchUp(name: string, head: RunHead, known: KeptRun | undefined, maySeal: boolean): Promise<ProjectedRun> {
     const law = await this.#lawOf(head);
-    try {
-      const base = known ?? await this.#base(name, law, head, maySeal);
-      const state = await foldTo(this.#store, law, base.state, head);
-      const run = { law: known?.law ?? bindLaw(law, state.parameters), state, sealed: base.sealed };
-      this.#keep(name, run);
-      if (run.sealed !== null) this.#checkLater(name, head);
-      return run;
-    } catch (error) {
-      if (error instanceof FoldError) throw new StoreError("corrupt", error.message, { cause: error });
-      throw error;
-    }
+    const base = known ?? await this.#base(name, law, head, maySeal);
+    const state = await foldTo(this.#store, law, base.state, head);
+    const run = { law: known?.law ?? bindLaw(law, state.parameters), state, sealed: base.sealed };
+    this.#keep(name, run);
+    if (run.sealed !== null) this.#checkLater(name, head);
+    return run;
   }
 
   /** The state that a fold begins with, of a run that is not in memory. */
@@ -251,9 +252,8 @@ class StoreProjections implements Projections {
     const known = this.#checking.get(name);
     if (known !== undefined) return known;
     const work = this.#checkAll(name, law, head).catch((error: unknown) => {
-      const isDamage = error instanceof FoldError || error instanceof StoreError && error.code === "corrupt";
-      if (isDamage) this.#refuse(name);
-      throw error instanceof FoldError ? new StoreError("corrupt", error.message, { cause: error }) : error;
+      if (error instanceof StoreError && error.code === "corrupt") this.#refuse(name);
+      throw error;
     }).finally(() => this.#checking.delete(name));
     this.#checking.set(name, work);
     return work;

@@ -4,8 +4,8 @@ import { identifyCanonical } from "../../canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { runKeyOf } from "../../run/command.ts";
 import { asJson } from "../../run/primitives.ts";
-import { projectRuns } from "../../store/projection.ts";
-import { type RunStore, type Snapshot, StoreError } from "../../store/types.ts";
+import { projectRuns, stateAt } from "../../store/projection.ts";
+import { type RunStore, type Snapshot, type StoredRecord, StoreError } from "../../store/types.ts";
 import { type Bench, id, LOCAL, STORES, withTools } from "./tools_fixture.ts";
 import { BUILD, type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
 import { createTools } from "../table.ts";
@@ -73,6 +73,31 @@ for (const [what, change, records] of SNAPSHOTS) {
       assert.equal(read.records, records);
     }));
 }
+
+Deno.test("records that lead to no state are a corrupt store, at the head and at an earlier revision", () =>
+  withTools(async (bench: Bench) => {
+    const s = await scene(bench, {});
+    await grow(s, 3);
+    const { runs, projections } = bench.services;
+    const runKey = runKeyOf(s.run.namespace_id, s.run.run_id);
+    const run = await projections.load(runKey);
+    assert.ok(run);
+    const isCorrupt = (error: unknown): boolean => error instanceof StoreError && error.code === "corrupt";
+    // The records that a damaged store returns for a request.
+    const rows: readonly (readonly [string, (after: number) => Promise<readonly StoredRecord[]>])[] = [
+      ["nothing", () => Promise.resolve([])],
+      ["the first one for each", () => runs.listRecords(runKey, 0, 1)],
+      ["the last one for each", () => runs.listRecords(runKey, 2, 1)],
+      ["the one after", (after) => runs.listRecords(runKey, (after + 1) % 3, 1)],
+    ];
+    for (const [name, listed] of rows) {
+      const listRecords: RunStore["listRecords"] = async (_run, after) => [...await listed(after)];
+      await assert.rejects(stateAt({ listRecords }, run, 2), isCorrupt, name);
+      const damaged = projectRuns({ ...runs, listRecords }, HOST_PRIMITIVES.sha256);
+      await assert.rejects(damaged.load(runKey), isCorrupt, name);
+    }
+    assert.equal((await stateAt(runs, run, 2)).head.revision, 2);
+  }));
 
 for (const store of STORES) {
   Deno.test(`a read never folds history (${store})`, () =>
