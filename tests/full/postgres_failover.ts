@@ -10,6 +10,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { type Answer, Died, type GateProcess, startGate } from "../simulation/crash/gate_process.ts";
 import { type Head, headAfter, type LoadedRun, nextMutation, type Sent, startRuns } from "../simulation/crash/load.ts";
 import { type Random, randomOf } from "../simulation/crash/random.ts";
+import { checkRealTime, type Observation } from "../simulation/real_time.ts";
 import { checkAnswers, type RoundReport } from "../simulation/crash/round.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import {
@@ -34,8 +35,6 @@ const PATIENCE_MILLIS = 60_000;
 export interface FailoverReport extends RoundReport {
   /** Calls whose answer was lost with a server or a database at first. */
   readonly repeated: number;
-  /** Answers of servers that met an unexpected failure, at most one a round. */
-  readonly internal: number;
   /** Faults in the order in which they came. */
   readonly faults: readonly string[];
 }
@@ -97,19 +96,14 @@ function isUncertain(answer: Answer): boolean {
   return error?.retryable === true;
 }
 
-function isInternal(answer: Answer): boolean {
-  const message = answer["protocol_error"] as { readonly error?: { readonly code?: number } } | undefined;
-  return message?.error?.code === -32603;
-}
-
 interface Load {
   /** One that was killed is replaced. */
   readonly servers: GateProcess[];
   readonly sent: Sent[];
   accepted: number;
   repeated: number;
-  /** Internal errors of servers. */
-  internal: number;
+  /** What certain answers said of the order of revisions. */
+  readonly observations: Observation[];
   isOver: boolean;
   /** Why a caller gave up. */
   failure: unknown;
@@ -123,9 +117,8 @@ async function settleCall(load: Load, mutation: Omit<Sent, "answer">, random: Ra
     try {
       const answer = await server?.call(mutation.tool, mutation.input) ?? {};
       if (answer["outcome"] !== undefined) return answer["outcome"] as Answer;
-      // An internal error is no certain answer either; the server logs its cause, and the report counts it.
-      if (isInternal(answer)) load.internal += 1;
-      else if (!isUncertain(answer)) throw new Error(`Cannot settle ${mutation.tool}: ${JSON.stringify(answer)}`);
+      // Nothing but an unavailable store is uncertain: an internal error or a corrupt store ends the round.
+      if (!isUncertain(answer)) throw new Error(`Cannot settle ${mutation.tool}: ${JSON.stringify(answer)}`);
     } catch (error) {
       if (!(error instanceof Died)) throw error;
     }
@@ -137,10 +130,16 @@ async function callUntilOver(load: Load, run: LoadedRun, first: Head, random: Ra
   let head = first;
   while (!load.isOver) {
     const mutation = nextMutation(run, head, random);
+    const sent = performance.now();
     const answer = await settleCall(load, mutation, random);
     load.sent.push({ ...mutation, answer });
-    if (answer["outcome"] === "accepted") load.accepted += 1;
+    const isAdded = answer["outcome"] === "accepted";
+    if (isAdded) load.accepted += 1;
     head = headAfter(answer, head);
+    const { revision } = head;
+    if (isAdded || answer["outcome"] === "stale") {
+      load.observations.push({ run: run.run_id, revision, isAdded, sent, answered: performance.now() });
+    }
   }
 }
 
@@ -213,7 +212,15 @@ function firstFaults({ line }: World, killServer: () => Promise<void>, random: R
  */
 export async function failoverRound(seed: number, isSynchronous = true): Promise<FailoverReport> {
   const world = await openWorld(isSynchronous);
-  const load: Load = { servers: [], sent: [], accepted: 0, repeated: 0, internal: 0, isOver: false, failure: null };
+  const load: Load = {
+    servers: [],
+    sent: [],
+    observations: [],
+    accepted: 0,
+    repeated: 0,
+    isOver: false,
+    failure: null,
+  };
   try {
     return await playRound(world, load, randomOf(seed), { seed, isSynchronous });
   } finally {
@@ -276,8 +283,9 @@ async function playRound(
     await goOn();
     await finish();
   }
+  checkRealTime(load.observations);
   // A new server has only what the database has.
   const witness = await start();
   load.servers.push(witness);
-  return { ...await checkAnswers(witness, runs, load.sent), repeated: load.repeated, internal: load.internal, faults };
+  return { ...await checkAnswers(witness, runs, load.sent), repeated: load.repeated, faults };
 }
