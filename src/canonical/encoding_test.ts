@@ -31,8 +31,32 @@ Deno.test("decodeUtf8Strict() reads UTF-8 and nothing else", () => {
     ["cut short", [0xe2, 0x82], null],
     ["continuation alone", [0x80], null],
     ["Latin-1", [0x61, 0xe9], null],
+    ["a replacement character", [0xef, 0xbf, 0xbd], "\ufffd"],
+    ["a replacement character, and a fault", [0xef, 0xbf, 0xbd, 0x80], null],
   ];
   for (const [title, input, output] of table) assert.equal(decodeUtf8Strict(new Uint8Array(input)), output, title);
+});
+
+Deno.test("decodeUtf8Strict() agrees with the runtime's strict decoder on every sequence of bytes", () => {
+  const parts = fc.array(
+    fc.constantFrom(0x00, 0x61, 0x80, 0xbd, 0xbf, 0xc2, 0xc3, 0xe0, 0xef, 0xed, 0xf0, 0xf4, 0xff),
+    {
+      maxLength: 8,
+    },
+  );
+  fc.assert(
+    fc.property(parts, (all) => {
+      const input = new Uint8Array(all);
+      let expected: string | null = null;
+      try {
+        expected = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(input);
+      } catch {
+        // Not UTF-8.
+      }
+      assert.equal(decodeUtf8Strict(input), expected);
+    }),
+    { numRuns: 5000 },
+  );
 });
 
 Deno.test("decodeBase64() reverses encodeBase64(), which follows RFC 4648", () => {

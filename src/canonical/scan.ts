@@ -9,7 +9,8 @@
 
 import type { JsonValue } from "./json.ts";
 import { parseScanned } from "./reader.ts";
-import { HIGHEST_DEPTH_LIMIT, type ScanFault, type ScanOptions, scanReport } from "./scanner.ts";
+import { readPlain } from "./plain_text.ts";
+import { depthLimit, HIGHEST_DEPTH_LIMIT, type ScanFault, type ScanOptions, scanReport } from "./scanner.ts";
 
 export { INPUT_DEPTH_LIMIT, type ScanFault, type ScanFaultCode, type ScanOptions } from "./scanner.ts";
 export { decodeUtf8Strict } from "./utf8.ts";
@@ -44,10 +45,11 @@ export function scanJson(text: string, options: ScanOptions = {}): ScanFault | n
 }
 
 /**
- * Reads JSON text from outside: scans it, then parses it. `__proto__` becomes an ordinary own member.
+ * Reads JSON text from outside, with the faults of {@link scanJson}. `__proto__` becomes an ordinary own member.
  *
  * @param text The text
  * @param options Limits of the scan
+ * @param utf8 The text in UTF-8, if the caller has it: it is then not encoded again
  * @returns The value, or the first fault of the text
  * @throws {RangeError} As {@link scanJson}
  *
@@ -61,7 +63,9 @@ export function scanJson(text: string, options: ScanOptions = {}): ScanFault | n
  * assert.equal(result.ok ? null : result.fault.path, "$.a");
  * ```
  */
-export function parseJson(text: string, options: ScanOptions = {}): ParseResult {
+export function parseJson(text: string, options: ScanOptions = {}, utf8?: Uint8Array): ParseResult {
+  const plain = readPlain(text, depthLimit(options), utf8);
+  if (plain !== undefined) return { ok: true, value: plain };
   const report = scanReport(text, options);
   if (report.fault !== null) return { ok: false, fault: report.fault };
   return { ok: true, value: parseScanned(text, report) };
@@ -78,6 +82,8 @@ export function parseJson(text: string, options: ScanOptions = {}): ParseResult 
  */
 export function readJson(text: string): JsonValue {
   if (!text.includes("\\")) return JSON.parse(text) as JsonValue;
+  const plain = readPlain(text, HIGHEST_DEPTH_LIMIT);
+  if (plain !== undefined) return plain;
   const report = scanReport(text, { maximumDepth: HIGHEST_DEPTH_LIMIT });
   if (report.fault !== null) throw new SyntaxError(`${report.fault.message} (${report.fault.path})`);
   return parseScanned(text, report);

@@ -76,14 +76,21 @@ const FAULTY = -1;
  * @throws {RangeError} If `maximumDepth` is not an integer in 1..128
  */
 export function scanReport(text: string, options: ScanOptions = {}): ScanReport {
-  const maximumDepth = options.maximumDepth ?? INPUT_DEPTH_LIMIT;
-  if (!Number.isInteger(maximumDepth) || maximumDepth < 1 || maximumDepth > HIGHEST_DEPTH_LIMIT) {
-    throw new RangeError(`Cannot scan JSON: maximumDepth must be in 1..${HIGHEST_DEPTH_LIMIT}, got ${maximumDepth}`);
-  }
+  const maximumDepth = depthLimit(options);
   const scan: Scan = { text, maximumDepth, names: [], path: [], escapedNames: false, fault: null };
   const end = readValue(scan, skipSpace(text, 0), 0);
   if (end !== FAULTY && skipSpace(text, end) < text.length) unexpected(scan, skipSpace(text, end), 0, "end of text");
   return { fault: scan.fault, escapedNames: scan.fault === null && scan.escapedNames };
+}
+
+/**
+ * The maximum nesting of a scan.
+ *
+ * @throws {RangeError} If `maximumDepth` is not an integer in 1..128
+ */
+export function depthLimit({ maximumDepth = INPUT_DEPTH_LIMIT }: ScanOptions): number {
+  if (Number.isInteger(maximumDepth) && maximumDepth >= 1 && maximumDepth <= HIGHEST_DEPTH_LIMIT) return maximumDepth;
+  throw new RangeError(`Cannot scan JSON: maximumDepth must be in 1..${HIGHEST_DEPTH_LIMIT}, got ${maximumDepth}`);
 }
 
 /** Reads the value at `at`, enclosed by `depth` containers; returns the position after it. */

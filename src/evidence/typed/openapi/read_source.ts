@@ -54,7 +54,7 @@ function readJsonSource(bytes: Uint8Array): ReadSource {
   const warnings: ImportWarning[] = [];
   let text = decoded;
   for (;;) {
-    const parsed = parseJson(text, { maximumDepth: DEPTH_MAXIMUM });
+    const parsed = parseJson(text, { maximumDepth: DEPTH_MAXIMUM }, text === decoded ? bytes : undefined);
     if (parsed.ok) return { document: parsed.value, warnings };
     const { code, path, message, offset } = parsed.fault;
     const isBounded = warnings.length < ROUNDED_MAXIMUM && text.length <= ROUNDED_CHARACTERS &&
