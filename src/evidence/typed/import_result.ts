@@ -361,7 +361,13 @@ export function createWarningCollector(): WarningCollector {
 
 /** The JSON pointer (RFC 6901) of a path. */
 export function pointerOf(steps: readonly (string | number)[]): string {
-  return steps.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  let pointer = "";
+  for (const step of steps) pointer += `/${typeof step === "string" && /[~/]/.test(step) ? escaped(step) : step}`;
+  return pointer;
+}
+
+function escaped(step: string): string {
+  return step.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** The steps of a JSON pointer; null where the text is none. */

@@ -35,13 +35,11 @@ export interface OpenApiDocument {
   readonly targets: Map<string, Found | CandidateReason>;
 }
 
-/** A part of the document cannot become part of a check. */
-export class CandidateFault extends Error {
-  override readonly name = "CandidateFault";
+/** A part of the document cannot become part of a check. It is no `Error`: documents have many, and a stack takes time. */
+export class CandidateFault {
   readonly reason: CandidateReason;
 
   constructor(reason: CandidateReason) {
-    super(reason.message);
     this.reason = reason;
   }
 }

@@ -31,7 +31,7 @@ import { CandidateFault, type OpenApiDocument, openDocument, pointerAt } from ".
 import { type ListedOperation, listOperations, pathReason } from "./operations.ts";
 import { type OperationPlace, readRequest, type RequestContext, type RequestParts } from "./parameters.ts";
 import { readResult, type ResultPart } from "./responses.ts";
-import { createSchemaConverter, finishSchema, isDeeper, patternsAreLarge } from "./schema.ts";
+import { createSchemaConverter, finishSchema, isDeeper, patternsAreLarge, sizeBound } from "./schema.ts";
 import { createSchemaFacts, isUntyped, schemaAt, withTypes } from "./schema_facts.ts";
 import { warnOfCredentials } from "./security.ts";
 import { baseUrl, isRelative, serverOf } from "./servers.ts";
@@ -278,7 +278,7 @@ function assemble(current: Import, rows: readonly Row[], planned: readonly Plann
   const checks: CheckContract[] = [];
   const operations: [string, HttpOperation][] = [];
   const faults = new Map<Row, CandidateReason>();
-  let bytes = 0;
+  const size = createSizeLimit(current);
   for (const one of planned.toSorted((a, b) => a.check_id < b.check_id ? -1 : 1)) {
     const made = makeCheck(current, one);
     if ("code" in made) {
@@ -286,8 +286,7 @@ function assemble(current: Import, rows: readonly Row[], planned: readonly Plann
       faults.set(one.row, made);
       continue;
     }
-    bytes += utf8Length(JSON.stringify(made)) + 1;
-    if (bytes > IMPORT_LIMITS.contractBytes - HEAD_BYTES) {
+    if (!size.admits(made)) {
       const detail = `the contract of ${planned.length} checks has more than ${IMPORT_LIMITS.contractBytes} bytes`;
       return refuseImport("selection_required", detail);
     }
@@ -306,6 +305,27 @@ function assemble(current: Import, rows: readonly Row[], planned: readonly Plann
     limits: CALL_LIMITS,
   };
   return { contract: contractOf(document, options, checks), profile, planned, faults };
+}
+
+/** Admits checks while they fit one contract. Bounds of their sizes decide most contracts without writing them. */
+function createSizeLimit({ request, result }: Import): { readonly admits: (check: CheckContract) => boolean } {
+  const most = IMPORT_LIMITS.contractBytes - HEAD_BYTES;
+  const checks: CheckContract[] = [];
+  const exact = (check: CheckContract): number => utf8Length(JSON.stringify(check)) + 1;
+  let bytes = 0;
+  let isExact = false;
+  const admits = (check: CheckContract): boolean => {
+    checks.push(check);
+    const { params_schema, result_schema, ...others } = check;
+    bytes += isExact ? exact(check) : exact({ ...others, params_schema: 0, result_schema: 0 }) +
+      sizeBound(request.converter, params_schema) + sizeBound(result.converter, result_schema);
+    if (bytes > most && !isExact) {
+      isExact = true;
+      bytes = checks.reduce((sum, one) => sum + exact(one), 0);
+    }
+    return bytes <= most;
+  };
+  return { admits };
 }
 
 /** Bytes of a contract that are not those of its checks. */

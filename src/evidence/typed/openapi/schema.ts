@@ -68,6 +68,10 @@ export interface SchemaConverter {
   readonly closures: Map<string, Closure>;
   /** Finished schemas by the definition that they are, or why there is none. */
   readonly finished: Map<string, JsonValue | CandidateFault>;
+  /** Finished schemas by the converted schema: an operation is read, and later its check is made. */
+  readonly finishedSchemas: WeakMap<JsonObject, JsonValue | CandidateFault>;
+  /** At least the bytes of each finished schema. */
+  readonly sizes: WeakMap<JsonObject, number>;
   /** The work that the compilation of each pattern takes; null for one that is refused. */
   readonly patterns: Map<string, number | null>;
 }
@@ -98,6 +102,8 @@ export function createSchemaConverter(document: OpenApiDocument, direction: Dire
     acyclic: new Set(),
     closures: new Map(),
     finished: new Map(),
+    finishedSchemas: new WeakMap(),
+    sizes: new WeakMap(),
     patterns: new Map(),
   };
 }
@@ -124,9 +130,14 @@ export function convertSchema(converter: SchemaConverter, given: Found): JsonVal
  */
 export function finishSchema(converter: SchemaConverter, schema: JsonValue, path: JsonPath): JsonValue {
   const name = onlyReference(schema);
-  const known = name === null ? undefined : converter.finished.get(name);
+  const known = name !== null
+    ? converter.finished.get(name)
+    : isJsonObject(schema)
+    ? converter.finishedSchemas.get(schema)
+    : schema;
   const finished = known ?? attempt(() => withDefinitions(converter, targetOf(converter, schema), path));
   if (name !== null) converter.finished.set(name, finished);
+  else if (isJsonObject(schema)) converter.finishedSchemas.set(schema, finished);
   if (finished instanceof CandidateFault) throw finished;
   return finished;
 }
@@ -148,9 +159,21 @@ function withDefinitions(converter: SchemaConverter, schema: JsonValue, path: Js
   if (bytes > IMPORT_LIMITS.schemaBytes) {
     throw faultAt("schema_too_large", path, `${bytes} bytes; the most are ${IMPORT_LIMITS.schemaBytes}`);
   }
-  if (used.size === 0) return schema;
-  const definitions = [...used.keys()].sort().map((name) => [name, used.get(name)?.schema ?? true] as const);
-  return { ...schema, $defs: Object.fromEntries(definitions) };
+  const names = [...used.keys()].sort();
+  const definitions = names.map((name) => [name, used.get(name)?.schema ?? true] as const);
+  const finished = names.length === 0 ? schema : { ...schema, $defs: Object.fromEntries(definitions) };
+  const most = names.reduce((sum, name) => sum + NAME_UNIT_BYTES * name.length + NAME_BYTES, bytes + NAME_BYTES);
+  converter.sizes.set(finished, most);
+  return finished;
+}
+
+/** At most so many bytes of JSON for each UTF-16 unit of a name, as an escape, and for what stands around the name. */
+const NAME_UNIT_BYTES = 6;
+const NAME_BYTES = 16;
+
+/** At least the bytes of a finished schema in JSON. */
+export function sizeBound(converter: SchemaConverter, schema: JsonValue): number {
+  return (isJsonObject(schema) ? converter.sizes.get(schema) : undefined) ?? byteLength(schema);
 }
 
 /** The schema at the end of the references of a schema that has nothing beside them. */
