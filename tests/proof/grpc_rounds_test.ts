@@ -67,6 +67,8 @@ for (const { what, script, timeoutMillis } of HOSTILE) {
 const authority = await ownCertificate({ name: "authority", isAuthority: true });
 const stranger = await ownCertificate({ name: "stranger", isAuthority: true });
 const server = await ownCertificate({ name: "checks", hosts: ["checks.example"] }, authority);
+const own = await ownCertificate({ name: "gate" }, authority);
+const client = { certificate: own.cert, key: own.key };
 
 /** What the server wants, what the client has, outcome of every call. */
 const SECURE:
@@ -75,6 +77,12 @@ const SECURE:
     ["of another authority", {}, { tls: { authorities: [stranger.cert], client: null } }, "tls_failed"],
     ["of another name", {}, { host: "other.example" }, "tls_failed"],
     ["that wants a client certificate", { clientAuthority: authority.cert }, {}, "tls_failed"],
+    [
+      "that gets the client certificate it wants",
+      { clientAuthority: authority.cert },
+      { tls: { authorities: [authority.cert], client } },
+      "OK",
+    ],
   ];
 
 for (const [what, secure, changes, outcome] of SECURE) {
