@@ -127,7 +127,6 @@ async function hostStdio({ options, log, limits, dispatcher, audit, load, signal
     limits,
     dispatcher,
     log,
-    fastLane: options.fastLane ?? true,
     stop: signals.stop,
     broken,
     refused: audit.refused,

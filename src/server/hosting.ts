@@ -37,8 +37,6 @@ export interface HostOptions {
   readonly loadRuntime: (log: Log) => Promise<Runtime>;
   /** The offers besides tools; default: no offers. */
   readonly offer?: Offer;
-  /** False sends every message to the SDK; the answers are the same. */
-  readonly fastLane?: boolean;
   /** Opens the store that keeps heads of the audit log apart from its file; absent without one. */
   readonly openHeads?: OpenHeadStore | undefined;
   /** The options of the HTTP transports; without them only stdio is served. */

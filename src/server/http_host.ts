@@ -98,7 +98,6 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     nextServerId,
     log,
     tls: tls?.listener ?? null,
-    fastLane: options.fastLane ?? true,
     allowedHosts: http.allowedHosts,
     allowedOrigins: http.allowedOrigins,
     authenticate: createAuthenticator({

@@ -27,7 +27,6 @@ import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
 import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
 import type { HttpReply } from "./http/reply.ts";
-import { createSdkHttpLane, type SdkHttpLane } from "./http/sdk_http_lane.ts";
 import {
   backpressureBounds,
   createResponseBackpressure,
@@ -51,12 +50,9 @@ export interface HttpOptions {
   /** Makes the id of each request. */
   readonly nextServerId: () => string;
   readonly log: Log;
-  readonly fastLane: boolean;
   readonly tls: ListenerOptions["tls"];
   /** Default: {@link CONNECTION_BOUNDS}. */
   readonly bounds?: ConnectionBounds;
-  /** Default: the SDK lane of this server. */
-  readonly sdk?: SdkHttpLane;
 }
 
 /** A started transport. */
@@ -74,14 +70,13 @@ export interface HttpServing {
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const bind = parseBind(options.server.bind ?? "");
   if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
-  const sdk = options.sdk ?? createSdkHttpLane(options);
   const { metrics } = options;
   const backpressure = createResponseBackpressure(backpressureBounds(options.server));
   metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", backpressure.bytes);
   const limits = limitsWithBackpressure(options.limits, backpressure);
   const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
   metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
-  const endpoint = { ...options, limits, sdk, bodyAdmission };
+  const endpoint = { ...options, limits, bodyAdmission };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   let { port } = bind;
   const app = createApp({
@@ -105,14 +100,13 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   // With port 0 the system chooses a port.
   port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
-  return { address: listener.address, close: (patience) => close(listener, sdk, sse, patience) };
+  return { address: listener.address, close: (patience) => close(listener, sse, patience) };
 }
 
-async function close(listener: Listener, sdk: SdkHttpLane, sse: SseRoutes | null, patience: number): Promise<void> {
+async function close(listener: Listener, sse: SseRoutes | null, patience: number): Promise<void> {
   // Open streams would keep the listener from closing.
   const closing = listener.close(patience);
   await sse?.close(patience);
-  await sdk.close();
   await closing;
 }
 

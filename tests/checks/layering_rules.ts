@@ -59,7 +59,6 @@ export const PACKAGES: readonly { readonly name: string; readonly layers: readon
   { name: "@eslint-community/regexpp", layers: ["evidence"] },
   { name: "@modelcontextprotocol/client", layers: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", layers: ["runpack/host"] },
-  { name: "@modelcontextprotocol/server", layers: ["server"] },
   { name: "@noble/ed25519", layers: ["runpack/browser", "cli"] },
   { name: "@noble/hashes", layers: ["runpack/browser"] },
   { name: "commander", layers: ["cli"] },

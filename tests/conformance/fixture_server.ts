@@ -33,9 +33,7 @@ const endpoint = {
   limits,
   bodyAdmission: createBodyAdmission(settings.max_body_bytes, bodyBounds(settings)),
   log,
-  sdk: lane,
-  fastLane: false,
-  sessions: true,
+  answer: lane.answer,
 };
 const route: Route = { POST: (incoming) => answerMcp(endpoint, incoming), GET: lane.bare, DELETE: lane.bare };
 const listener = await listen({

@@ -1,5 +1,5 @@
 /**
- * Serves the fixture tools with the real machinery. Its one argument is JSON: `{"fastLane": bool, "docs": bool, "server": {...}}`,
+ * Serves the fixture tools with the real machinery. Its one argument is JSON: `{"docs": bool, "server": {...}}`,
  * whose members replace those of a plain server configuration, and `"http": {...}` for the transports over HTTP.
  *
  * @module
@@ -39,7 +39,6 @@ const PLAIN: ServerConfig = {
 };
 
 interface FixtureOptions {
-  readonly fastLane?: boolean;
   readonly server?: Partial<ServerConfig>;
   /** Text of the error with which the tools cannot be loaded. */
   readonly broken?: string;
@@ -63,7 +62,6 @@ Deno.exit(
   await host({
     server: { ...PLAIN, ...given.server },
     logLevel: "debug",
-    fastLane: given.fastLane ?? true,
     ...(given.docs === true ? { offer: offerWith(createDocumentation(DEFAULT_SETTINGS.docs), () => true) } : {}),
     http: {
       allowedHosts: given.http?.allowedHosts ?? [],

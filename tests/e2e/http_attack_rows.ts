@@ -228,7 +228,12 @@ const FIELDS: readonly AttackRow[] = [
   row("the name of another method", modern(modernHeaders("tools/list", "echo")), 400, "header_mismatch"),
   row("a name in broken Base64", modern(modernHeaders("tools/call", "=?base64?!!!?=")), 400, "header_mismatch"),
   row("two names", withLines("Mcp-Name: a", "Mcp-Name: b"), 400, "header_field_repeated"),
-  row("an unknown version", post(ECHO, { "Mcp-Protocol-Version": "../../etc/passwd" }), 400, "protocol"),
+  row(
+    "an unknown version",
+    post(ECHO, { "Mcp-Protocol-Version": "../../etc/passwd" }),
+    400,
+    "unsupported_protocol_version",
+  ),
 ];
 
 /** Pages that call from elsewhere, and names that were pointed here. */

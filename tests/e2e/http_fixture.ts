@@ -19,7 +19,7 @@ export interface HttpServer extends AsyncDisposable {
 
 /** Starts the fixture server on a port of its own. */
 export async function startHttpFixture(
-  options: { readonly server?: Wire; readonly http?: Wire; readonly fastLane?: boolean } = {},
+  options: { readonly server?: Wire; readonly http?: Wire } = {},
 ): Promise<HttpServer> {
   const server = { transport: "http", bind: "127.0.0.1:0", ...options.server };
   const [run, ...rest] = fixtureArgs({ ...options, server });

@@ -1,4 +1,4 @@
-/** The official clients, of both eras, talk to a real process: one suite for all of them, through both lanes. */
+/** The official clients, of both eras, talk to a real process: one suite for all of them. */
 
 import assert from "node:assert/strict";
 import { Client as ClientTwo, type VersionNegotiationMode } from "@modelcontextprotocol/client";
@@ -21,21 +21,21 @@ interface Peer {
 interface Generation {
   readonly name: string;
   readonly version: string;
-  readonly connect: (fastLane: boolean) => Promise<Peer>;
+  readonly connect: () => Promise<Peer>;
 }
 
 const INFO = { name: "suite", version: "1" };
 
-const command = (fastLane: boolean): { command: string; args: string[]; stderr: "ignore"; cwd: string } => ({
+const COMMAND: { command: string; args: string[]; stderr: "ignore"; cwd: string } = {
   command: Deno.execPath(),
-  args: fixtureArgs({ fastLane }),
+  args: fixtureArgs(),
   stderr: "ignore",
   cwd: new URL("../..", import.meta.url).pathname,
-});
+};
 
-async function connectTwo(mode: VersionNegotiationMode, fastLane: boolean): Promise<Peer> {
+async function connectTwo(mode: VersionNegotiationMode): Promise<Peer> {
   const client = new ClientTwo(INFO, { versionNegotiation: { mode } });
-  await client.connect(new TransportTwo(command(fastLane)));
+  await client.connect(new TransportTwo(COMMAND));
   return {
     version: client.getNegotiatedProtocolVersion(),
     instructions: client.getInstructions(),
@@ -47,9 +47,9 @@ async function connectTwo(mode: VersionNegotiationMode, fastLane: boolean): Prom
   };
 }
 
-async function connectOne(fastLane: boolean): Promise<Peer> {
+async function connectOne(): Promise<Peer> {
   const client = new ClientOne(INFO, { capabilities: { roots: { listChanged: true }, elicitation: {} } });
-  const transport = new TransportOne(command(fastLane));
+  const transport = new TransportOne(COMMAND);
   let version: string | undefined;
   Object.assign(transport, { setProtocolVersion: (given: string) => void (version = given) });
   await client.connect(transport);
@@ -67,10 +67,10 @@ async function connectOne(fastLane: boolean): Promise<Peer> {
 }
 
 const GENERATIONS: readonly Generation[] = [
-  { name: "1.x", version: "2025-11-25", connect: (fastLane) => connectOne(fastLane) },
-  { name: "2.x, initialize", version: "2025-11-25", connect: (fastLane) => connectTwo("legacy", fastLane) },
-  { name: "2.x, probing", version: "2026-07-28", connect: (fastLane) => connectTwo("auto", fastLane) },
-  { name: "2.x, pinned", version: "2026-07-28", connect: (fastLane) => connectTwo({ pin: "2026-07-28" }, fastLane) },
+  { name: "1.x", version: "2025-11-25", connect: connectOne },
+  { name: "2.x, initialize", version: "2025-11-25", connect: () => connectTwo("legacy") },
+  { name: "2.x, probing", version: "2026-07-28", connect: () => connectTwo("auto") },
+  { name: "2.x, pinned", version: "2026-07-28", connect: () => connectTwo({ pin: "2026-07-28" }) },
 ];
 
 interface Result {
@@ -134,30 +134,28 @@ async function checkListing(peer: Peer): Promise<void> {
 }
 
 for (const { name, version, connect } of GENERATIONS) {
-  for (const fastLane of [true, false]) {
-    Deno.test(`client ${name}, fast lane ${fastLane}`, async () => {
-      const peer = await connect(fastLane);
-      try {
-        assert.equal(peer.version, version);
-        assert.equal(peer.instructions, instructionsFor(() => true));
-        assert.deepEqual(peer.info, SERVER_INFO);
-        await checkListing(peer);
-        await checkResults(peer);
-        const many = await Promise.all(Array.from({ length: 100 }, (_, index) => peer.callTool("echo", { index })));
-        assert.deepEqual(
-          many.map((result) => (result as Result).structuredContent),
-          many.map((_, index) => ({ input: { index } })),
-        );
-        await assert.rejects(peer.callTool("nothing", {}), { code: -32602 });
-        await assert.rejects(peer.callTool("throws", {}), { code: -32603, message: /Internal error/ });
-        const controller = new AbortController();
-        const waiting = peer.callTool("wait", { milliseconds: 60_000 }, controller.signal);
-        controller.abort("enough");
-        await assert.rejects(waiting);
-        await checkResults(peer);
-      } finally {
-        await peer.close();
-      }
-    });
-  }
+  Deno.test(`client ${name}`, async () => {
+    const peer = await connect();
+    try {
+      assert.equal(peer.version, version);
+      assert.equal(peer.instructions, instructionsFor(() => true));
+      assert.deepEqual(peer.info, SERVER_INFO);
+      await checkListing(peer);
+      await checkResults(peer);
+      const many = await Promise.all(Array.from({ length: 100 }, (_, index) => peer.callTool("echo", { index })));
+      assert.deepEqual(
+        many.map((result) => (result as Result).structuredContent),
+        many.map((_, index) => ({ input: { index } })),
+      );
+      await assert.rejects(peer.callTool("nothing", {}), { code: -32602 });
+      await assert.rejects(peer.callTool("throws", {}), { code: -32603, message: /Internal error/ });
+      const controller = new AbortController();
+      const waiting = peer.callTool("wait", { milliseconds: 60_000 }, controller.signal);
+      controller.abort("enough");
+      await assert.rejects(waiting);
+      await checkResults(peer);
+    } finally {
+      await peer.close();
+    }
+  });
 }

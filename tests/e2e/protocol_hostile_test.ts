@@ -157,8 +157,8 @@ function summary(answer: Wire): string {
     : `${error.code} ${fault} ${error.data["path"]} ${id}`;
 }
 
-async function start(fastLane: boolean): Promise<ServerProcess> {
-  const server = startFixture({ fastLane, server: { max_body_bytes: LIMIT } });
+async function start(): Promise<ServerProcess> {
+  const server = startFixture({ server: { max_body_bytes: LIMIT } });
   await server.request("initialize", initializeParams());
   return server;
 }
@@ -168,32 +168,30 @@ async function writeLine(server: ServerProcess, line: string | Uint8Array): Prom
   await server.write("\n");
 }
 
-for (const fastLane of [true, false]) {
-  Deno.test(`hostile input, fast lane ${fastLane}`, async (test) => {
-    await using server = await start(fastLane);
-    let count = server.lines().length;
-    for (const [what, line, expected] of ROWS) {
-      await test.step(what, async () => {
-        await writeLine(server, line);
-        const id = JSON.parse(/ id (null|"[^"]*"|-?\d+)/.exec(expected)?.[1] ?? "null") as string | number | null;
-        assert.equal(summary(await server.answer(id)), expected);
-        assert.deepEqual((await server.request("ping"))["result"], {});
-        count += 2;
-        assert.equal(server.lines().length, count, "one answer, and the ping's");
-      });
-    }
-    for (const [what, line] of SILENT) {
-      await test.step(`${what} is not answered`, async () => {
-        await writeLine(server, line);
-        assert.deepEqual((await server.request("ping"))["result"], {});
-        assert.equal(server.lines().length, ++count);
-      });
-    }
-    await server.closeInput();
-    assert.equal(await server.ended(), 0);
-    assert.doesNotMatch(server.errors(), /Uncaught|panicked/);
-  });
-}
+Deno.test("hostile input", async (test) => {
+  await using server = await start();
+  let count = server.lines().length;
+  for (const [what, line, expected] of ROWS) {
+    await test.step(what, async () => {
+      await writeLine(server, line);
+      const id = JSON.parse(/ id (null|"[^"]*"|-?\d+)/.exec(expected)?.[1] ?? "null") as string | number | null;
+      assert.equal(summary(await server.answer(id)), expected);
+      assert.deepEqual((await server.request("ping"))["result"], {});
+      count += 2;
+      assert.equal(server.lines().length, count, "one answer, and the ping's");
+    });
+  }
+  for (const [what, line] of SILENT) {
+    await test.step(`${what} is not answered`, async () => {
+      await writeLine(server, line);
+      assert.deepEqual((await server.request("ping"))["result"], {});
+      assert.equal(server.lines().length, ++count);
+    });
+  }
+  await server.closeInput();
+  assert.equal(await server.ended(), 0);
+  assert.doesNotMatch(server.errors(), /Uncaught|panicked/);
+});
 
 /** What is left without an end of line when the input ends. */
 const ENDS: readonly (readonly [what: string, rest: string, answer: string])[] = [
@@ -204,7 +202,7 @@ const ENDS: readonly (readonly [what: string, rest: string, answer: string])[] =
 
 for (const [what, rest, expected] of ENDS) {
   Deno.test(`the input ends after ${what} without an end of line`, async () => {
-    await using server = await start(true);
+    await using server = await start();
     await server.write(rest);
     await server.closeInput();
     assert.equal(await server.ended(), 0);

@@ -7,19 +7,26 @@
 import { resultResponse } from "../protocol/result_json.ts";
 import { callOf, type Dispatcher } from "../protocol/dispatcher.ts";
 import type { EdgeError } from "../process/edge_error.ts";
-import { readEnvelopeVersion } from "../protocol/protocol_era.ts";
-import { answerFast, planFast } from "../protocol/fast_lane.ts";
-import { MODERN_VERSION } from "../protocol/identity.ts";
+import { readEnvelope } from "../protocol/protocol_era.ts";
+import { answerPlan } from "../protocol/answer.ts";
+import { planRequest } from "../protocol/plan.ts";
 import { FULL, type Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
-import type { RequestMessage } from "../protocol/message.ts";
+import type { Message, NotificationMessage, RequestMessage, ResponseMessage } from "../protocol/message.ts";
 import { parseMessage } from "../protocol/parse_message.ts";
 import type { AuthenticatedRequest } from "./authenticated_request.ts";
 import type { BodyAdmission } from "./body_admission.ts";
 import { mediaError } from "./media.ts";
-import { fieldsAgree } from "./mcp_headers.ts";
-import { callFailureReply, emptyReply, errorReply, httpError, type HttpReply, jsonReply } from "./reply.ts";
-import type { SdkHttpLane } from "./sdk_http_lane.ts";
+import { notificationEra, requestEra, responseEra } from "./mcp_headers.ts";
+import {
+  callFailureReply,
+  emptyReply,
+  errorReply,
+  eventsReply,
+  httpError,
+  type HttpReply,
+  jsonReply,
+} from "./reply.ts";
 
 /** The options of the endpoint. */
 export interface McpEndpointOptions {
@@ -27,11 +34,8 @@ export interface McpEndpointOptions {
   readonly limits: Limits;
   readonly bodyAdmission: BodyAdmission;
   readonly log: Log;
-  readonly sdk: SdkHttpLane;
-  /** False sends every message to the SDK. */
-  readonly fastLane: boolean;
-  /** Whether the SDK lane keeps sessions and so receives every message. The lane of this server keeps none. */
-  readonly sessions?: boolean;
+  /** Answers the messages; default: {@link answerMessage}. */
+  readonly answer?: typeof answerMessage;
 }
 
 /** Answers one POST. */
@@ -60,15 +64,28 @@ async function answerText(
 ): Promise<HttpReply> {
   const reading = parseMessage(text);
   if (!reading.ok) return errorReply(httpError(reading.error), reading.id);
-  const { message } = reading;
+  return await (options.answer ?? answerMessage)(options, incoming, reading.message);
+}
+
+/** Answers a message, without sessions. */
+async function answerMessage(
+  options: McpEndpointOptions,
+  incoming: AuthenticatedRequest,
+  message: Message,
+): Promise<HttpReply> {
   if (message.kind === "request") return await answerRequest(options, incoming, message);
-  if (options.sessions === true) return await options.sdk.answer({ incoming, raw: message.raw, id: null, call: null });
-  const isModern = incoming.request.headers.get("mcp-protocol-version") === MODERN_VERSION ||
-    (message.kind === "notification" && readEnvelopeVersion(message.params).status !== "none");
-  // Without sessions a notification or response of the older era has no receiver.
-  if (!isModern) return emptyReply(202);
-  if (message.kind === "response") return errorReply(httpError(NO_RESPONSES));
-  return await options.sdk.answer({ incoming, raw: message.raw, id: null, call: null });
+  return acceptMessage(incoming, message);
+}
+
+/** Without sessions a notification or response has no receiver. */
+function acceptMessage(
+  { request: { headers } }: AuthenticatedRequest,
+  message: NotificationMessage | ResponseMessage,
+): HttpReply {
+  const isResponse = message.kind === "response";
+  const reading = isResponse ? responseEra(headers) : notificationEra(headers, message, readEnvelope(message.params));
+  if (!reading.ok) return errorReply(httpError(reading.error));
+  return isResponse && reading.era === "modern" ? errorReply(httpError(NO_RESPONSES)) : emptyReply(202);
 }
 
 async function answerRequest(
@@ -77,15 +94,21 @@ async function answerRequest(
   message: RequestMessage,
 ): Promise<HttpReply> {
   const { request, principal, origin } = incoming;
+  const { id } = message;
+  const envelope = readEnvelope(message.params);
+  const reading = requestEra(request.headers, message, envelope);
+  if (!reading.ok) return errorReply(httpError(reading.error), id);
+  const planned = planRequest(reading.era, message, envelope, options.dispatcher.offer);
+  if (!planned.ok) {
+    const isUnknown = reading.era === "modern" && planned.error.kind === "method_not_found";
+    return errorReply(isUnknown ? httpError(planned.error) : { status: 200, error: planned.error }, id);
+  }
   // The signal cancels work of a client that is gone, but not an append that is queued.
   const call = callOf({ principal, origin, signal: request.signal }, message.params);
-  const plan = options.fastLane ? planFast("opening", message, readEnvelopeVersion(message.params)) : null;
-  if (plan === null || !fieldsAgree(request.headers, message, plan)) {
-    return await options.sdk.answer({ incoming, raw: message.raw, id: message.id, call });
-  }
-  const answer = await answerFast(plan, options, call);
-  if (!answer.ok) return callFailureReply(answer.error, message.id);
-  return jsonReply(200, resultResponse(message.id, answer.result));
+  const answer = await answerPlan(planned.plan, id, options, call);
+  if (!answer.ok) return callFailureReply(answer.error, id);
+  const response = resultResponse(id, answer.result);
+  return answer.notification === undefined ? jsonReply(200, response) : eventsReply([answer.notification, response]);
 }
 
 const NO_RESPONSES: EdgeError = {

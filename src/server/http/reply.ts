@@ -77,6 +77,12 @@ export function jsonReply(status: number, body: string): HttpReply {
 
 const JSON_FIELDS = { "content-type": "application/json", "cache-control": "no-store" };
 
+/** A reply with several messages, as server-sent events. */
+export function eventsReply(messages: readonly string[]): HttpReply {
+  const body = messages.map((message) => `event: message\ndata: ${message}\n\n`).join("");
+  return { status: 200, fields: { "content-type": "text/event-stream", "cache-control": "no-store" }, body };
+}
+
 /** A reply without a body. */
 export function emptyReply(status: number): HttpReply {
   return { status, fields: {}, body: null };

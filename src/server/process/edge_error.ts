@@ -4,10 +4,6 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, member } from "../../canonical/json.ts";
-import { formatPath } from "../../canonical/path.ts";
-import { parseJson } from "../../canonical/scan.ts";
-
 /** A request id that MCP allows: a string, or an integer within ±(2^53-1). */
 export type RequestId = string | number;
 
@@ -45,7 +41,7 @@ export interface EdgeError {
   /** The id in the log entry of an internal error. */
   readonly correlationId?: string;
   /** The supported protocol versions, and the requested one. */
-  readonly versions?: { readonly supported: readonly string[]; readonly requested: string };
+  readonly versions?: { readonly supported: readonly string[]; readonly requested?: string };
   /** The fault code of the JSON parser. */
   readonly fault?: string;
   /** The unknown resource. */
@@ -101,36 +97,4 @@ export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcErr
 /** The text of a JSON-RPC error response. */
 export function errorResponse(error: EdgeError, id: RequestId | null): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: jsonRpcError(error, id) });
-}
-
-/** A JSON-RPC error response of the SDK. */
-interface ForeignErrorResponse {
-  readonly id?: RequestId | undefined;
-  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
-}
-
-/** Adds the `data` members of this server to an error response of the SDK. */
-export function withEdgeData(response: ForeignErrorResponse): ForeignErrorResponse & { readonly error: JsonRpcError } {
-  const { error, id } = response;
-  const given = typeof error.data === "object" && error.data !== null ? error.data : {};
-  const kind = Object.entries(EDGE_CODES).find(([, code]) => code === error.code)?.[0] ?? "protocol";
-  const { message, path } = inOneLine(error.message);
-  const data = { kind, retryable: false, request_id: id ?? null, ...path === undefined ? {} : { path }, ...given };
-  return { ...response, error: { ...error, message, data } };
-}
-
-/** The SDK reports schema violations as a JSON list of issues; only the first one and its path are kept. */
-const ISSUE_LIST = /^([^[]{1,200}): (\[\s[^]*\])$/;
-
-function inOneLine(message: string): { readonly message: string; readonly path?: string } {
-  const [, what, list] = ISSUE_LIST.exec(message) ?? [];
-  if (what === undefined || list === undefined) return { message };
-  const parsed = parseJson(list);
-  const issue = parsed.ok && isJsonArray(parsed.value) ? parsed.value[0] : undefined;
-  if (!isJsonObject(issue)) return { message };
-  const rule = member(issue, "message");
-  const steps = member(issue, "path");
-  if (typeof rule !== "string" || !isJsonArray(steps)) return { message };
-  const path = formatPath(steps.filter((step) => typeof step === "string" || typeof step === "number"));
-  return { message: `${what}: ${path}: ${rule}`, path };
 }

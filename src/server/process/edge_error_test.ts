@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  EDGE_CODES,
-  type EdgeErrorKind,
-  errorResponse,
-  isRetryable,
-  jsonRpcError,
-  withEdgeData,
-} from "./edge_error.ts";
+import { EDGE_CODES, type EdgeErrorKind, errorResponse, isRetryable, jsonRpcError } from "./edge_error.ts";
 
 const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: boolean])[] = [
   ["parse_error", -32700, false],
@@ -63,42 +56,3 @@ Deno.test("errorResponse() carries what is known about the failure", () => {
     },
   });
 });
-
-Deno.test("withEdgeData() adds the members of every error and keeps those that are there", () => {
-  const bare = withEdgeData({ id: 1, error: { code: -32601, message: "Method not found" } });
-  assert.deepEqual(bare.error.data, { kind: "method_not_found", retryable: false, request_id: 1 });
-  const given = withEdgeData({ id: 1, error: { code: -32022, message: "m", data: { supported: ["a"] } } });
-  assert.deepEqual(given.error.data, {
-    kind: "unsupported_protocol_version",
-    retryable: false,
-    request_id: 1,
-    supported: ["a"],
-  });
-  assert.deepEqual(withEdgeData({ error: { code: -1, message: "m" } }).error.data, {
-    kind: "protocol",
-    retryable: false,
-    request_id: null,
-  });
-});
-
-/** A message of the SDK, and the message for clients. */
-const FOREIGN_MESSAGES: readonly (readonly [given: string, message: string, path: string | undefined])[] = [
-  [
-    `Invalid tools/call request: ${
-      JSON.stringify([{ code: "invalid_type", path: ["params", "arguments"], message: "Invalid input" }], null, 2)
-    }`,
-    "Invalid tools/call request: $.params.arguments: Invalid input",
-    "$.params.arguments",
-  ],
-  ["Invalid tools/call request: [\n]", "Invalid tools/call request: [\n]", undefined],
-  ["Invalid tools/call request: [\n 1 }", "Invalid tools/call request: [\n 1 }", undefined],
-  ["Method not found", "Method not found", undefined],
-];
-
-for (const [given, message, path] of FOREIGN_MESSAGES) {
-  Deno.test(`withEdgeData() writes issues in one line: ${JSON.stringify(given)}`, () => {
-    const { error } = withEdgeData({ id: 1, error: { code: -32602, message: given } });
-    assert.equal(error.message, message);
-    assert.equal(error.data["path"], path);
-  });
-}

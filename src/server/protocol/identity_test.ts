@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import configuration from "../../../deno.json" with { type: "json" };
 import { USER_AGENT, VERSION } from "../../config/product_version.ts";
 import { HTTP_SETTINGS, REST_SETTINGS } from "../../evidence/contract/builtin_settings.ts";
-import { LEGACY_VERSIONS } from "./identity.ts";
 
 Deno.test("VERSION is that of deno.json", () => assert.equal(VERSION, configuration.version));
 
@@ -11,9 +10,4 @@ Deno.test("USER_AGENT names the product and its version, as the published contra
   // Contracts are written out because runs are bound to their identity: another version needs new contracts.
   const defaults = [HTTP_SETTINGS, REST_SETTINGS].map((settings) => JSON.stringify(settings).match(/gate\/[0-9.]+/g));
   assert.deepEqual(defaults, [[USER_AGENT], [USER_AGENT]]);
-});
-
-Deno.test("LEGACY_VERSIONS are those of the SDK, newest first", async () => {
-  const { SUPPORTED_PROTOCOL_VERSIONS } = await import("@modelcontextprotocol/server");
-  assert.deepEqual(LEGACY_VERSIONS, SUPPORTED_PROTOCOL_VERSIONS);
 });

@@ -3,115 +3,71 @@
  * of the modern era, any other of the era of `initialize`. After `server/discover` alone a client may still use the older
  * era.
  *
- * These rules repeat those of the SDK's stdio entry, so that the fast lane can apply them before the SDK is loaded. Where a
- * message is not certainly valid, the SDK decides.
- *
  * @module
  */
 
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { CLIENT_INFO, LOG_LEVEL, MODERN_CAPABILITIES } from "./client_shapes.ts";
 import { MODERN_VERSION } from "./identity.ts";
 import type { NotificationMessage, RequestMessage } from "./message.ts";
+import { type Check, members, type Misfit, optional, TEXT } from "./wire_check.ts";
 
-/** The era of a connection. `unknown` follows messages that only the SDK can judge. */
-export type Era = "opening" | "probe" | "legacy" | "modern" | "unknown";
+/** The era of a connection. */
+export type Era = "opening" | "probe" | "legacy" | "modern";
 
-/** The version of the modern envelope in the `_meta` of a message. */
-export type EnvelopeVersion =
+/** The envelope in the `_meta` of a message. */
+export type Envelope =
   | { readonly status: "none" }
   | { readonly status: "valid" }
   | { readonly status: "unsupported"; readonly requested: string }
-  | { readonly status: "malformed" }
-  | { readonly status: "uncertain" };
+  | { readonly status: "malformed"; readonly misfit: Misfit };
 
-const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
-const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
-const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
-const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
+const P = "io.modelcontextprotocol/";
+const VERSION_KEY = `${P}protocolVersion`;
 
-const NONE: EnvelopeVersion = { status: "none" };
-const VALID: EnvelopeVersion = { status: "valid" };
-const MALFORMED: EnvelopeVersion = { status: "malformed" };
-const UNCERTAIN: EnvelopeVersion = { status: "uncertain" };
+const NONE: Envelope = { status: "none" };
+const VALID: Envelope = { status: "valid" };
+
+const ENVELOPE: Check = members({
+  [VERSION_KEY]: TEXT,
+  [`${P}clientInfo`]: optional(CLIENT_INFO),
+  [`${P}clientCapabilities`]: MODERN_CAPABILITIES,
+  [`${P}logLevel`]: optional(LOG_LEVEL),
+});
 
 /** Reads the envelope of a message. The version key alone marks an envelope. */
-export function readEnvelopeVersion(params: JsonObject): EnvelopeVersion {
+export function readEnvelope(params: JsonObject): Envelope {
   const meta = member(params, "_meta");
   if (!isJsonObject(meta) || !Object.hasOwn(meta, VERSION_KEY)) return NONE;
-  const version = member(meta, VERSION_KEY);
-  const capabilities = member(meta, CAPABILITIES_KEY);
-  if (typeof version !== "string" || capabilities === undefined) return MALFORMED;
-  const client = member(meta, CLIENT_KEY);
-  if (client !== undefined && !isPlainClientInfo(client)) return UNCERTAIN;
-  if (!isPlainCapabilities(capabilities) || Object.hasOwn(meta, LOG_LEVEL_KEY)) return UNCERTAIN;
+  const misfit = ENVELOPE(meta);
+  if (misfit !== null) return { status: "malformed", misfit };
+  const version = member(meta, VERSION_KEY) as string;
   return version === MODERN_VERSION ? VALID : { status: "unsupported", requested: version };
 }
 
+/** Whether a version is of the modern era, known or not. */
+export function isModernVersion(version: string): boolean {
+  return version >= MODERN_VERSION;
+}
+
+/** Whether a message begins the older era: an `initialize` whose envelope is not of the modern era. */
+export function isInitialize(method: string, envelope: Envelope): boolean {
+  if (method !== "initialize" || envelope.status === "valid") return false;
+  return !(envelope.status === "unsupported" && isModernVersion(envelope.requested));
+}
+
 /** The era of a connection after a message. */
-export function nextEra(era: Era, message: RequestMessage | NotificationMessage, envelope: EnvelopeVersion): Era {
-  if (era === "legacy" || era === "modern" || era === "unknown") return era;
+export function nextEra(era: Era, message: RequestMessage | NotificationMessage, envelope: Envelope): Era {
+  if (era === "legacy" || era === "modern") return era;
+  if (isInitialize(message.method, envelope)) return "legacy";
   switch (envelope.status) {
     case "none":
       return "legacy";
     case "malformed":
     case "unsupported":
       return era;
-    case "uncertain":
-      return "unknown";
     case "valid":
       if (message.kind === "notification") return era === "probe" ? "probe" : "modern";
       return message.method === "server/discover" ? "probe" : "modern";
   }
-}
-
-/** Whether a value is a valid `clientInfo` in every revision. */
-export function isPlainClientInfo(value: JsonValue | undefined): boolean {
-  if (!isJsonObject(value)) return false;
-  if (typeof member(value, "name") !== "string" || typeof member(value, "version") !== "string") return false;
-  if (Object.hasOwn(value, "icons")) return false;
-  return OPTIONAL_TEXTS.every((name) => isOptionalText(member(value, name)));
-}
-
-const OPTIONAL_TEXTS = ["title", "description", "websiteUrl"];
-
-function isOptionalText(value: JsonValue | undefined): boolean {
-  return value === undefined || typeof value === "string";
-}
-
-/** Whether a value is a valid set of client capabilities in every revision. */
-export function isPlainCapabilities(value: JsonValue | undefined): boolean {
-  return isJsonObject(value) &&
-    Object.entries(value).every(([name, capability]) => isPlainCapability(name, capability));
-}
-
-/** The rules of the capabilities in the schemas; every other member is accepted. */
-const CAPABILITY_RULES: ReadonlyMap<string, (value: JsonObject) => boolean> = new Map([
-  ["roots", (value) => isOptionalBoolean(member(value, "listChanged"))],
-  ["sampling", (value) => hasOptionalObjects(value, ["context", "tools"])],
-  ["experimental", (value) => Object.values(value).every(isJsonObject)],
-  ["extensions", (value) => Object.values(value).every(isJsonObject)],
-  ["elicitation", (value) => {
-    const form = member(value, "form");
-    return hasOptionalObjects(value, ["form", "url"]) &&
-      (!isJsonObject(form) || isOptionalBoolean(member(form, "applyDefaults")));
-  }],
-  ["tasks", (value) => {
-    const requests = member(value, "requests");
-    if (!hasOptionalObjects(value, ["list", "cancel", "requests"])) return false;
-    return !isJsonObject(requests) ||
-      Object.values(requests).every((kind) => isJsonObject(kind) && Object.values(kind).every(isJsonObject));
-  }],
-]);
-
-function isPlainCapability(name: string, value: JsonValue): boolean {
-  const rule = CAPABILITY_RULES.get(name);
-  return rule === undefined || (isJsonObject(value) && rule(value));
-}
-
-function hasOptionalObjects(value: JsonObject, names: readonly string[]): boolean {
-  return names.every((name) => !Object.hasOwn(value, name) || isJsonObject(member(value, name)));
-}
-
-function isOptionalBoolean(value: JsonValue | undefined): boolean {
-  return value === undefined || typeof value === "boolean";
 }

@@ -1,5 +1,5 @@
 /**
- * The JSON of the results in each era. The fast lane writes them as text. The SDK adds the modern members itself.
+ * The JSON of the results in each era.
  *
  * @module
  */
@@ -19,16 +19,6 @@ const MODERN_MEMBERS = {
 };
 
 const MODERN_TAIL = `,${JSON.stringify(MODERN_MEMBERS).slice(1)}`;
-
-/** A tool as `tools/list` shows it. */
-export interface ListedTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: Tool["inputSchema"];
-  readonly outputSchema: Tool["outputSchema"];
-  readonly annotations: Tool["hints"] & { readonly title: string };
-}
 
 /** The text of a JSON-RPC response with a result. */
 export function resultResponse(id: RequestId, result: string): string {
@@ -61,7 +51,7 @@ export function discoverResult({ capabilities, instructions }: Offered): string 
 }
 
 /** A tool as `tools/list` shows it. */
-export function listedTool(tool: Tool): ListedTool {
+function listedTool(tool: Tool): Readonly<Record<string, unknown>> {
   return {
     name: tool.name,
     title: tool.title,
@@ -76,6 +66,33 @@ export function listedTool(tool: Tool): ListedTool {
 export function listResult(tools: readonly Tool[], era: AnswerEra): string {
   const modern = era === "modern" ? { ...LIST_CACHE, ...MODERN_MEMBERS } : {};
   return JSON.stringify({ tools: tools.map(listedTool), ...modern });
+}
+
+/** Methods besides `tools/list` and `server/discover` whose results a client may cache. */
+const CACHED: ReadonlySet<string> = new Set([
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+]);
+
+/** The result of a request for documents, prompts or completions. */
+export function documentResult(method: string, found: Readonly<Record<string, unknown>>, era: AnswerEra): string {
+  if (era === "legacy") return JSON.stringify(found);
+  return JSON.stringify({ ...found, ...CACHED.has(method) ? LIST_CACHE : {}, ...MODERN_MEMBERS });
+}
+
+const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
+
+/** The notification that acknowledges `subscriptions/listen`: this server announces no changes. */
+export function listenAcknowledgement(id: RequestId): string {
+  const params = { notifications: {}, _meta: { [SUBSCRIPTION_KEY]: id } };
+  return JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
+}
+
+/** The result of `subscriptions/listen`, which ends the subscription. */
+export function listenResult(id: RequestId): string {
+  return JSON.stringify({ ...MODERN_MEMBERS, _meta: { [SUBSCRIPTION_KEY]: id, ...MODERN_MEMBERS._meta } });
 }
 
 /** The JSON of a tool's answer, used both structured and as text. */

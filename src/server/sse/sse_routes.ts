@@ -29,7 +29,6 @@ export interface SseOptions {
   readonly metrics: Metrics;
   readonly refusals: Refusals;
   readonly log: Log;
-  readonly fastLane: boolean;
   readonly nextServerId: () => string;
 }
 
@@ -123,7 +122,6 @@ function startSession(
     if (!sessions.delete(id)) return;
     clearInterval(alive);
     session.abort();
-    session.close().catch((error) => options.log("debug", "Cannot close session", { detail: String(error) }));
     sink.end();
   };
   sessions.set(id, { session, subject: principal.subject, end });

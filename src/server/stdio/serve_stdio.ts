@@ -32,7 +32,6 @@ export interface StdioOptions {
   readonly dispatcher: Dispatcher;
   readonly limits: Limits;
   readonly log: Log;
-  readonly fastLane: boolean;
   /** Aborted when the process should stop: reading ends, requests in work are finished. */
   readonly stop: AbortSignal;
   /** Aborted when the stores or the audit log cannot be opened; its reason is the error of every answer. */
@@ -90,7 +89,6 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
     principal: principalOf(options.server.auth?.principals ?? [], STDIO_SUBJECT, "local"),
     origin: { transport: "stdio", peer_address: null },
     log: options.log,
-    fastLane: options.fastLane,
     ...options.refused === undefined ? {} : { refused: options.refused },
     send: (line) => {
       outbox.send(line);
@@ -103,7 +101,6 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
   const end = await readAll(options, session, outbox, AbortSignal.any([options.stop, gone.signal, failure.signal]));
   failure.cancel();
   await finishWork(options, session, outbox, end, gone.signal);
-  await session.close();
   return gone.signal.aborted ? "reader_gone" : end;
 }
 

@@ -128,7 +128,6 @@ async function serve(setup: Setup): Promise<Outcome> {
     log: (level) => {
       if (level === "warn") outcome.warned = true;
     },
-    fastLane: true,
     stop: stop.signal,
     broken: broken.signal,
     answered: () => undefined,

@@ -1,0 +1,125 @@
+/**
+ * Answers requests for resources, prompts and completions. Loaded with the first of them.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../canonical/json.ts";
+import type { Doc } from "../../docs/types.ts";
+import type { Call } from "../../tools/framework/types.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { type DocumentRequest, type ListMethod, unknownCursor } from "./plan.ts";
+import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
+import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
+import type { ReadOutcome } from "./read_request.ts";
+import {
+  completePage,
+  listResources,
+  listTemplates,
+  PAGE_VARIABLE,
+  readResource,
+  resourceUris,
+  unknownResource,
+} from "./resources.ts";
+import {
+  completeTool,
+  listSchemaResources,
+  readSchemaResource,
+  SCHEMA_TEMPLATE,
+  schemaUris,
+  TOOL_VARIABLE,
+} from "./schema_resources.ts";
+
+/** The members of a result. */
+export type ResultMembers = Readonly<Record<string, unknown>>;
+
+/** Reads for the caller of a request; never rejects. */
+export async function readDocument(
+  dispatcher: Dispatcher,
+  request: DocumentRequest,
+  call: Call,
+): Promise<ReadOutcome<ResultMembers>> {
+  return await dispatcher.read<ResultMembers>({
+    method: request.method,
+    names: namesOf(request),
+    read: async ({ namespaces }) => {
+      switch (request.method) {
+        case "resources/read":
+          return await readOne(dispatcher, request.uri);
+        case "prompts/get": {
+          const written = writePrompt(request.name, request.given, promptOffer(dispatcher));
+          if (!written.ok) return written;
+          const { description, text } = written;
+          return { ok: true, found: { description, messages: [{ role: "user", content: { type: "text", text } }] } };
+        }
+        case "completion/complete": {
+          const ask: Ask = { tool: (name, input) => dispatcher.call(name, input, call), namespaces };
+          return { ok: true, found: { completion: await complete(dispatcher, request, ask) } };
+        }
+        default:
+          if (request.cursor !== null) return { ok: false, error: unknownCursor(request.method) };
+          return { ok: true, found: await listOf(dispatcher, request.method) };
+      }
+    },
+  }, call);
+}
+
+/** The names in a request, for the audit log. */
+function namesOf(request: DocumentRequest): JsonObject {
+  switch (request.method) {
+    case "resources/read":
+      return { uri: request.uri };
+    case "prompts/get":
+      return { prompt: request.name };
+    case "completion/complete":
+      return request.ref.type === "ref/resource" ? { uri: request.ref.name } : { prompt: request.ref.name };
+    default:
+      return {};
+  }
+}
+
+async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<ResultMembers> {
+  switch (method) {
+    case "resources/list":
+      return { resources: [...listResources(await docsOf(dispatcher)), ...listSchemaResources()] };
+    case "resources/templates/list":
+      return { resourceTemplates: [...listTemplates(await docsOf(dispatcher)), SCHEMA_TEMPLATE] };
+    case "prompts/list":
+      return { prompts: listPrompts(promptOffer(dispatcher)) };
+  }
+}
+
+async function docsOf({ offer }: Dispatcher): Promise<readonly Doc[]> {
+  return offer.resources === null ? [] : (await offer.resources.load()).docs;
+}
+
+function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
+  return { sources: sourcesOf(offer), isOffered: offer.isOffered };
+}
+
+async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<ResultMembers>> {
+  const docs = await docsOf(dispatcher);
+  const doc = readResource(docs, uri);
+  if (doc !== null) return { ok: true, found: { contents: [doc] } };
+  const tools = await dispatcher.listing();
+  const schema = await readSchemaResource(uri, tools);
+  if (schema !== null) return { ok: true, found: { contents: [schema] } };
+  return { ok: false, error: unknownResource(uri, [...resourceUris(docs), ...schemaUris(tools)]) };
+}
+
+/** Completes a variable of a resource template, or an argument of a prompt. */
+async function complete(
+  dispatcher: Dispatcher,
+  { ref, argument, given }: Extract<DocumentRequest, { readonly method: "completion/complete" }>,
+  ask: Ask,
+): Promise<Completion> {
+  if (ref.type === "ref/prompt") {
+    return await completeArgument({ prompt: ref.name, argument: argument.name, begun: argument.value, given }, ask);
+  }
+  if (dispatcher.offer.resources === null) return asCompletion([], true);
+  if (argument.name === TOOL_VARIABLE) {
+    return asCompletion(completeTool(await dispatcher.listing(), ref.name, argument.value), true);
+  }
+  if (argument.name !== PAGE_VARIABLE) return asCompletion([], true);
+  return asCompletion(completePage(await docsOf(dispatcher), ref.name, argument.value), true);
+}
