@@ -5,6 +5,8 @@
  * @module
  */
 
+import { nextTick } from "node:process";
+
 import { type AuditFile, AuditFileGone, type OnDamage, openAuditFile } from "./file.ts";
 import { type ChainState, type TimedEvent, timeEvent } from "./line.ts";
 import type { Audit, AuditEvent } from "./types.ts";
@@ -116,11 +118,15 @@ function isAwaited({ kind, outcome }: AuditEvent): boolean {
   return outcome === "begun" || kind === "mutation" || kind === "acquisition" || kind === "process";
 }
 
-/** Schedules a batch: at once for an awaited event, otherwise after the turn. The batch has all queued events. */
+/**
+ * Schedules a batch, which has all queued events. Awaited ones are written at the end of the turn of the event loop, once no
+ * promise of the turn is left that records another; other events are written in the next turn.
+ */
 function schedule(state: State, when: "soon" | "after_turn"): void {
   if (state.heldSince !== null || state.scheduled === "soon" || state.scheduled === when) return;
   state.scheduled = when;
-  if (when === "soon") queueMicrotask(() => drain(state));
+  // A tick runs once no microtask is left, but before them where code outside of any promise schedules it.
+  if (when === "soon") queueMicrotask(() => nextTick(() => drain(state)));
   else setImmediate(() => drain(state));
 }
 

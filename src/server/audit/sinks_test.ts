@@ -72,6 +72,37 @@ Deno.test("openFileSink() writes the events of one turn together", async () => {
   await sink.close();
 });
 
+Deno.test("openFileSink() writes the events of one turn together, however many promises precede each", async () => {
+  const under = disk();
+  const sink = sinkOn(under);
+  const call = async (index: number): Promise<void> => {
+    for (let step = 0; step < 7 * index; step++) await null;
+    await sink.record(event(`begun ${index}`));
+    for (let step = 0; step < 5 * index; step++) await null;
+    await sink.record(event(`done ${index}`));
+  };
+  await Promise.all([0, 1, 2].map(call));
+  assert.deepEqual(under.batches, [["begun 0", "begun 1", "begun 2"], ["done 0", "done 1", "done 2"]]);
+  await sink.close();
+});
+
+Deno.test("openFileSink() writes the event of a lone caller in its turn, without a flush of the disk", async () => {
+  let synchronized = 0;
+  const under = disk();
+  const sync = (): Promise<ReturnType<typeof newChain>> => {
+    synchronized++;
+    return Promise.resolve(newChain());
+  };
+  const file = { ...fileOn(under), sync };
+  const sink = openFileSink({ path: "/audit.jsonl", opening: OPENING, open: () => file });
+  let later = false;
+  setImmediate(() => later = true);
+  for (const reason of ["begun", "done"]) await sink.record(event(reason));
+  assert.deepEqual([under.batches, synchronized, later], [[["begun"], ["done"]], 0, false]);
+  await sink.close();
+  assert.equal(synchronized, 1);
+});
+
 Deno.test("openFileSink() writes events that no caller awaits with the next awaited one", async () => {
   const under = disk();
   const sink = sinkOn(under);
