@@ -1,6 +1,6 @@
 /**
  * Row 14: how late the thread that serves comes to what is due, measured inside the server, while runpacks are exported and
- * verified and 256 callers ask. The load is niced: it is not what is measured.
+ * verified, laws of 1,024 stages are defined and 256 callers ask. The load is niced: it is not what is measured.
  *
  * @module
  */
@@ -12,8 +12,8 @@ import { createKeepAlive } from "../full/load/keep_alive.ts";
 import { type BenchRow, makeRow } from "./harness.ts";
 import { percentile } from "./mutation_bench.ts";
 
-/** Milliseconds that 99.9 of 100 looks may be late. */
-export const LATE_MOST = 100;
+/** Milliseconds that 99.9 of 100 looks may be late: a bound of a bucket, and three times it is one too. */
+export const LATE_MOST = 50;
 
 const SECONDS = { quick: 20, whole: 40 };
 
@@ -37,7 +37,7 @@ export interface LoopReport {
   readonly health: number;
   readonly probes: number;
   /** What the load did. */
-  readonly done: { readonly verify: number; readonly export: number; readonly status: number };
+  readonly done: { readonly verify: number; readonly export: number; readonly define: number; readonly status: number };
 }
 
 /** Upper bounds of the buckets in milliseconds, and how many looks came within each. */
@@ -63,7 +63,7 @@ export async function run(quick: boolean): Promise<BenchRow[]> {
   const { late } = await measureLoop(quick ? SECONDS.quick : SECONDS.whole);
   return [makeRow({
     row: "14",
-    name: "delay of the serving thread, p99.9, 256 callers, 12 verify and 4 export",
+    name: "delay of the serving thread, p99.9, 256 callers, of whom 12 verify, 4 export and 1 defines",
     peer_name: "what it may be",
     unit: "ms",
     must: 1,

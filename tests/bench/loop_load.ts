@@ -1,10 +1,13 @@
 /**
  * Heavy work on a server over HTTP, in a process of its own that can be niced: `loop_load.ts URL SECONDS`. Runs with long
- * payloads and with many records are exported and verified again and again, and everybody else asks for the status of a run.
+ * payloads and with many records are exported and verified again and again, laws of many stages are defined, and everybody else
+ * asks for the status of a run.
  *
  * @module
  */
 
+import type { JsonObject } from "../../src/canonical/json.ts";
+import { spec, stage } from "../../src/tools/tests/tools_fixture.ts";
 import { callText } from "../e2e/http_fixture.ts";
 import type { Wire } from "../e2e/client.ts";
 import { createKeepAlive } from "../full/load/keep_alive.ts";
@@ -12,10 +15,12 @@ import { SCENARIO } from "../simulation/crash/load.ts";
 import { identityOf, randomOf } from "../simulation/crash/random.ts";
 
 /** Callers at one time, by what they ask for. */
-const CALLERS = { verify: 12, export: 4, status: 240 };
+const CALLERS = { verify: 12, export: 4, define: 1, status: 239 };
+/** Stages of each law that is defined. */
+const STAGES = 1024;
 /** The runs: submissions, and characters of each payload. */
 const RUNS = [[300, 300], [24, 1_000_000]] as const;
-/** Between two questions of a caller who asks for a status, in milliseconds. */
+/** Between two questions of a caller who asks for a status or defines a law, in milliseconds. */
 const PAUSE = 250;
 
 interface Run {
@@ -64,6 +69,16 @@ async function makeRun(call: Call, law: string, submissions: number, characters:
   return run;
 }
 
+/** A law of many stages in a row, another one for each number. */
+function longSpec(number: number): JsonObject {
+  const names = Array.from({ length: STAGES }, (_, index) => `stage${index}`);
+  return spec({
+    scenario_id: `long${number}`,
+    stages: names.map((name, index) => stage(name, "built", names[index - 1])),
+    completion_requirement: { Condition: names.at(-1) ?? "" },
+  });
+}
+
 async function exportRun(call: Call, { namespace_id, run_id }: Run): Promise<string> {
   const { outcome, runpack_identity } = (await call("runpack_export", { namespace_id, run_id }))["publication"] as Wire;
   if (outcome !== "published") throw new Error(`Cannot export: ${String(outcome)}`);
@@ -93,13 +108,15 @@ async function main([url = "", seconds = ""]: readonly string[]): Promise<void> 
   const packs = await Promise.all(runs.map((run) => exportRun(call, run)));
   console.log("ready");
   const end = performance.now() + Number(seconds) * 1000;
-  const counts = { verify: 0, export: 0, status: 0 };
+  const counts = { verify: 0, export: 0, define: 0, status: 0 };
   const again = async (what: keyof typeof counts, index: number): Promise<void> => {
     const [run, pack] = [runs[index % runs.length] as Run, packs[index % packs.length] ?? ""];
     while (performance.now() < end) {
       if (what === "verify") await verifyPack(call, pack);
       else if (what === "export") await exportRun(call, run);
-      else await call("scenario_status", { ...run, scenario_id: SCENARIO.scenario_id }).then(() => pause(PAUSE));
+      else if (what === "define") {
+        await call("scenario_define", { spec: longSpec(counts.define) }).then(() => pause(PAUSE));
+      } else await call("scenario_status", { ...run, scenario_id: SCENARIO.scenario_id }).then(() => pause(PAUSE));
       counts[what]++;
     }
   };

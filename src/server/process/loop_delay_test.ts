@@ -23,14 +23,15 @@ for (const [looks, delays] of ROWS) {
 
 Deno.test("the metrics render a delay in seconds", () => {
   const metrics = createMetrics();
-  for (const late of [0, 99, 101]) metrics.loopDelayed(late);
+  for (const late of [0, 99, 101, 151]) metrics.loopDelayed(late);
   const text = metrics.render();
   for (
     const line of [
       'gate_loop_delay_seconds_bucket{le="0.05"} 1',
       'gate_loop_delay_seconds_bucket{le="0.1"} 2',
-      'gate_loop_delay_seconds_bucket{le="0.2"} 3',
-      "gate_loop_delay_seconds_count 3",
+      'gate_loop_delay_seconds_bucket{le="0.15"} 3',
+      'gate_loop_delay_seconds_bucket{le="0.2"} 4',
+      "gate_loop_delay_seconds_count 4",
     ]
   ) assert.ok(text.split("\n").includes(line), `${line} in ${text}`);
 });

@@ -29,7 +29,7 @@ export interface Metrics {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Upper bounds of the buckets of the loop's delay, in seconds. */
-const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2.5];
+const DELAY_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2.5];
 
 /** The most distinct reasons of rejections. All are defined here, so there are few. */
 const REASONS = 64;
