@@ -152,7 +152,7 @@ function addDoctor(program: Command, finish: Finish): void {
 }
 
 function addStore(program: Command, finish: Finish): void {
-  const store = group(program, "store", "Check, back up and migrate the stores", [
+  const store = group(program, "store", "Check, back up, copy and migrate the stores", [
     "gate store check",
     "gate store backup /backup/gate.db",
   ]);
@@ -175,6 +175,15 @@ function addStore(program: Command, finish: Finish): void {
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./store/backup.ts")).runStoreBackup(file, flags))
+    );
+  withJson(command(store, "copy", "Copy everything in one store to another one, and compare it there", [
+    "gate store copy gate.db env:GATE_DATABASE",
+    "gate store copy old.toml new.toml --json",
+  ]))
+    .argument("<from>", STORE_NAME)
+    .argument("<to>", "the same; a file may be new, a database needs gate store migrate first")
+    .action(async (from: string, to: string, flags: Flags) =>
+      finish(await (await import("./store/copy.ts")).runStoreCopy(from, to, flags))
     );
   withJson(command(store, "migrate", "Bring a store to the format of this version", [
     "gate store migrate",

@@ -63,7 +63,7 @@ const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])
 ];
 
 /** Starts to check the rows of a store; problems are added to a list. */
-function startChecking(rows: StoreRows, options: CheckOptions, problems: StoreProblem[]): Checking {
+export function startChecking(rows: StoreRows, options: CheckOptions, problems: StoreProblem[]): Checking {
   const counts = {
     laws: 0,
     runs: 0,
@@ -90,7 +90,7 @@ function startChecking(rows: StoreRows, options: CheckOptions, problems: StorePr
 }
 
 /** Runs one part of a check; damage that stops the engine is reported as a problem. */
-async function attempt(
+export async function attempt(
   checking: Checking,
   part: string,
   check: (checking: Checking) => Promise<void>,
@@ -105,7 +105,7 @@ async function attempt(
 }
 
 /** Reports what is wrong with the store as a whole. */
-async function checkStructure({ rows, report, turn }: Checking): Promise<void> {
+export async function checkStructure({ rows, report, turn }: Checking): Promise<void> {
   for (const fault of await rows.faults()) report("file", fault);
   await turn();
 }

@@ -27,29 +27,37 @@ export interface CheckedSchema {
 
 /** Compares every law with its identity, its seal, and the names in its text. */
 export async function checkLaws(checking: Checking, use?: Use<StoredLaw>): Promise<void> {
-  const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "laws", use, (row) => {
-    counts.laws += 1;
-    const law = toLaw(row);
-    const problems = lawProblems(sha256, row, law);
-    for (const problem of problems) {
-      report("law", `Law "${law.scenario_law_identity}": ${problem}`, { namespace_id: law.namespace_id });
-    }
-    return problems.length === 0 ? law : null;
+    checking.counts.laws += 1;
+    return checkLaw(checking, row);
   });
+}
+
+/** The law of a row; null where it has problems, which are reported. */
+export function checkLaw({ options: { sha256 }, report }: Checking, row: Row): StoredLaw | null {
+  const law = toLaw(row);
+  const problems = lawProblems(sha256, row, law);
+  for (const problem of problems) {
+    report("law", `Law "${law.scenario_law_identity}": ${problem}`, { namespace_id: law.namespace_id });
+  }
+  return problems.length === 0 ? law : null;
 }
 
 /** Compares every artifact with its identity. */
 export async function checkArtifacts(checking: Checking, use?: Use<Artifact>): Promise<void> {
-  const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "artifacts", use, (row) => {
-    counts.artifacts += 1;
-    const kind = text(row, "kind");
-    const artifact = { identity: text(row, "identity"), kind: kind as Artifact["kind"], body: text(row, "body") };
-    if (hashesTo(sha256, kind, artifact.identity, artifact.body)) return artifact;
-    report("artifact", `Artifact "${artifact.identity}" of kind "${kind}" does not hash to its identity`);
-    return null;
+    checking.counts.artifacts += 1;
+    return checkArtifact(checking, row);
   });
+}
+
+/** The artifact of a row; null where it does not hash to its identity, which is reported. */
+export function checkArtifact({ options: { sha256 }, report }: Checking, row: Row): Artifact | null {
+  const kind = text(row, "kind");
+  const artifact = { identity: text(row, "identity"), kind: kind as Artifact["kind"], body: text(row, "body") };
+  if (hashesTo(sha256, kind, artifact.identity, artifact.body)) return artifact;
+  report("artifact", `Artifact "${artifact.identity}" of kind "${kind}" does not hash to its identity`);
+  return null;
 }
 
 /** Compares every schema with its seal and the identity of its document. */

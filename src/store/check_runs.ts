@@ -48,6 +48,8 @@ interface RunCheck {
   kept: StoredRecord[] | null;
   keptBytes: number;
   readonly snapshots: Snapshot[];
+  /** Identities of the artifacts that the records name. */
+  readonly artifacts: Set<string>;
 }
 
 /** A run without problems. */
@@ -59,6 +61,8 @@ export interface CheckedRun {
   /** UTF-8 bytes of the texts of {@link CheckedRun.records}. */
   readonly bytes: number;
   readonly snapshots: readonly Snapshot[];
+  /** Identities of the artifacts that the records name. */
+  readonly artifacts: ReadonlySet<string>;
 }
 
 /** Uses the runs without problems. */
@@ -83,8 +87,8 @@ export async function checkRuns(checking: Checking, runUse?: RunUse): Promise<vo
     });
     if (check === null) return;
     after = check.run.run_key;
-    const { run, row, kept, keptBytes, snapshots } = check;
-    if (!check.broken) await runUse?.use({ run, row, records: kept, bytes: keptBytes, snapshots });
+    const { run, row, kept, keptBytes, snapshots, artifacts } = check;
+    if (!check.broken) await runUse?.use({ run, row, records: kept, bytes: keptBytes, snapshots, artifacts });
   }
 }
 
@@ -108,6 +112,7 @@ async function startRun(shared: Shared, row: Row, keepBytes: number): Promise<Ru
     kept: keepBytes === 0 ? null : [],
     keptBytes: 0,
     snapshots: [],
+    artifacts: new Set(),
   };
 }
 
@@ -115,8 +120,10 @@ async function lawOf({ checking, laws }: Shared, namespaceId: number, identity: 
   const name = `${namespaceId} ${identity}`;
   const known = laws.get(name);
   if (known !== undefined) return known;
-  const law = await checking.rows.law(namespaceId, identity);
-  if (law !== null) laws.set(name, law);
+  const row = await checking.rows.law(namespaceId, identity);
+  if (row === null) return null;
+  const law = text(row, "law");
+  laws.set(name, law);
   return law;
 }
 
@@ -225,7 +232,9 @@ async function namedProblems(check: RunCheck, record: StoredRecord): Promise<str
   const problems = beside.filter((name) => typeof name === "string" && !kept.has(name))
     .map((name) => `material "${String(name)}" that it names is missing`);
   for (const name of shared) {
-    if (typeof name !== "string" || await hasArtifact(check.shared, name)) continue;
+    if (typeof name !== "string") continue;
+    check.artifacts.add(name);
+    if (await hasArtifact(check.shared, name)) continue;
     problems.push(`artifact "${name}" that it names is missing`);
   }
   return problems;
@@ -233,7 +242,7 @@ async function namedProblems(check: RunCheck, record: StoredRecord): Promise<str
 
 async function hasArtifact({ checking, artifacts }: Shared, identity: string): Promise<boolean> {
   if (artifacts.get(identity) !== undefined) return true;
-  if (!await checking.rows.hasArtifact(identity)) return false;
+  if (await checking.rows.artifact(identity) === null) return false;
   artifacts.set(identity, true);
   return true;
 }

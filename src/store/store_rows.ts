@@ -36,9 +36,8 @@ export interface StoreRows {
   readonly snapshots: (run: Row) => Promise<readonly Row[]>;
   /** The differences between the entry of a run in the index of runs and the one that follows from its records. */
   readonly entryProblems: (sha256: Sha256, run: Row, expected: RunEntry) => Promise<string[]>;
-  /** The text of a law. */
-  readonly law: (namespaceId: number, identity: string) => Promise<string | null>;
-  readonly hasArtifact: (identity: string) => Promise<boolean>;
+  readonly law: (namespaceId: number, identity: string) => Promise<Row | null>;
+  readonly artifact: (identity: string) => Promise<Row | null>;
   readonly orphans: () => AsyncGenerator<readonly Orphan[]>;
   /** Runs reads of one run: they see the run as it was at one moment, although others append to it. */
   readonly atOneMoment: <Result>(reads: () => Promise<Result>) => Promise<Result>;

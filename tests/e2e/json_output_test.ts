@@ -78,6 +78,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["replay", ["pack", "--law", "law.json"]],
   ["store check", []],
   ["store backup", ["copy.db"]],
+  ["store copy", ["gate.db", "copied.db"]],
   ["store migrate", []],
   ["audit verify", ["audit.jsonl"]],
   ["completions", ["bash"]],

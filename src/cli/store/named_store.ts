@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { STORAGE_DEFAULTS } from "../../config/defaults.ts";
 import { loadConfig } from "../../config/load.ts";
-import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { describeUrl, parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { StoreRows } from "../../store/store_rows.ts";
 import type { StorageOptions } from "../../store/types.ts";
@@ -16,7 +16,7 @@ import { noFile, requireFile, withStoreErrors } from "./files.ts";
 
 /** The run store and the schema registry that a name stands for; the same one where both are in one file or database. */
 export interface NamedStore {
-  readonly run: StorageOptions;
+  readonly run: StorageOptions & { readonly max_versions?: number | null };
   readonly schemas: StorageOptions;
 }
 
@@ -43,6 +43,11 @@ export async function namedStore(name: string): Promise<NamedStore> {
 /** The stores of a configuration. */
 export function configuredStore({ run_state_store, schema_registry }: GateConfig): NamedStore {
   return { run: run_state_store, schemas: schema_registry };
+}
+
+/** The name of a file, or of a database without user and password. */
+export function nameOf({ path, url }: StorageOptions): string {
+  return path ?? describeUrl(url ?? "");
 }
 
 /** The files and databases of a named store, each once; throws where both stores are in memory. */

@@ -24,7 +24,7 @@ export async function withProgress<Result>(
 }
 
 /** The contents of a store in words. */
-export function describeCounts(counts: Readonly<StoreCounts>): string {
+export function describeCounts(counts: Readonly<Omit<StoreCounts, "material" | "artifacts">>): string {
   const { laws, runs, records, schemas, snapshots, typed_providers } = counts;
   return [
     countOf(laws, "law"),

@@ -43,8 +43,8 @@ const NEXT_RUN = `SELECT *, array_to_string(parameter_hashes, ' ') AS hashes, co
 // A snapshot of a later revision was written after the run's row was read, or is found among the orphans.
 const SNAPSHOTS = `SELECT revision, state_identity, state FROM gate.snapshots
   WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision`;
-const LAW = "SELECT law FROM gate.laws WHERE namespace_id = $1 AND identity = $2";
-const HAS_ARTIFACT = "SELECT 1 AS one FROM gate.artifacts WHERE identity = $1";
+const LAW = "SELECT * FROM gate.laws WHERE namespace_id = $1 AND identity = $2";
+const ARTIFACT = "SELECT * FROM gate.artifacts WHERE identity = $1";
 // What could change a row behind the statements of gate, and indexes that PostgreSQL does not use or keep.
 const FOREIGN = `SELECT 'trigger' AS kind, t.tgname AS name, c.relname AS "table" FROM pg_trigger AS t
     JOIN pg_class AS c ON c.oid = t.tgrelid WHERE c.relnamespace = 'gate'::regnamespace AND NOT t.tgisinternal
@@ -84,11 +84,8 @@ export function postgresRows(database: Database): StoreRows {
     snapshots: (run) => database.query(SNAPSHOTS, [...keyOf(run), integer(run, "revision")]),
     entryProblems: (sha256, run, expected) =>
       new Promise((resolve) => resolve(entryHolds(sha256, run, expected) ? [] : [DIFFERING_ENTRY])),
-    law: async (namespaceId, identity) => {
-      const row = await one(LAW, namespaceId, identity);
-      return row === null ? null : text(row, "law");
-    },
-    hasArtifact: async (identity) => await one(HAS_ARTIFACT, identity) !== null,
+    law: (namespaceId, identity) => one(LAW, namespaceId, identity),
+    artifact: (identity) => one(ARTIFACT, identity),
     orphans: () => orphansOf(database),
     atOneMoment: (reads) => reads(),
     toError: (error) => toStoreError(error, database.name),

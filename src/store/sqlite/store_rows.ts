@@ -26,10 +26,10 @@ const NEXT_RUN = "SELECT * FROM runs WHERE (namespace_id, run_id) > (?, ?) ORDER
 const RECORDS =
   `SELECT ${RECORD_COLUMNS} FROM records AS r WHERE r.run_row = ? AND r.revision > ? ORDER BY r.revision LIMIT ${PAGE}`;
 const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
-const LAW = "SELECT law FROM laws WHERE namespace_id = ? AND identity = ?";
+const LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
 const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
 const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
-const HAS_ARTIFACT = "SELECT 1 FROM artifacts WHERE identity = ?";
+const ARTIFACT = "SELECT * FROM artifacts WHERE identity = ?";
 const TENANTS = `(SELECT json_group_array(tenant) FROM (SELECT tenant FROM schema_tenants AS t
   WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version ORDER BY tenant))`;
 
@@ -61,10 +61,10 @@ function requireStoreFormat(connection: Connection): void {
   try {
     format = readFormat(connection);
   } catch (error) {
-    throw toStoreError(error, connection.path, "check store");
+    throw toStoreError(error, connection.path, "read store");
   }
   if (format === "empty") {
-    throw new StoreError("version_unsupported", `Cannot check store "${connection.path}": it is empty`);
+    throw new StoreError("version_unsupported", `Cannot read store "${connection.path}": it is empty`);
   }
 }
 
@@ -79,12 +79,8 @@ function rowsOf(connection: Connection): StoreRows {
     records: (run, after) => now(() => statement(RECORDS).all(integer(run, "run_row"), after)),
     snapshots: (run) => now(() => statement(SNAPSHOTS).all(integer(run, "run_row"))),
     entryProblems: (sha256, run, expected) => now(() => entryProblems(connection, sha256, run, expected)),
-    law: (namespaceId, identity) =>
-      now(() => {
-        const row = statement(LAW).get(namespaceId, identity);
-        return row === undefined ? null : String(row["law"]);
-      }),
-    hasArtifact: (identity) => now(() => statement(HAS_ARTIFACT).get(identity) !== undefined),
+    law: (namespaceId, identity) => now(() => statement(LAW).get(namespaceId, identity) ?? null),
+    artifact: (identity) => now(() => statement(ARTIFACT).get(identity) ?? null),
     orphans: () => orphansOf(connection),
     atOneMoment: async (reads) => {
       statement("BEGIN").run();

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+
+import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import { playGoldenRun, storeRun } from "../../tests/simulation/runpack_run.ts";
+import { appendTo, LAW, runKey } from "../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
+import { type CopyReport, copyStore } from "./copy.ts";
+import { closeStores, openRows, openStores, type Stores } from "./open.ts";
+import type { StoreRows } from "./store_rows.ts";
+
+const GOLDEN = playGoldenRun(0, () => "gate-kernel-1");
+const GOLDEN_KEY = GOLDEN.state.run_key;
+
+/** Fills a file, changes it, and copies its rows to a store in memory. */
+async function copyOf(
+  folder: string,
+  source: {
+    readonly fill: (stores: Stores) => Promise<void>;
+    readonly sql?: string;
+    readonly rows?: (rows: StoreRows) => StoreRows;
+  },
+): Promise<{ readonly report: CopyReport; readonly target: Stores; readonly progress: readonly number[] }> {
+  const options = storesOptions(folder, WAL_FULL);
+  const stores = await openStores(options, SHA256);
+  await source.fill(stores);
+  await closeStores(stores);
+  const database = new DatabaseSync(`${folder}/gate.db`);
+  database.exec(source.sql ?? "");
+  database.close();
+  const target = await openStores(storesOptions(folder, { name: "memory", changes: {} }), SHA256);
+  const rows = await openRows(options.run);
+  const progress: number[] = [];
+  const onProgress = ({ records }: { records: number }): void => void progress.push(records);
+  const report = await copyStore((source.rows ?? ((same) => same))(rows), target, { sha256: SHA256, onProgress });
+  await rows.close();
+  return { report, target, progress };
+}
+
+/** A table that got its rows later. */
+async function* noPages(): AsyncGenerator<never> {}
+
+Deno.test("copyStore() copies laws and artifacts that were stored after the copies of their tables", () =>
+  withFolder(async (folder) => {
+    const { report, target, progress } = await copyOf(folder, {
+      fill: async ({ runs }) => {
+        await storeRun(runs, GOLDEN);
+        await runs.putLaw(LAW);
+        for (let run = 0; run < 40; run++) await runs.append(appendTo(runKey(`${run}`), null, `create ${run}`));
+      },
+      rows: (rows) => ({ ...rows, pages: noPages }),
+    });
+    assert.deepEqual(report.problems, []);
+    assert.deepEqual([report.written.laws, report.written.runs], [2, 41]);
+    assert.ok(report.written.artifacts > 0);
+    assert.equal((await target.runs.getHead(GOLDEN_KEY))?.head.revision, GOLDEN.state.head.revision);
+    assert.equal(progress.at(-1), report.read.records);
+    assert.ok(progress.some((records) => records < report.read.records));
+  }));
+
+Deno.test("copyStore() copies no run whose artifact is damaged", () =>
+  withFolder(async (folder) => {
+    const { report, target } = await copyOf(folder, {
+      fill: ({ runs }) => storeRun(runs, GOLDEN),
+      sql: "UPDATE artifacts SET body = body || ' '",
+    });
+    assert.deepEqual(await target.runs.listRuns(null, 10), []);
+    const messages = report.problems.map(({ what, message }) => `${what}: ${message}`);
+    assert.ok(messages.some((message) => /^artifact: .* does not hash to its identity$/.test(message)));
+    assert.match(messages.at(-1) ?? "", /^run: its artifact "\w{64}" was not copied$/);
+  }));
+
+Deno.test("copyStore() stops where the target cannot be written, and a repetition goes on", () =>
+  withFolder(async (folder) => {
+    const options = storesOptions(folder, WAL_FULL);
+    const { target } = await copyOf(folder, {
+      fill: async ({ runs }) => {
+        await runs.putLaw(LAW);
+        for (const name of ["a", "b"]) await runs.append(appendTo(runKey(name), null, `create ${name}`));
+      },
+      rows: (rows) => ({ ...rows, nextRun: () => Promise.resolve(null) }),
+    });
+    const rows = await openRows(options.run);
+    let left = 1;
+    const append: typeof target.runs.append = (one) =>
+      left-- > 0 ? target.runs.append(one) : Promise.reject(new Error("The disk is gone"));
+    const failing = { ...target, runs: { ...target.runs, append } };
+    await assert.rejects(copyStore(rows, failing, { sha256: SHA256 }), /The disk is gone/);
+    const again = await copyStore(rows, target, { sha256: SHA256 });
+    assert.deepEqual([again.sound, again.read.runs, (await target.runs.listRuns(null, 10)).length], [true, 2, 2]);
+    await rows.close();
+  }));
