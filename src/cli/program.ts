@@ -265,6 +265,7 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--typed-host <HOST>", "as for gate serve (repeatable)", collect)
     .option("--typed-private", "as for gate serve")
     .option("--credentials-dir <DIR>", "as for gate serve")
+    .option("--evidence-keys <DIR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 

@@ -14,7 +14,12 @@ import type { Collector } from "./refusals.ts";
 import type { Assurance, Channel, Combination, EvidenceUsePolicy, Freshness } from "./types.ts";
 
 /** All channels, in the order of the documentation. */
-export const CHANNELS: readonly Channel[] = ["caller_submission", "local_acquisition", "provider_acquisition"];
+export const CHANNELS: readonly Channel[] = [
+  "caller_submission",
+  "accepted_submission",
+  "local_acquisition",
+  "provider_acquisition",
+];
 
 /** All assurances, in the order of the documentation. */
 export const ASSURANCES: readonly Assurance[] = [
@@ -77,13 +82,15 @@ function checkPolicy(
   refusals: Collector,
   path: JsonPath,
   policy: {
+    readonly allowed_channels: readonly Channel[] | undefined;
     readonly authorization: string | undefined;
     readonly replay: string | undefined;
     readonly retention: string | undefined;
   },
   keysGiven: boolean,
 ): boolean {
-  const { authorization, replay, retention } = policy;
+  const { allowed_channels, authorization, replay, retention } = policy;
+  const waits = allowed_channels?.includes("accepted_submission") === true;
   const before = refusals.count();
   if (retention === "retain_digest_only" && replay === "full_semantic") {
     const message = 'Retention "retain_digest_only" keeps no value to replay; expected replay "digest_only"';
@@ -96,6 +103,14 @@ function checkPolicy(
   if (keysGiven && authorization !== undefined && authorization !== "signature") {
     const message = `Authorized keys need authorization "signature", got "${authorization}"`;
     refusals.refuse("policy_conflict", below(path, "authorized_key_ids"), message);
+  }
+  if (waits && authorization !== undefined && authorization !== "signature") {
+    const message = `Channel "accepted_submission" needs authorization "signature", got "${authorization}"`;
+    refusals.refuse("policy_conflict", below(path, "authorization"), message);
+  }
+  if (waits && retention !== undefined && retention !== "retain_canonical_value") {
+    const message = `Channel "accepted_submission" needs retention "retain_canonical_value", got "${retention}"`;
+    refusals.refuse("policy_conflict", below(path, "retention"), message);
   }
   return refusals.count() === before;
 }

@@ -108,12 +108,17 @@ function lintConditions(law: ScenarioLaw, warn: Warn): void {
   });
 }
 
+/** Whether callers can bring evidence, with an evaluation or before it. */
+function isSubmitted({ allowed_channels }: Pick<EvidenceUsePolicy, "allowed_channels">): boolean {
+  return allowed_channels.includes("caller_submission") || allowed_channels.includes("accepted_submission");
+}
+
 function lintEvidence(
   { predicate, evidence_use_policy: policy }: Condition,
   bindings: readonly AcquisitionBinding[],
   warn: (code: WarningCode, message: string) => void,
 ): void {
-  const submitted = policy.allowed_channels.includes("caller_submission");
+  const submitted = isSubmitted(policy);
   if (!submitted && bindings.length === 0) {
     warn("condition_without_evidence", "accepts no evidence from callers and has no binding");
   }
@@ -161,7 +166,7 @@ function helpsToLeaveOut(
   negated: ReadonlySet<string>,
 ): boolean {
   // Without the binding that is left out, another one or an item of the caller still counts.
-  const others = bindings.length - 1 + (allowed_channels.includes("caller_submission") ? 1 : 0);
+  const others = bindings.length - 1 + (isSubmitted({ allowed_channels }) ? 1 : 0);
   if (bindings.length === 0 || others === 0 || requires_all_bindings === true) return false;
   // Two values of one provider contradict each other, which a call avoids by leaving one out.
   const contradicts = independence === "distinct_provider" &&
@@ -171,7 +176,7 @@ function helpsToLeaveOut(
 
 /** The maximum number of independent sources. */
 function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBinding[], signed: boolean): number {
-  const submitted = policy.allowed_channels.includes("caller_submission");
+  const submitted = isSubmitted(policy);
   if (submitted && policy.independence === "not_required") return Infinity;
   const acquired = policy.independence === "distinct_provider"
     ? new Set(bindings.map((binding) => binding.provider_id)).size

@@ -109,6 +109,8 @@ Deno.test("lintLaw() warns about evidence that callers can never send", () => {
     [{ combination: quorum, independence: "not_required" }],
     [{ combination: quorum, integrity: "signed_content" }],
     [{ ...signed, authorized_key_ids: ["a", "b"] }],
+    [{ ...signed, allowed_channels: ["accepted_submission"], authorized_key_ids: ["a", "b"] }],
+    [{ ...signed, allowed_channels: ["accepted_submission"], authorized_key_ids: ["a"] }, "quorum_out_of_reach"],
     [{ ...signed, authorized_key_ids: ["a"] }, "quorum_out_of_reach"],
   ];
   for (const [changes, ...codes] of rows) {

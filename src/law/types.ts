@@ -22,7 +22,7 @@ export type Prerequisite =
   | { readonly kind: "requires"; readonly requirement: Requirement };
 
 /** The channel by which an evidence item reached gate. */
-export type Channel = "caller_submission" | "local_acquisition" | "provider_acquisition";
+export type Channel = "caller_submission" | "accepted_submission" | "local_acquisition" | "provider_acquisition";
 
 /** Assurances that an item must have, each tested by itself. */
 export type Assurance = "content_integrity" | "scope" | "schema_compatibility" | "source_anchor" | "source_signature";

@@ -7,6 +7,7 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { ParameterValue, Payload } from "../law/types.ts";
+import type { TypedValue } from "../law/value/types.ts";
 import type { CallerEvidence, PresentedEvidence } from "./evidence.ts";
 import type { Primitives } from "./primitives.ts";
 import { type OperatorProfile, profileIdentity, type TrustedKey, trustedKeys } from "./profile.ts";
@@ -91,6 +92,8 @@ export interface EvaluateCommand extends Request {
   readonly schema_verdicts: ReadonlyMap<number, "valid" | "invalid">;
   /** The acquired items, in binding id order. */
   readonly acquired: readonly PresentedEvidence[];
+  /** The values of the evidence that waits for the stage, by identity; absent where none waits. */
+  readonly submitted_values?: ReadonlyMap<Identity, TypedValue>;
   readonly acquisition_failures: readonly AcquisitionFailure[];
 }
 
@@ -101,6 +104,10 @@ export interface SubmitCommand extends Request {
   readonly content_type: string;
   readonly payload: Payload;
   readonly scope: SubmissionScope;
+  /** For evidence that waits: the record of the run at the revision of its `seen_head`; absent where there is none. */
+  readonly seen_record_id?: Identity;
+  /** For evidence that waits: the verdict of the condition's JSON Schema on its value. */
+  readonly schema_verdict?: "valid" | "invalid";
 }
 
 /** Any mutation that the kernel decides. */

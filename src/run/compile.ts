@@ -41,6 +41,8 @@ export interface CompiledStage {
   readonly prerequisiteStages: Int32Array;
   /** Bindings of the stage's conditions, in binding id order. */
   readonly bindings: readonly AcquisitionBinding[];
+  /** Whether evidence can wait for a condition of the stage. */
+  readonly acceptsSubmissions: boolean;
 }
 
 /** A compiled law, bound to a run if it has parameters and the run gives their values. */
@@ -109,6 +111,9 @@ function compileStage(
     prerequisite,
     prerequisiteStages: indexesOf(prerequisite?.slots ?? [], stageIndex),
     bindings: law.acquisition_bindings.filter((binding) => slotOf.has(binding.condition_id)),
+    acceptsSubmissions: conditions.some(({ condition }) =>
+      condition.evidence_use_policy.allowed_channels.includes("accepted_submission")
+    ),
   };
 }
 

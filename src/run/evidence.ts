@@ -64,6 +64,17 @@ export interface PresentedEvidence {
   readonly hash_recomputes: boolean;
   readonly schema_verdict?: "valid" | "invalid";
   readonly acquisition?: AcquisitionWitness;
+  /** Exactly for evidence that waited. */
+  readonly submission?: SubmissionFacts;
+}
+
+/** What qualification reads of the record of a submission. Times are Unix milliseconds. */
+export interface SubmissionFacts {
+  readonly record_id: Identity;
+  /** Base64 of the 32 bytes of the key. */
+  readonly public_key: string;
+  readonly submitted_at: number;
+  readonly valid_until?: number;
 }
 
 /** Why the evidence of a call is rejected. One rejection rejects the whole call, before any record. */

@@ -8,6 +8,7 @@ import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "./frontier.ts";
 import { asJson } from "./primitives.ts";
+import { withSubmission } from "./submitted_evidence.ts";
 import type { Attempt, EvidenceItem, RecordedEvidence, RunRecord, RunState, StageState } from "./types.ts";
 
 /** How many attempts a state keeps for `scenario_status`. */
@@ -111,7 +112,12 @@ function opened(
     throw new FoldError(`Cannot fold record: stage "${stage.stage_id}" is ${stage.classification}, not ready_unopened`);
   }
   const stages = [...state.stages];
-  stages[index] = { ...stage, classification: "open_incomplete", stage_open_record_id: recordId };
+  stages[index] = {
+    ...stage,
+    classification: "open_incomplete",
+    stage_open_record_id: recordId,
+    ...law.stages[index]?.acceptsSubmissions === true ? { stage_open_revision: record.revision } : {},
+  };
   return { stages, committed_intent_count: state.committed_intent_count + record.body.intents.length };
 }
 
@@ -150,6 +156,37 @@ function evaluated(
   };
 }
 
+function submitted(
+  law: CompiledLaw,
+  state: RunState,
+  { body, revision }: Extract<RunRecord, { record_kind: "artifact_submitted" }>,
+  recordId: Identity,
+): Pick<RunState, "submission_count" | "submitted_evidence"> {
+  const submission_count = state.submission_count + 1;
+  const { evidence, scope } = body;
+  if (evidence === undefined) return { submission_count };
+  const stage = scope.kind === "stage_open" ? stageAt(law, state, scope.stage_id).stage : null;
+  if (stage?.classification !== "open_incomplete") {
+    throw new FoldError(`Cannot fold record: revision ${revision} is evidence for a stage that is not open`);
+  }
+  const { seen_head: _head, comment_hash: _comment, ...kept } = evidence;
+  const waiting = {
+    ...kept,
+    stage_id: stage.stage_id,
+    record_id: recordId,
+    revision,
+    submitted_at: body.time_source.reading_unix_millis,
+  };
+  return { submission_count, submitted_evidence: withSubmission(state.submitted_evidence ?? [], waiting) };
+}
+
+/** The state without the evidence that waited for a stage that is complete now. */
+function withoutWaiting(state: RunState, stageId: string): RunState {
+  const { submitted_evidence, ...rest } = state;
+  const left = submitted_evidence?.filter(({ stage_id }) => stage_id !== stageId) ?? [];
+  return left.length === 0 ? rest : { ...rest, submitted_evidence: left };
+}
+
 /**
  * The state after one more record. Pure: neither state nor record is changed.
  *
@@ -171,9 +208,11 @@ export function fold(law: CompiledLaw, state: RunState | null, record: RunRecord
     case "stage_opened":
       return { ...next, ...opened(law, state, record, recordId) };
     case "stage_evaluated":
-      return { ...next, ...evaluated(law, state, record, recordId) };
+      return record.body.completed && state.submitted_evidence !== undefined
+        ? { ...withoutWaiting(next, record.body.stage_id), ...evaluated(law, state, record, recordId) }
+        : { ...next, ...evaluated(law, state, record, recordId) };
     case "artifact_submitted":
-      return { ...next, submission_count: state.submission_count + 1 };
+      return { ...next, ...submitted(law, state, record, recordId) };
   }
 }
 

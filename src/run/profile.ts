@@ -73,6 +73,8 @@ export interface OperatorProfile {
     /** Providers whose policy differs from the default, by provider id. */
     readonly providers: readonly { readonly provider_id: string; readonly policy: TrustPolicy }[];
   };
+  /** Keys of people that may sign evidence, by key id; absent when empty. They change nothing for providers. */
+  readonly evidence_keys?: readonly TrustedKey[];
   readonly anchors: readonly AnchorRequirement[];
   /** The permissive relaxation of lanes; `enabled` is false after its time has run out. */
   readonly permissive: { readonly enabled: boolean; readonly exempt_providers: readonly string[] };
@@ -92,6 +94,7 @@ export function trustedKeys(profile: OperatorProfile): Map<string, TrustedKey> {
     if (policy === "audit") continue;
     for (const key of policy.require_signature.keys) if (!keys.has(key.key_id)) keys.set(key.key_id, key);
   }
+  for (const key of profile.evidence_keys ?? []) if (!keys.has(key.key_id)) keys.set(key.key_id, key);
   return keys;
 }
 

@@ -51,9 +51,14 @@ export interface QualifiedEvidence {
   readonly reason: DisqualificationReason | null;
 }
 
+/** Whether a caller gave the item, with the evaluation or in an earlier submission. */
+export function isOfCaller({ channel }: Pick<PresentedEvidence, "channel">): boolean {
+  return channel === "caller_submission" || channel === "accepted_submission";
+}
+
 /** Whether an item belongs to its condition: a caller's item names it, an acquired item must match its binding. */
 function namesCondition(law: CompiledLaw, item: PresentedEvidence): boolean {
-  if (item.channel === "caller_submission") return true;
+  if (isOfCaller(item)) return true;
   const binding = law.bindingIndex.get(item.binding_id ?? "");
   return binding !== undefined && binding.condition_id === item.condition_id && binding.channel === item.channel &&
     binding.provider_id === item.provider_id;
@@ -69,9 +74,12 @@ function isAuthorized(policy: EvidenceUsePolicy, item: PresentedEvidence, signed
 }
 
 function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean, evaluatedAt: number): boolean {
+  const { submission } = item;
+  if (submission?.valid_until !== undefined && evaluatedAt > submission.valid_until) return false;
   if (policy.freshness.freshness === "NotRequired") return true;
   const instants: number[] = [];
   if (item.acquisition !== undefined) instants.push(item.acquisition.acquired_at);
+  if (submission !== undefined) instants.push(submission.submitted_at);
   if (signed && item.observed_at !== undefined) instants.push(item.observed_at);
   if (instants.length === 0) return false;
   const oldest = Math.min(...instants);
@@ -79,7 +87,7 @@ function isFresh(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boo
 }
 
 function isAnchored({ attempt, profile }: QualificationEnvironment, item: PresentedEvidence): boolean {
-  if (attempt === null && item.channel !== "caller_submission") return true;
+  if (attempt === null && !isOfCaller(item)) return true;
   return anchorCounts(item.anchor, item.provider_id, profile.anchors);
 }
 
@@ -111,7 +119,7 @@ function isCompatible(
   if (item.value === null && item.value_identity === undefined) return true;
   if (domain.domain === "Json" && domain.schema !== undefined && item.schema_verdict !== "valid") return false;
   // A caller's item outside the domain was rejected before.
-  return item.channel === "caller_submission" || item.value === null || checkInDomain(item.value, domain) === null;
+  return isOfCaller(item) || item.value === null || checkInDomain(item.value, domain) === null;
 }
 
 function isAssured(
@@ -143,7 +151,7 @@ function isAssured(
 }
 
 function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: boolean): Lane {
-  if (item.channel === "caller_submission") {
+  if (isOfCaller(item)) {
     return policy.authorization === "embedding_authority" || signed ? "verified" : "asserted";
   }
   // A caller that gives the trigger time decides the result of a check of that time.
@@ -176,7 +184,11 @@ function disqualification(
 
 function isSigned(environment: QualificationEnvironment, item: PresentedEvidence): boolean {
   const { primitives, keys, law, attempt } = environment;
-  if (attempt === null) return item.channel !== "caller_submission";
+  if (attempt === null) return !isOfCaller(item);
+  // The signature was verified at the submission. The profile of the evaluation decides whether its key still counts.
+  if (item.submission !== undefined) {
+    return keys.get(item.signature?.key_id ?? "")?.public_key === item.submission.public_key;
+  }
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
 
@@ -199,7 +211,11 @@ export function observeClock(
   items: readonly PresentedEvidence[],
 ): readonly PresentedEvidence[] {
   if (attempt?.clock_behind_run !== true) return items;
-  const stamped = new Set(items.filter(restsOnAuthority).map(({ condition_id }) => condition_id));
+  const stamped = new Set(
+    items.filter((item) => restsOnAuthority(item) || item.submission?.valid_until !== undefined).map((item) =>
+      item.condition_id
+    ),
+  );
   return items.map((item) => {
     const condition = law.conditionIndex.get(item.condition_id)?.condition;
     const isJudgedByIt = stamped.has(item.condition_id) || condition !== undefined && dependsOnTime(condition);
@@ -235,8 +251,21 @@ export function sameObservation(a: PresentedEvidence, b: PresentedEvidence): boo
 /** Items with the same key are one acquisition and count once. */
 function independenceKey(policy: EvidenceUsePolicy, { item, signer }: QualifiedEvidence): string {
   if (signer !== null) return `key ${signer}`;
-  if (item.channel === "caller_submission") return "caller";
+  if (isOfCaller(item)) return "caller";
   return policy.independence === "distinct_provider" ? `provider ${item.provider_id}` : `binding ${item.binding_id}`;
+}
+
+/** Whether a key signed an item of the call and a submission that differ. It holds without independence too. */
+function contradictsSubmission(items: readonly QualifiedEvidence[], same: typeof sameObservation): boolean {
+  const counting = items.filter(({ item, reason, signer }) =>
+    reason === null && item.error === undefined && signer !== null
+  );
+  return counting.some((one) =>
+    one.item.submission !== undefined &&
+    counting.some((other) =>
+      other.item.channel === "caller_submission" && other.signer === one.signer && !same(other.item, one.item)
+    )
+  );
 }
 
 /**
@@ -251,7 +280,7 @@ export function applyIndependence(
   items: readonly QualifiedEvidence[],
   same: typeof sameObservation = sameObservation,
 ): { readonly items: readonly QualifiedEvidence[]; readonly contradiction: boolean } {
-  if (policy.independence === "not_required") return { items, contradiction: false };
+  if (policy.independence === "not_required") return { items, contradiction: contradictsSubmission(items, same) };
   const first = new Map<string, QualifiedEvidence>();
   let contradiction = false;
   const judged = items.map((one) => {

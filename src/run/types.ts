@@ -177,6 +177,8 @@ export interface AcquisitionWitness {
 
 /** An evidence item as a record retains it, with everything that qualification reads. */
 export interface RecordedEvidence extends EvidenceItem {
+  /** Exactly for an item of the channel `accepted_submission`: the record of the submission. */
+  readonly submission_record_id?: Identity;
   readonly lane: "verified" | "asserted";
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
   readonly value_type?: string;
@@ -289,12 +291,34 @@ export interface StageEvaluatedBody {
   readonly time_source: TimeSource;
 }
 
+/** Evidence that waits, as the record of its submission retains it. Times are Unix milliseconds. */
+export interface SubmittedEvidence {
+  readonly condition_id: string;
+  /** Null withdraws the earlier statement of the key. */
+  readonly value_identity: Identity | null;
+  /** Absent for a withdrawal, as `content_hash`. */
+  readonly value_type?: string;
+  readonly content_hash?: ContentHash;
+  /** Verdict of the condition's `Json.schema` on the value; absent without such a schema. */
+  readonly schema_verdict?: "valid" | "invalid";
+  readonly observed_at: number;
+  /** The head of the run that the signer saw. */
+  readonly seen_head: Head;
+  readonly valid_until?: number;
+  readonly comment_hash?: ContentHash;
+  /** Base64 of the 32 bytes of the key. */
+  readonly public_key: string;
+  readonly signature: EvidenceSignature;
+}
+
 /** Body of a submission. */
 export interface ArtifactSubmittedBody {
   readonly content_type: string;
   readonly scope: SubmissionScope;
   readonly payload_identity: Identity;
   readonly content_hash: ContentHash;
+  /** Present for evidence that waits. */
+  readonly evidence?: SubmittedEvidence;
   readonly time_source: TimeSource;
 }
 
@@ -334,6 +358,18 @@ export interface StageState {
   readonly stage_open_record_id: Identity | null;
   readonly completion_record_id: Identity | null;
   readonly attempt_count: number;
+  /** The revision of the record that opened the stage; present for an opened stage that evidence can wait for. */
+  readonly stage_open_revision?: number;
+}
+
+/** The newest statement of one key for one condition of an open stage. */
+export interface WaitingEvidence extends Omit<SubmittedEvidence, "seen_head" | "comment_hash"> {
+  readonly stage_id: string;
+  /** The record of the submission. */
+  readonly record_id: Identity;
+  readonly revision: number;
+  /** The reading of the time authority at the submission, Unix milliseconds. */
+  readonly submitted_at: number;
 }
 
 /** The pure fold of a run's records. Its identity is of kind `run-state`. Stages are in the order of the law. */
@@ -352,6 +388,8 @@ export interface RunState {
   readonly attempt_count: number;
   /** The last 20 attempts, oldest first. */
   readonly recent_attempts: readonly Attempt[];
+  /** Evidence that waits for open stages, in revision order; absent when empty. */
+  readonly submitted_evidence?: readonly WaitingEvidence[];
 }
 
 /** A value or payload that a record names by identity and that a replay needs. The identity is over `body`. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import deploy from "../../tests/vectors/run/deploy.json" with { type: "json" };
 import statements from "../../tests/vectors/run/evidence_statements.json" with { type: "json" };
+import submitted from "../../tests/vectors/run/submitted_statements.json" with { type: "json" };
 import invocations from "../../tests/vectors/run/invocations.json" with { type: "json" };
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
@@ -16,6 +17,13 @@ import { invocationIdentity } from "./invocation.ts";
 import { asJson } from "./primitives.ts";
 import { type OperatorProfile, profileIdentity } from "./profile.ts";
 import { STATEMENT } from "./statement.ts";
+import {
+  commentHash,
+  isSubmittedStatementSigned,
+  SUBMITTED_STATEMENT,
+  type SubmittedStatement,
+  submittedStatementText,
+} from "./submitted_statement.ts";
 import type { RunRecord, RunState } from "./types.ts";
 
 const { sha256, verifyEd25519 } = HOST_PRIMITIVES;
@@ -110,4 +118,37 @@ for (const { name, public_key, message, signature } of statements.refused) {
     assert.ok(key !== undefined && bytes !== undefined);
     assert.ok(!verifyEd25519(key, message, bytes));
   });
+}
+
+for (
+  const { name, statement: vector, canonical, statement_identity, key_id, signature, comment } of submitted.statements
+) {
+  Deno.test(`submitted statement vectors: ${name}`, () => {
+    const { statement: kind, ...statement } = vector;
+    assert.equal(kind, SUBMITTED_STATEMENT);
+    assert.equal(submittedStatementText(statement as unknown as SubmittedStatement), canonical);
+    assert.equal(sha256(`gate:evidence-statement:v1\0${canonical}`), statement_identity);
+    assert.deepEqual(comment === undefined ? undefined : commentHash(sha256, comment), vector.comment_hash);
+    assert.ok(isSigned(key_id, signature, statement as unknown as SubmittedStatement));
+  });
+}
+
+for (const { name, statement: { statement: kind, ...statement }, key_id, signature } of submitted.refused) {
+  Deno.test(`submitted statement vectors, refused: ${name}`, () => {
+    // A statement of another kind is not one that the verifier builds, so its text alone is compared.
+    const text = canonicalize(asJson({ statement: kind, ...statement }));
+    assert.ok(!verifyEd25519(KEYS.get(key_id) ?? new Uint8Array(), text, Uint8Array.fromBase64(signature)));
+    const isItself = kind !== SUBMITTED_STATEMENT;
+    assert.equal(isSigned(key_id, signature, statement as unknown as SubmittedStatement), isItself);
+  });
+}
+
+function isSigned(keyId: string, signature: string, statement: SubmittedStatement): boolean {
+  const publicKey = submitted.keys.find(({ key_id }) => key_id === keyId)?.public_key ?? "";
+  return isSubmittedStatementSigned(
+    HOST_PRIMITIVES,
+    publicKey,
+    { scheme: "ed25519", key_id: keyId, signature },
+    statement,
+  );
 }

@@ -13,7 +13,8 @@ import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/val
 import { type CompiledCondition, type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
 import { attemptAt } from "../run/attempt.ts";
 import { evaluateEvidence } from "../run/evaluate.ts";
-import type { PresentedEvidence } from "../run/evidence.ts";
+import type { PresentedEvidence, SubmissionFacts } from "../run/evidence.ts";
+import { submissionFacts } from "../run/submitted_evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../run/frontier.ts";
 import { runProgram } from "../run/program.ts";
 import type { QualificationEnvironment } from "../run/qualify.ts";
@@ -264,7 +265,18 @@ function presentAnew(course: Course, compiled: CompiledStage, item: RecordedEvid
     return [{ ...presentRecorded(item, null), error: { code: "value_not_retained", message } }];
   }
   if (checkInDomain(value, condition.condition.observation_domain) !== null) return [];
-  return [withVerdict(course, condition, presentRecorded(item, value), value)];
+  return [withVerdict(course, condition, presentRecorded(item, value, factsOf(course, item)), value)];
+}
+
+/** What the record of a submission says of an item that waited. */
+function factsOf({ view }: Course, { submission_record_id }: RecordedEvidence): SubmissionFacts | undefined {
+  const viewed = submission_record_id === undefined
+    ? undefined
+    : view.records.find(({ record_id }) => record_id === submission_record_id);
+  if (viewed?.record.record_kind !== "artifact_submitted") return undefined;
+  const { evidence, time_source: { reading_unix_millis } } = viewed.record.body;
+  if (evidence === undefined) return undefined;
+  return submissionFacts({ ...evidence, record_id: viewed.record_id, submitted_at: reading_unix_millis });
 }
 
 /** A verdict counts only for the schema that it was given for. */

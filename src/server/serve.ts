@@ -30,6 +30,8 @@ export interface ServeOptions {
   readonly signingKey: string | null;
   /** What the operator grants to typed providers. */
   readonly typed: RuntimeOptions["typed"];
+  /** The folder of the keys of people; null without one. */
+  readonly evidenceKeys: string | null;
   /** Null on stdio. */
   readonly network: NetworkSettings | null;
 }

@@ -11,6 +11,7 @@ import type { Documentation } from "../docs/documentation.ts";
 import { DocsError } from "../docs/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
+import type { TrustedKey } from "../run/profile.ts";
 import type { TypedGrants } from "../evidence/typed/grants.ts";
 import type { OpenPublisher, PublisherOptions } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
@@ -32,6 +33,8 @@ export interface RuntimeOptions {
   readonly signingKey: string | null;
   /** What the operator grants to typed providers that callers register; the folder of credentials is that of all. */
   readonly typed: TypedGrants;
+  /** The folder of the keys of people; null or absent without one. */
+  readonly evidenceKeys?: string | null;
   /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
   /** Called with a sentence where a store has less than was once committed, or differs from what was written. */
@@ -49,6 +52,12 @@ export interface ToolRuntime {
   readonly measures: () => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
+}
+
+/** The keys of people; null without a folder of them. */
+async function keysOf({ evidenceKeys }: RuntimeOptions): Promise<readonly TrustedKey[] | null> {
+  if (evidenceKeys === undefined || evidenceKeys === null) return null;
+  return await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(evidenceKeys);
 }
 
 /**
@@ -86,6 +95,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       const { createProviders } = await import("../evidence/providers.ts");
       ({ providers, measures } = countProviders(await createProviders(config, providing)));
     });
+    const evidenceKeys = await attempt(() => keysOf(options));
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch(
@@ -104,6 +114,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           namespaces,
           providers,
           typedGrants: options.typed,
+          ...evidenceKeys === null ? {} : { evidenceKeys },
           publisher: openPublisher,
           dataDir: options.dataDir,
           verifyPack: async (...request) => await (await packThread()).verify(...request),

@@ -17,6 +17,7 @@ import {
   payload,
   runMembers,
 } from "./framework/input.ts";
+import { gatherSubmission } from "./mutation/submitted_evidence.ts";
 import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
@@ -78,9 +79,10 @@ export function scenarioSubmit(services: Services): Tool {
         scenario_id,
         operation_id,
         receiptBeforeDecision: false,
-        decide: (law, state, request, mint) => {
+        decide: async (law, state, request, mint) => {
           const command = { kind: "submit", ...request, expected_head, content_type, payload, scope } as const;
-          return decide(law, state, command, mint(), services.environment);
+          const gathered = await gatherSubmission(services, law, state, command);
+          return decide(law, state, gathered, mint(), services.environment);
         },
       }, call);
       const run = { namespace_id, scenario_id, run_id };

@@ -114,11 +114,12 @@ interface Deciding {
   readonly call: Call;
 }
 
-/** The open stages with a binding, in id order, each as an evaluation with its ordinal. */
+/** The open stages with a binding or with evidence that may wait, in id order, each as an evaluation with its ordinal. */
 function evaluations({ run: { law, state }, requestOf }: Deciding): EvaluateCommand[] {
   return state.stages.filter(({ stage_id, classification }) => {
-    const bindings = law.stages[law.stageIndex.get(stage_id) ?? -1]?.bindings ?? [];
-    return classification === "open_incomplete" && bindings.length > 0;
+    const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
+    const isBound = stage !== undefined && (stage.bindings.length > 0 || stage.acceptsSubmissions);
+    return classification === "open_incomplete" && isBound;
   }).map(({ stage_id }, ordinal) => ({
     kind: "evaluate",
     ...requestOf("evaluate_stage", ordinal),

@@ -129,6 +129,12 @@ def signatures():
         key, signature = ed25519.decode_base64(case["public_key"]), ed25519.decode_base64(case["signature"])
         refused = key is None or signature is None or not ed25519.verify(key, case["message"].encode(), signature)
         check(refused, case["name"])
+    vectors = load("run/submitted_statements.json")
+    for case in vectors["statements"] + vectors["refused"]:
+        text, signature = cj.canonical(case["statement"]), ed25519.decode_base64(case["signature"])
+        verifies = ed25519.verify(keys[case["key_id"]], text.encode(), signature)
+        check(verifies == ("canonical" in case), case["name"])
+        check(text == case.get("canonical", text), case["name"])
 
 
 def laws():

@@ -85,7 +85,7 @@ def _predicate(value):
     return closed({"predicate": text} if expected is None else {"predicate": text, "expected": expected})(value)
 
 
-_channels = ("caller_submission", "local_acquisition", "provider_acquisition")
+_channels = ("caller_submission", "accepted_submission", "local_acquisition", "provider_acquisition")
 _assurances = ("content_integrity", "scope", "schema_compatibility", "source_anchor", "source_signature")
 _policy = closed({
     "allowed_channels": list_of(one_of(*_channels), None, 1),
@@ -122,7 +122,7 @@ _stage = closed({
     "completion_requirement": an_object, "entry_packets": list_of(_packet, 256),
 })
 _binding = closed({
-    "binding_id": identifier, "condition_id": identifier, "channel": one_of(*_channels[1:]),
+    "binding_id": identifier, "condition_id": identifier, "channel": one_of(*_channels[2:]),
     "provider_id": identifier, "check_id": identifier,
 }, {"params": lambda value: len(canonical_bytes(value)) <= 65536})
 _law = closed({
@@ -267,6 +267,10 @@ def _conditions(law, value_limit):
         if (policy["retention"] == "retain_digest_only") != (policy["replay"] == "digest_only"):
             raise _Fault("policy")
         if "authorized_key_ids" in policy and policy["authorization"] != "signature":
+            raise _Fault("policy")
+        if "accepted_submission" in policy["allowed_channels"] and (
+            policy["authorization"] != "signature" or policy["retention"] != "retain_canonical_value"
+        ):
             raise _Fault("policy")
 
 

@@ -203,6 +203,19 @@ export const CONDITIONS: readonly RefusalRow[] = [
     "policy_conflict $.conditions[2].evidence_use_policy.authorized_key_ids",
   ],
   [
+    "evidence that waits without signatures",
+    (s) => s.conditions[0].evidence_use_policy.allowed_channels.push("accepted_submission"),
+    "policy_conflict $.conditions[0].evidence_use_policy.authorization",
+  ],
+  [
+    "evidence that waits as a digest",
+    (s) => {
+      s.conditions[4].evidence_use_policy.allowed_channels.push("accepted_submission");
+      s.conditions[4].evidence_use_policy.authorization = "signature";
+    },
+    "policy_conflict $.conditions[4].evidence_use_policy.retention",
+  ],
+  [
     "no channel",
     (s) => s.conditions[6].evidence_use_policy.allowed_channels = [],
     "too_few $.conditions[6].evidence_use_policy.allowed_channels",

@@ -21,6 +21,7 @@ export interface PermissionsOptions {
   readonly typedHost?: readonly string[];
   readonly typedPrivate?: boolean;
   readonly credentialsDir?: string;
+  readonly evidenceKeys?: string;
   readonly json?: boolean;
 }
 
@@ -65,6 +66,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     signingKey: options.signingKey === undefined ? undefined : resolve(options.signingKey),
     credentialsDir: options.credentialsDir === undefined ? undefined : resolve(options.credentialsDir),
+    evidenceKeys: options.evidenceKeys === undefined ? undefined : resolve(options.evidenceKeys),
     typedHosts: await typedHostsOf(options.typedHost ?? []),
     typedPrivate: options.typedPrivate === true,
   };
@@ -77,6 +79,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     ...(options.typedHost ?? []).flatMap((host) => ["--typed-host", host]),
     ...files.typedPrivate ? ["--typed-private"] : [],
     ...files.credentialsDir === undefined ? [] : ["--credentials-dir", files.credentialsDir],
+    ...files.evidenceKeys === undefined ? [] : ["--evidence-keys", files.evidenceKeys],
   ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];

@@ -71,6 +71,7 @@ export interface ServedFlags {
   readonly dataDir?: string | undefined;
   readonly signingKey?: string | undefined;
   readonly credentialsDir?: string | undefined;
+  readonly evidenceKeys?: string | undefined;
   readonly typedHosts?: readonly TypedHost[];
   readonly typedPrivate?: boolean;
 }
@@ -90,7 +91,7 @@ export async function planPermissions(config: GateConfig, flags: ServedFlags = {
   const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, flags.dataDir);
-  const key = [flags.signingKey, flags.credentialsDir].filter((path) => path !== undefined);
+  const key = [flags.signingKey, flags.credentialsDir, flags.evidenceKeys].filter((path) => path !== undefined);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
   const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config), ...logs];
   const write = writePaths(config, dataDir);

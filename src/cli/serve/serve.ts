@@ -34,6 +34,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
     logLevel: flags.logLevel,
     signingKey: flags.signingKey ?? null,
     typed,
+    evidenceKeys: flags.evidenceKeys ?? null,
     network: network?.settings ?? null,
   });
 }

@@ -55,6 +55,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   },
   { name: "typed-private", value: null, description: "let them reach private and loopback addresses of these hosts" },
   { name: "credentials-dir", value: "DIR", description: "folder with the files of credentials file://NAME" },
+  { name: "evidence-keys", value: "DIR", description: "folder with public keys of people: NAME.pub is key NAME" },
   { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
@@ -74,6 +75,7 @@ export interface ServeArguments {
   /** Whether `--typed-private` was given. */
   readonly typedPrivate: boolean;
   readonly credentialsDir: string | undefined;
+  readonly evidenceKeys: string | undefined;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -122,6 +124,7 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     typedHosts: texts("typed-host"),
     typedPrivate: values["typed-private"] === true,
     credentialsDir: text("credentials-dir"),
+    evidenceKeys: text("evidence-keys"),
   };
 }
 

@@ -15,6 +15,7 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     typedHosts: [],
     typedPrivate: false,
     credentialsDir: undefined,
+    evidenceKeys: undefined,
   };
   assert.deepEqual(parseServeArguments([]), plain);
   assert.deepEqual(

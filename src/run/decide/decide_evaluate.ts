@@ -18,7 +18,10 @@ import { asJson } from "../primitives.ts";
 import type { QualificationEnvironment, QualifiedEvidence } from "../qualify.ts";
 import { acceptanceTime, acceptedResult, buildRecord } from "../record.ts";
 import { checkHead, findStage, refusal } from "../refusal.ts";
+import { presentSubmitted } from "../submitted_evidence.ts";
 import type { RecordedEvidence, RunState, StageTraceItem } from "../types.ts";
+
+const NO_VALUES: NonNullable<EvaluateCommand["submitted_values"]> = new Map();
 
 /** Whether an item has an observation: a value or `found_nothing`, even if the clock is no basis to judge it now. */
 function hasObserved({ error }: PresentedEvidence): boolean {
@@ -31,6 +34,7 @@ export function recordEvidence({ item, lane, reason }: QualifiedEvidence): Recor
     item_id: item.item_id,
     condition_id: item.condition_id,
     channel: item.channel,
+    ...item.submission === undefined ? {} : { submission_record_id: item.submission.record_id },
     ...item.provider_id === undefined ? {} : { provider_id: item.provider_id },
     ...item.binding_id === undefined ? {} : { binding_id: item.binding_id },
     ...item.value_identity === undefined ? {} : { value_identity: item.value_identity },
@@ -144,7 +148,11 @@ export function decideEvaluate(
     last_audit_instant: state.accepted_audit_instant,
   });
   const qualification: QualificationEnvironment = { ...environment, law, attempt };
-  const items = [...admitted.items, ...admitAcquired(qualification, attempt, command.acquired)];
+  const items = [
+    ...admitted.items,
+    ...presentSubmitted(state, stage_id, command.submitted_values ?? NO_VALUES),
+    ...admitAcquired(qualification, attempt, command.acquired),
+  ];
   const evaluation = evaluateEvidence(compiled, items, qualification);
   const completed = evaluation.outcome === "true";
   const completion = completed ? completionAfter(law, state, stage_id) : null;

@@ -14,6 +14,7 @@ import { BASE64, hashPayload } from "../payload.ts";
 import { asJson } from "../primitives.ts";
 import { acceptedResult, buildRecord } from "../record.ts";
 import { checkHead, refusal } from "../refusal.ts";
+import { admitSubmission, isEvidenceContentType } from "../submitted_evidence.ts";
 import type { RunState } from "../types.ts";
 
 function refuseScope(law: CompiledLaw, state: RunState, command: SubmitCommand): Decision | null {
@@ -45,10 +46,32 @@ function refuseContentType({ content_type, payload }: SubmitCommand): Decision |
   return null;
 }
 
+/** Records of `gate-kernel-1` keep a payload of this content type as any other artifact. */
+function submitsEvidence({ content_type }: SubmitCommand, { procedure }: Environment): boolean {
+  return procedure !== "gate-kernel-1" && isEvidenceContentType(content_type);
+}
+
+/** Evidence waits for a stage that can still be evaluated. */
+function refuseClosedStage(
+  law: CompiledLaw,
+  state: RunState,
+  command: SubmitCommand,
+  environment: Environment,
+): Decision | null {
+  const { scope } = command;
+  if (scope.kind !== "stage_open" || !submitsEvidence(command, environment)) return null;
+  const { stage_id } = scope;
+  const classification = state.stages[law.stageIndex.get(stage_id) ?? -1]?.classification ?? "blocked";
+  if (state.status === "complete") {
+    return refusal("stage_not_open", { stage_id, classification, reason: "run_complete" });
+  }
+  return classification === "open_incomplete" ? null : refusal("stage_not_open", { stage_id, classification });
+}
+
 /**
  * Decides a submission: outcomes `accepted`, `stale`, `stage_not_open`, `stage_open_mismatch`, `content_type_rejected`,
  * `payload_rejected`. The scope of a stage stays valid after the stage is complete: it is bound to the record that
- * opened the stage.
+ * opened the stage. Evidence that waits needs a stage that is open.
  */
 export function decideSubmit(
   law: CompiledLaw,
@@ -58,7 +81,7 @@ export function decideSubmit(
   environment: Environment,
 ): Decision {
   const refused = checkHead(state, command.expected_head) ?? refuseScope(law, state, command) ??
-    refuseContentType(command);
+    refuseContentType(command) ?? refuseClosedStage(law, state, command, environment);
   if (refused !== null) return refused;
   const payload = hashPayload(environment.primitives.sha256, command.payload);
   if (payload === null) {
@@ -69,9 +92,16 @@ export function decideSubmit(
     return refusal("payload_rejected", { reason: "payload_too_large", maximum_bytes, bytes: payload.bytes });
   }
   const { content_type, scope } = command;
+  const evidence = submitsEvidence(command, environment)
+    ? admitSubmission(law, state, command, stamps, environment)
+    : null;
+  if (evidence !== null && "code" in evidence) {
+    return refusal("payload_rejected", { reason: "evidence_invalid", ...evidence });
+  }
   const submission = {
     content_hash: payload.content_hash,
     content_type,
+    ...evidence === null ? {} : { evidence },
     payload_identity: payload.identity,
     scope,
   };

@@ -15,6 +15,7 @@ import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "
 import type { Meter } from "./formula.ts";
 import { asJson } from "../primitives.ts";
 import { minimumLane, type OperatorProfile } from "../profile.ts";
+import { isOfCaller } from "../qualify.ts";
 import type { RunState, StageClassification, TraceItem } from "../types.ts";
 
 /** Maximum number of conditions of a stage whose evidence is described. */
@@ -142,12 +143,12 @@ export function countingEvidence(
     provider_id,
     check_id,
   }));
-  const callers = evidence_use_policy.allowed_channels.includes("caller_submission") ? [null] : [];
+  const callers = evidence_use_policy.allowed_channels.some((channel) => isOfCaller({ channel })) ? [null] : [];
   const sources = [...callers, ...bindings.map(({ provider_id }) => provider_id)];
   return {
     condition_id,
     channels: evidence_use_policy.allowed_channels.filter((allowed) =>
-      allowed === "caller_submission" || bound.some(({ channel }) => channel === allowed)
+      isOfCaller({ channel: allowed }) || bound.some(({ channel }) => channel === allowed)
     ),
     domain: observation_domain,
     predicate: describePredicate(compiled),

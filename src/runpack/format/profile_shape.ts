@@ -12,9 +12,10 @@ import { anyOf, boolean, closed, integer, listOf, matches, oneOf, text, variant 
 const ENTRIES = 4096;
 
 const names = listOf(text, ENTRIES);
+const trustedKeys = listOf(closed({ key_id: text, public_key: text }), ENTRIES);
 const trustPolicy = anyOf(
   oneOf("audit"),
-  closed({ require_signature: closed({ keys: listOf(closed({ key_id: text, public_key: text }), ENTRIES) }) }),
+  closed({ require_signature: closed({ keys: trustedKeys }) }),
 );
 const targetKind = oneOf("agent", "session", "external", "channel");
 const plainSelector = closed({ target_kind: text }, { target_id: text });
@@ -61,7 +62,7 @@ const profileShape = closed({
   permissive: closed({ enabled: boolean, exempt_providers: names }),
   policy,
   proof_budget: integer(0),
-});
+}, { evidence_keys: trustedKeys });
 
 /** Reads a value as an operator profile; null where it has another shape. */
 export function readProfile(value: JsonValue): OperatorProfile | null {

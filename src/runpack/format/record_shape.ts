@@ -6,10 +6,12 @@
  */
 
 import type { JsonValue } from "../../canonical/json.ts";
+import { CHANNELS } from "../../law/decode_policy.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import { VALUE_TYPES } from "../../law/value/types.ts";
 import { CORRELATION_ID } from "../../run/decide/decide_create.ts";
 import { ITEMS_PER_CALL } from "../../run/evidence.ts";
+import { STATEMENTS_PER_STAGE } from "../../run/submitted_evidence.ts";
 import { PROCEDURES, type RunRecord } from "../../run/types.ts";
 import {
   anything,
@@ -30,8 +32,8 @@ import {
   variant,
 } from "../../canonical/shape.ts";
 
-/** Maximum items: those of a caller, and those that acquisition adds. */
-const EVIDENCE_ITEMS = ITEMS_PER_CALL + SPEC_LIMITS.acquisitionBindings;
+/** Maximum items: those of a caller, those that waited, and those that acquisition adds. */
+const EVIDENCE_ITEMS = ITEMS_PER_CALL + STATEMENTS_PER_STAGE + SPEC_LIMITS.acquisitionBindings;
 /** Lines of a trace: at most one for each node of the requirement. */
 const TRACE_LINES = SPEC_LIMITS.requirementNodes;
 const INTENTS = SPEC_LIMITS.entryPackets * SPEC_LIMITS.packetSet;
@@ -92,14 +94,16 @@ const witness = closed({
   provider_result: object,
   grant: object,
 }, { params: anything, trigger_time_given: oneOf(true) });
+const signature = closed({ scheme: oneOf("ed25519"), key_id: text, signature: text });
 const evidence = closed({
   item_id: text,
   condition_id: text,
-  channel: oneOf("caller_submission", "local_acquisition", "provider_acquisition"),
+  channel: oneOf(...CHANNELS),
   qualified: boolean,
   lane: oneOf("verified", "asserted"),
   retention: oneOf("RetainCanonicalValue", "RetainDigestOnly"),
 }, {
+  submission_record_id: identity,
   provider_id: text,
   binding_id: text,
   value_identity: identity,
@@ -119,7 +123,7 @@ const evidence = closed({
   hash_recomputes: oneOf(false),
   found_nothing: oneOf(true),
   observed_at: millis,
-  signature: closed({ scheme: oneOf("ed25519"), key_id: text, signature: text }),
+  signature,
   anchor: closed({ anchor_type: text, anchor_value: text }),
   schema_verdict: oneOf("valid", "invalid"),
   acquisition: witness,
@@ -179,6 +183,21 @@ const artifactSubmitted = closed({
   payload_identity: identity,
   content_hash: contentHash,
   time_source: timeSource,
+}, {
+  evidence: closed({
+    condition_id: text,
+    value_identity: orNull(identity),
+    observed_at: millis,
+    seen_head: closed({ record_id: identity, revision: integer(1) }),
+    public_key: text,
+    signature,
+  }, {
+    value_type: oneOf(...VALUE_TYPES),
+    content_hash: contentHash,
+    schema_verdict: oneOf("valid", "invalid"),
+    valid_until: millis,
+    comment_hash: contentHash,
+  }),
 });
 
 function record(body: Reader<unknown>): Reader<unknown> {

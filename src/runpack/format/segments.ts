@@ -60,8 +60,11 @@ export function namedValues(record: RunRecord): readonly NamedValue[] {
           ? []
           : [{ kind: "evidence-value", identity: value_identity, condition_id }]
       );
-    case "artifact_submitted":
-      return [{ kind: "payload", identity: record.body.payload_identity, condition_id: null }];
+    case "artifact_submitted": {
+      // The payload of evidence that waits has the value of its condition.
+      const { payload_identity, evidence } = record.body;
+      return [{ kind: "payload", identity: payload_identity, condition_id: evidence?.condition_id ?? null }];
+    }
   }
 }
 

@@ -7,14 +7,15 @@
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
-import type { Command, Decision, Environment, EvaluateCommand } from "../../run/command.ts";
+import type { Command, Decision, Environment, EvaluateCommand, SubmitCommand } from "../../run/command.ts";
 import { isClockError } from "../../run/attempt.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide/decide.ts";
-import type { CallerEvidence, PresentedEvidence } from "../../run/evidence.ts";
+import type { CallerEvidence, PresentedEvidence, SubmissionFacts } from "../../run/evidence.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { readyFrontier } from "../../run/frontier.ts";
 import { asJson } from "../../run/primitives.ts";
+import { isOfCaller } from "../../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { requestOf } from "./procedure_request.ts";
@@ -26,16 +27,25 @@ export interface DecisionInputs {
   readonly before: RunState | null;
   readonly environment: Environment;
   readonly values: StepValues;
+  readonly seenRecordId?: Identity;
 }
 
 /**
  * A recorded item as it was presented to qualification; without its value where that is absent. The error of a clock
  * behind the run is omitted: qualification finds it again.
+ *
+ * @param submission Of an item that waited: what the record of its submission says
  */
-export function presentRecorded(item: RecordedEvidence, value: TypedValue | null): PresentedEvidence {
-  const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, error, ...rest } = item;
+export function presentRecorded(
+  item: RecordedEvidence,
+  value: TypedValue | null,
+  submission?: SubmissionFacts,
+): PresentedEvidence {
+  const { qualified: _qualified, reason: _reason, value_type: _type, found_nothing: _nothing, error, ...kept } = item;
+  const { submission_record_id: _record, ...rest } = kept;
   return {
     ...rest,
+    ...submission === undefined ? {} : { submission },
     ...error === undefined || isClockError(item) ? {} : { error },
     lane: item.acquisition?.lane ?? "verified",
     value,
@@ -54,28 +64,55 @@ function callerItem(item: RecordedEvidence, value: TypedValue): CallerEvidence {
   };
 }
 
-type Evidence = Pick<EvaluateCommand, "caller_evidence" | "schema_verdicts" | "acquired">;
+type Evidence = Required<
+  Pick<EvaluateCommand, "caller_evidence" | "schema_verdicts" | "acquired" | "submitted_values">
+>;
 
 /** The evidence of an evaluation; null where a value is absent. */
 function evidenceOf({ evidence }: StageEvaluatedBody, values: StepValues): Evidence | null {
   const caller_evidence: CallerEvidence[] = [];
   const schema_verdicts = new Map<number, "valid" | "invalid">();
   const acquired: PresentedEvidence[] = [];
+  const submitted_values = new Map<Identity, TypedValue>();
   for (const [index, item] of evidence.entries()) {
     const value = values.evidence[index] ?? null;
     if (typeof value === "string") return null;
-    if (item.channel !== "caller_submission") {
+    if (!isOfCaller(item)) {
       acquired.push(presentRecorded(item, value));
       continue;
     }
     if (!isValue(value)) return null;
+    if (item.channel === "accepted_submission") {
+      submitted_values.set(item.value_identity ?? "", value);
+      continue;
+    }
     if (item.schema_verdict !== undefined) schema_verdicts.set(caller_evidence.length, item.schema_verdict);
     caller_evidence.push(callerItem(item, value));
   }
-  return { caller_evidence, schema_verdicts, acquired };
+  return { caller_evidence, schema_verdicts, acquired, submitted_values };
 }
 
-function commandOf(record: RunRecord, { before, values }: DecisionInputs): Command | null {
+/** The command of a submission. */
+export function submitCommandOf(
+  record: Extract<RunRecord, { record_kind: "artifact_submitted" }>,
+  before: RunState,
+  payload: Payload,
+  seenRecordId: Identity | undefined,
+): SubmitCommand {
+  const { content_type, scope, evidence } = record.body;
+  return {
+    kind: "submit",
+    ...requestOf(record),
+    expected_head: before.head,
+    content_type,
+    scope,
+    payload,
+    ...seenRecordId === undefined ? {} : { seen_record_id: seenRecordId },
+    ...evidence?.schema_verdict === undefined ? {} : { schema_verdict: evidence.schema_verdict },
+  };
+}
+
+function commandOf(record: RunRecord, { before, values, seenRecordId }: DecisionInputs): Command | null {
   const request = requestOf(record);
   if (record.record_kind === "run_created") {
     const { correlation, genesis, run_allocation: { authority_id }, contracts, schemas } = record.body;
@@ -96,15 +133,15 @@ function commandOf(record: RunRecord, { before, values }: DecisionInputs): Comma
       return { kind: "evaluate", ...request, expected_head, stage_id, ...evidence, acquisition_failures: [] };
     }
     case "artifact_submitted": {
-      const { content_type, scope } = record.body;
-      if (values.payload === null) return null;
-      return { kind: "submit", ...request, expected_head, content_type, scope, payload: values.payload };
+      const { payload } = values;
+      if (payload === null || typeof payload === "string") return null;
+      return submitCommandOf(record, before, payload, seenRecordId);
     }
   }
 }
 
-function declaredOf(payload: Payload | null): { readonly kind: "declared"; readonly payload: Payload } | null {
-  return payload === null ? null : { kind: "declared", payload };
+function declaredOf(payload: StepValues["payload"]): { readonly kind: "declared"; readonly payload: Payload } | null {
+  return payload === null || typeof payload === "string" ? null : { kind: "declared", payload };
 }
 
 /** The repeated decision; null where a value is absent, or where the kernel cannot make it. */

@@ -177,6 +177,7 @@ async function replayRecord(
   if (isFirst && replay.law !== null) replay.law = bindLaw(replay.law, after?.parameters);
   replay.state = after;
   replay.head = { record_id: recordId, revision: record.revision };
+  replay.heads.push(recordId);
   replay.previous = record;
   return record;
 }
@@ -265,7 +266,8 @@ async function openStep(
 ): Promise<Step> {
   const values = await stepValues(record, held, replay.withheld);
   const before = replay.state;
-  const decision = decideAgain(record, { law, before, environment, values });
+  const seen = seenRecordOf(replay, record);
+  const decision = decideAgain(record, { law, before, environment, values, ...seen });
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return {
     record,
@@ -280,8 +282,16 @@ async function openStep(
     values,
     bound: replay.created ?? { contracts: [], schemas: [] },
     contracts: replay.artifacts.contracts,
+    ...seen,
     decision,
   };
+}
+
+/** The record at the revision that a submission of evidence names as seen. */
+function seenRecordOf({ heads }: ReplayState, record: RunRecord): Pick<Step, "seenRecordId"> {
+  const seen = record.record_kind === "artifact_submitted" ? record.body.evidence?.seen_head.revision : undefined;
+  const seenRecordId = seen === undefined ? undefined : heads[seen - 1];
+  return seenRecordId === undefined ? {} : { seenRecordId };
 }
 
 async function judge(replay: ReplayState, step: Step, line: string, values: SegmentValues): Promise<void> {

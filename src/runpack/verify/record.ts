@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isOfCaller } from "../../run/qualify.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
@@ -57,7 +58,7 @@ export function wasDecidedAgain({ decision }: Step, line: string): boolean {
 function isGiven({ conditionIndex }: CompiledLaw, item: RecordedEvidence): boolean {
   const domain = conditionIndex.get(item.condition_id)?.condition.observation_domain;
   const asksVerdict = domain?.domain === "Json" && domain.schema !== undefined;
-  return item.channel !== "caller_submission" || asksVerdict || item.schema_verdict !== undefined;
+  return !isOfCaller(item) || asksVerdict || item.schema_verdict !== undefined;
 }
 
 /** Checks the claims about the decision of a step. */
@@ -76,6 +77,10 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
   }
   for (const gap of gapsOf(step.values)) {
     for (const claim of VALUE_CLAIMS) findings.leaveOpen(claim, gap);
+  }
+  if (step.values.payload === "value_withheld") {
+    findings.leaveOpen("submission_consistency", "value_withheld");
+    findings.leaveOpen("pure_semantic_replay", "value_withheld");
   }
   if (items.some(restsOnUnkeptValue)) {
     findings.leaveOpen("acquisition_admission_witness_reconstruction", "value_not_retained");

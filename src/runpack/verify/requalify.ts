@@ -15,12 +15,14 @@ import {
   applyIndependence,
   type EvaluationTime,
   evaluationTime,
+  isOfCaller,
   observeClock,
   type QualificationEnvironment,
   type QualifiedEvidence,
   qualifyItem,
   sameObservation,
 } from "../../run/qualify.ts";
+import { submissionOf } from "../../run/submitted_evidence.ts";
 import { presentRecorded } from "./decide_again.ts";
 import { findSourceSignature } from "./source_signature.ts";
 import { isValue, itemsOf, type Step, type StepItem } from "./step.ts";
@@ -67,14 +69,17 @@ const REQUALIFIED = new WeakMap<Step, Requalified | null>();
 /** Qualifies the evidence of an attempt again; null where its acquired items cannot come from an acquisition. */
 export function requalify(step: Step, qualification: Qualification): Requalified | null {
   const before = REQUALIFIED.get(step);
-  const found = before === undefined ? qualifyItems(qualification, itemsOf(step)) : before;
+  const found = before === undefined ? qualifyItems(qualification, step) : before;
   REQUALIFIED.set(step, found);
   return found;
 }
 
-function qualifyItems(qualification: Qualification, items: readonly StepItem[]): Requalified | null {
+function qualifyItems(qualification: Qualification, step: Step): Requalified | null {
   const known = new Map(
-    items.map((one) => [presentRecorded(one.item, isValue(one.value) ? one.value : null), one]),
+    itemsOf(step).map((one) => {
+      const value = isValue(one.value) ? one.value : null;
+      return [presentRecorded(one.item, value, submissionOf(step.before, one.item)), one];
+    }),
   );
   const presented = admit(qualification.environment, known);
   if (presented === null) return null;
@@ -109,15 +114,14 @@ function qualifyItems(qualification: Qualification, items: readonly StepItem[]):
  */
 function admit(environment: AttemptEnvironment, known: Known): readonly PresentedEvidence[] | null {
   const items = [...known.keys()];
-  const isCaller = ({ channel }: PresentedEvidence): boolean => channel === "caller_submission";
-  const acquired = items.filter((item) => !isCaller(item));
+  const acquired = items.filter((item) => !isOfCaller(item));
   try {
     const admitted = admitAcquired(environment, environment.attempt, acquired, (at, attempt, trusted, item) => {
       const one = known.get(item);
       if (one === undefined || typeof one.value !== "string") return hasSourceSignature(at, attempt, trusted, item);
       return findSourceSignature(environment, trusted, one) !== "unsigned";
     });
-    return observeClock(environment, [...items.filter(isCaller), ...admitted]);
+    return observeClock(environment, [...items.filter(isOfCaller), ...admitted]);
   } catch (error) {
     // The kernel throws for acquired items that no acquisition can yield.
     if (error instanceof TypeError) return null;

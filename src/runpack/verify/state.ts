@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Identity } from "../../canonical/identity.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { Head, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";
 import { nameArtifacts, type NamedArtifacts } from "./claims/run_allocation_integrity.ts";
@@ -43,6 +44,8 @@ export interface ReplayState {
   /** The last replayed record. */
   previous: RunRecord | null;
   head: Head | null;
+  /** The replayed records, by revision from 1. */
+  readonly heads: Identity[];
   /** The state after the last record; null without a law. */
   state: RunState | null;
   /** What the replayed records came to. */
@@ -75,6 +78,7 @@ export function startReplay(
     created: null,
     previous: null,
     head: null,
+    heads: [],
     state: null,
     course: createCourse(),
   };

@@ -29,8 +29,8 @@ export type ValueGap = Extract<UnavailableReason, "value_withheld" | "value_not_
 export interface StepValues {
   /** By index of the evidence item; null for an item without a value. */
   readonly evidence: readonly (TypedValue | ValueGap | null)[];
-  /** The payload of a submission or a declared genesis; null where the record has none, or it is absent. */
-  readonly payload: Payload | null;
+  /** The payload of a submission or a declared genesis; null where the record has none, or it is missing. */
+  readonly payload: Payload | "value_withheld" | null;
 }
 
 /** A record at the state in which it was decided. */
@@ -45,6 +45,8 @@ export interface Step extends ChainStep {
   readonly bound: Pick<RunCreatedBody, "contracts" | "schemas">;
   /** Contracts of the pack by identity; null where an artifact is not a valid contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
+  /** The record of the run at the revision that evidence that waits names as seen; absent where there is none. */
+  readonly seenRecordId?: Identity;
   /** The repeated decision; null where a value is absent, or where the kernel cannot make it. */
   readonly decision: Decision | null;
 }

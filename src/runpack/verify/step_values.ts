@@ -55,6 +55,9 @@ export async function stepValues(
     }
     return { evidence, payload: null };
   }
+  if (record.record_kind === "artifact_submitted" && withheld.has(record.body.evidence?.condition_id ?? "")) {
+    return { evidence: [], payload: "value_withheld" };
+  }
   const named = record.record_kind === "artifact_submitted"
     ? record.body.payload_identity
     : record.record_kind === "run_created" && record.body.genesis.kind === "declared"

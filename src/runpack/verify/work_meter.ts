@@ -64,8 +64,13 @@ export function replayWork(law: CompiledLaw): ReplayWork {
         const { genesis } = record.body;
         return genesis.kind === "declared" ? sizes.value("payload", genesis.payload_identity) : 0;
       }
-      case "artifact_submitted":
-        return sizes.value("payload", record.body.payload_identity);
+      case "artifact_submitted": {
+        const { payload_identity, evidence } = record.body;
+        const size = sizes.value("payload", payload_identity);
+        return evidence === undefined
+          ? size
+          : size + sizes.profile + SIGNATURE_WORK + conditionOf(evidence.condition_id);
+      }
       case "stage_opened": {
         const index = law.stageIndex.get(record.body.stage_id) ?? -1;
         const stage = law.stages[index];

@@ -27,6 +27,7 @@ import {
   RECORD_TYPES,
   RUN_MEMBERS,
   RUN_STATUS,
+  SUBMISSION_EVIDENCE,
   SUBMISSION_MEMBERS,
 } from "./record_types.ts";
 
@@ -94,7 +95,7 @@ const ACCEPTED: JsonObject = {
     run_status: RUN_STATUS,
   }, { feedback: ref("feedback") }),
   triggering: acceptedSteps({ decisions: listOf(ref("decision")) }, { submission: ref("submission") }),
-  submission: closed({ record_id: IDENTITY, ...SUBMISSION_MEMBERS }),
+  submission: closed({ record_id: IDENTITY, ...SUBMISSION_MEMBERS }, SUBMISSION_EVIDENCE),
   disclosed_intent: closed(INTENT_MEMBERS, { payload: ref("payload"), payload_left_out: { const: true } }),
   decision: closed({ kind: oneOfNames("advance", "hold", "complete"), stage_id: TEXT, unmet: TEXTS }, {
     unmet_left_out: INTEGER,
@@ -108,7 +109,8 @@ const ACCEPTED: JsonObject = {
 
 const FAILURE_MEMBERS: Members = { code: TEXT, message: TEXT, retryable: BOOLEAN };
 const USED_BY: Members = { invocation_identity: IDENTITY, accepted_invocation_identity: IDENTITY };
-const PAYLOAD_REJECTED: Members = { reason: oneOfNames("base64_invalid", "payload_too_large") };
+const PAYLOAD_REASONS = ["base64_invalid", "payload_too_large"];
+const PAYLOAD_REJECTED: Members = { reason: oneOfNames(...PAYLOAD_REASONS) };
 const PAYLOAD_BOUNDS: Members = { expected: TEXT, maximum_bytes: INTEGER, bytes: INTEGER };
 
 function refused(required: Members, optional: Members = {}): JsonObject {
@@ -167,7 +169,12 @@ const REFUSALS: JsonObject = {
     reason: oneOfNames("not_a_media_type", "payload_mismatch"),
     expected: TEXT,
   }),
-  payload_rejected: refused(PAYLOAD_REJECTED, PAYLOAD_BOUNDS),
+  payload_rejected: refused({ reason: oneOfNames(...PAYLOAD_REASONS, "evidence_invalid") }, {
+    ...PAYLOAD_BOUNDS,
+    code: TEXT,
+    path: TEXT,
+    message: TEXT,
+  }),
   run_complete: refused({ accepted_head: ref("head"), run_status: { const: "complete" } }),
   known_unaccepted: refused({ reason: { const: "no_accepted_receipt" } }),
   invocation_mismatch: refused(USED_BY),

@@ -186,6 +186,8 @@ export const SUBMISSION_MEMBERS: Members = {
   payload_identity: IDENTITY,
   content_hash: ref("hash"),
 };
+/** The retained members of a submission of evidence that waits. */
+export const SUBMISSION_EVIDENCE: Members = { evidence: ref("submitted_evidence") };
 /** The retained members of an intent. */
 export const INTENT_MEMBERS: Members = {
   intent_id: IDENTITY,
@@ -209,6 +211,20 @@ const RECORDED: JsonObject = {
     tenants: { oneOf: [listOf(INTEGER), { type: "null" }] },
   }),
   signature: closed({ scheme: { const: "ed25519" }, key_id: TEXT, signature: TEXT }),
+  submitted_evidence: closed({
+    condition_id: TEXT,
+    value_identity: orNull(IDENTITY),
+    observed_at: INTEGER,
+    seen_head: ref("head"),
+    public_key: TEXT,
+    signature: ref("signature"),
+  }, {
+    value_type: TEXT,
+    content_hash: ref("hash"),
+    schema_verdict: oneOfNames("valid", "invalid"),
+    valid_until: INTEGER,
+    comment_hash: ref("hash"),
+  }),
   anchor: closed({ anchor_type: TEXT, anchor_value: TEXT }),
   witness: closed({
     binding_id: TEXT,
@@ -229,6 +245,7 @@ const RECORDED: JsonObject = {
     retention: oneOfNames("RetainCanonicalValue", "RetainDigestOnly"),
   }, {
     ...EVIDENCE_DETAILS,
+    submission_record_id: IDENTITY,
     value_type: TEXT,
     content_hash: ref("hash"),
     hash_recomputes: { const: false },
@@ -273,7 +290,7 @@ const RECORDED: JsonObject = {
     run_status: RUN_STATUS,
     time_source: ref("time_source"),
   }, { scenario_trace: listOf(ref("stage_trace_item")) }),
-  artifact_submitted: closed({ ...SUBMISSION_MEMBERS, time_source: ref("time_source") }),
+  artifact_submitted: closed({ ...SUBMISSION_MEMBERS, time_source: ref("time_source") }, SUBMISSION_EVIDENCE),
   record: variants(
     ...["run_created", "stage_opened", "stage_evaluated", "artifact_submitted"].map((record_kind) =>
       closed({

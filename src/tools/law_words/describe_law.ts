@@ -96,12 +96,17 @@ export function describeEvidence(
   const bindings = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);
   const isAbsence = predicate.predicate === "NotExists";
   const isSent = policy.allowed_channels.includes("caller_submission") && !isAbsence;
+  const isKept = policy.allowed_channels.includes("accepted_submission") && !isAbsence;
   const sources = [
     ...isSent ? ["sent by the caller"] : [],
+    ...isKept ? ["submitted while the stage is open, kept until it is complete"] : [],
     ...bindings.map((one) => describeBinding(one, law.parameters !== undefined)),
   ];
   const none = `not possible: no binding, and callers ${isAbsence ? "cannot show absence" : "may not send any"}`;
-  return [`evidence: ${sources.length === 0 ? none : sources.join("; ")}`, ...describeRequirements(policy, isSent)];
+  return [
+    `evidence: ${sources.length === 0 ? none : sources.join("; ")}`,
+    ...describeRequirements(policy, isSent || isKept),
+  ];
 }
 
 function describeBinding(

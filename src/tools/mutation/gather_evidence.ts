@@ -14,6 +14,7 @@ import { maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
 import type { RunState } from "../../run/types.ts";
 import { boundContracts, boundSchemas, boundVersions } from "./bound_run.ts";
+import { withWaitingValues } from "./submitted_evidence.ts";
 import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
@@ -39,7 +40,8 @@ export async function gatherEvidence(
   services: Services,
   pending: PendingEvaluation,
 ): Promise<EvaluateCommand | Refused> {
-  const { law, state, command, requested } = pending;
+  const { law, state, requested } = pending;
+  const command = await withWaitingValues(services, state, pending.command);
   const { stage_id } = command;
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined || !needsGathering(stage, requested)) return command;

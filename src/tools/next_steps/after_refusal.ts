@@ -95,8 +95,11 @@ const STEPS: Readonly<Record<string, Steps>> = {
     return [retry({ content_type }, "Name a media type that fits the payload")];
   },
   payload_rejected: ({ retry }, result) => {
-    const why = member(result, "reason") === "base64_invalid"
+    const reason = member(result, "reason");
+    const why = reason === "base64_invalid"
       ? "Write the bytes as base64 with padding and call again"
+      : reason === "evidence_invalid"
+      ? "Correct the statement, sign it again and submit it"
       : "Send a payload within the limit, or an external one: {kind: external, content_ref}";
     return [retry({}, why)];
   },

@@ -4,17 +4,19 @@
  * @module
  */
 
-import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";
+import { encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
 import { trustedKeyMembers } from "../../config/trusted_keys.ts";
 import { ConfigError, type ConfigProblem, gatherProblems } from "../../config/problems.ts";
 import type { GateConfig, PolicyRuleConfig, TrustPolicy as TrustPolicyConfig } from "../../config/types.ts";
+import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/public_key.ts";
 import type {
   DisclosurePolicy,
   DisclosureRule,
   OperatorProfile,
   TargetSelector,
+  TrustedKey,
   TrustPolicy,
 } from "../../run/profile.ts";
 
@@ -24,8 +26,6 @@ const MAXIMUM_VALUE_BYTES = 1024 * 1024;
 const MAXIMUM_PAYLOAD_BYTES = 2 * 1024 * 1024;
 /** Node visits that one proof may count. */
 const PROOF_BUDGET = 2 ** 20;
-/** Most bytes of a key file: 32 raw bytes, or their base64 with white space around. */
-const KEY_FILE_BYTES = 256;
 
 /** Reads a public key file; at most `maximumBytes` + 1 bytes are read. */
 export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8Array>;
@@ -36,13 +36,12 @@ export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8A
  * @throws {Error} Where the file cannot be read or has neither form, so that start-up stops
  */
 export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Uint8Array> {
-  const bytes = await read(path, KEY_FILE_BYTES).catch((error) => {
+  const bytes = await read(path, PUBLIC_KEY_FILE_BYTES).catch((error) => {
     const why = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
     throw new Error(`Cannot read public key "${path}": ${why}`);
   });
-  if (bytes.length === 32) return bytes;
-  const decoded = bytes.length <= KEY_FILE_BYTES ? decodeBase64(new TextDecoder().decode(bytes).trim()) : null;
-  if (decoded?.length === 32) return decoded;
+  const key = parsePublicKey(bytes);
+  if (key !== null) return key;
   throw new Error(`Cannot read public key "${path}": expected 32 raw bytes or their base64`);
 }
 
@@ -116,11 +115,13 @@ function disclosurePolicy({ policy }: GateConfig): DisclosurePolicy {
  * @throws {ConfigError} Where a key file cannot be read or has no key
  *
  * @param permissive Whether the dev-permissive relaxation is in force now
+ * @param evidenceKeys The keys of people
  */
 export async function operatorProfile(
   config: GateConfig,
   read: ReadKeyFile,
   permissive: boolean,
+  evidenceKeys: readonly TrustedKey[] = [],
 ): Promise<OperatorProfile> {
   const body = config.server.max_body_bytes;
   const { attempt, settle } = gatherProblems();
@@ -151,6 +152,9 @@ export async function operatorProfile(
     })).sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
     permissive: { enabled: permissive, exempt_providers: [...config.dev.permissive_exempt_providers] },
     policy: disclosurePolicy(config),
+    ...evidenceKeys.length === 0
+      ? {}
+      : { evidence_keys: evidenceKeys.toSorted((a, b) => compareCodePoints(a.key_id, b.key_id)) },
     proof_budget: PROOF_BUDGET,
   };
 }

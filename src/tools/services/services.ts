@@ -22,6 +22,7 @@ import { type Environment, environmentUnder } from "../../run/command.ts";
 import type { PrecheckEnvironment } from "../../run/precheck.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
+import { type TrustedKey, trustedKeys } from "../../run/profile.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
 import { KeyedLock } from "./keyed_lock.ts";
@@ -80,6 +81,8 @@ export interface ServiceParts {
   readonly time?: TimeAuthority;
   readonly runIds?: RunIdAuthority;
   readonly readKeyFile?: ReadKeyFile;
+  /** The keys of people; none unless given. */
+  readonly evidenceKeys?: readonly TrustedKey[];
   /** None unless given. */
   readonly providers?: Providers;
   /** Nothing unless given. */
@@ -101,13 +104,23 @@ export interface ServiceParts {
 }
 
 async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
-  const profile = await operatorProfile(parts.config, parts.readKeyFile ?? readAtMost, permissive);
+  const { config, readKeyFile = readAtMost, evidenceKeys } = parts;
+  const profile = await operatorProfile(config, readKeyFile, permissive, evidenceKeys);
   return environmentUnder(HOST_PRIMITIVES, profile);
 }
 
 /** @throws {ConfigError} Where two ids name one key: one signer would count as two */
-function refuseRepeatedKeys(config: GateConfig, { keys }: Environment): void {
-  const problems = repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])));
+async function refuseRepeatedKeys(
+  { config, evidenceKeys = [] }: ServiceParts,
+  { profile }: Environment,
+): Promise<void> {
+  const { evidence_keys: _people, ...configured } = profile;
+  const keys = trustedKeys(configured);
+  const problems = [...repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])))];
+  if (evidenceKeys.length > 0) {
+    const { repeatedEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
+    problems.push(...repeatedEvidenceKeys(evidenceKeys, keys));
+  }
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }
 
@@ -116,7 +129,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
   const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
   const strict = await environmentOf(parts, false);
-  refuseRepeatedKeys(parts.config, strict);
+  await refuseRepeatedKeys(parts, strict);
   const relaxed = permissive.requested ? await environmentOf(parts, true) : strict;
   const providers = parts.providers ?? new Map();
   const typedGrants = parts.typedGrants ?? (await import("../../evidence/typed/grants.ts")).NO_GRANTS;

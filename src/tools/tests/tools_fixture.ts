@@ -68,7 +68,7 @@ export const STORES = ["memory", "sqlite"] as const;
 
 /** Options of {@link withTools}. */
 export interface BenchOptions
-  extends Partial<Pick<ServiceParts, "time" | "runIds" | "providers" | "typedGrants" | "openTyped">> {
+  extends Partial<Pick<ServiceParts, "time" | "runIds" | "providers" | "typedGrants" | "openTyped" | "evidenceKeys">> {
   readonly config?: Partial<GateConfig>;
   readonly store?: typeof STORES[number];
   readonly change?: (services: Services) => Services;
@@ -86,13 +86,14 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }, HOST_PRIMITIVES.sha256);
   const schemaSandbox = createSchemaSandbox({ deadlineMillis: 3000 });
   try {
-    const { change, time, runIds, providers, typedGrants, openTyped } = options;
+    const { change, time, runIds, providers, typedGrants, openTyped, evidenceKeys } = options;
     const given = {
       ...time === undefined ? {} : { time },
       ...runIds === undefined ? {} : { runIds },
       ...providers === undefined ? {} : { providers },
       ...typedGrants === undefined ? {} : { typedGrants },
       ...openTyped === undefined ? {} : { openTyped },
+      ...evidenceKeys === undefined ? {} : { evidenceKeys },
     };
     const made = await createServices({ config, ...stores, schemaSandbox, ...given });
     const services = change === undefined ? made : change(made);

@@ -105,7 +105,7 @@ function judge(row: JudgementRow, law: CompiledLaw): Omit<MadeJudgement, "row"> 
   const acquired = Object.entries(row.acquired).map(([binding, answer]) => acquire(scene, binding, answer));
   const command = evaluateCommand(3, state.head, "s", { caller_evidence: callers.map(callerEvidence), acquired });
   const [{ record: { body } }] = accepted(decide(law, state, command, stampsAt(reading), environment)).records;
-  if (!("evidence" in body)) throw new TypeError("Cannot judge: the record is no attempt");
+  if (!("trace" in body)) throw new TypeError("Cannot judge: the record is no attempt");
   const judged = body.evidence.map(({ item_id, lane, qualified, reason, error }) => ({
     item_id,
     lane,

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { isOfCaller } from "../../../run/qualify.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { anchorFields } from "../../../run/anchor.ts";
 import { isClockError } from "../../../run/attempt.ts";
@@ -74,7 +75,7 @@ export function restsOnUnkeptValue({ acquisition, error }: RecordedEvidence): bo
 
 function faultOf(step: Step, item: RecordedEvidence): ViolationCode | null {
   const witness = item.acquisition;
-  if (item.channel === "caller_submission") return witness === undefined ? null : "witness_unexpected";
+  if (isOfCaller(item)) return witness === undefined ? null : "witness_unexpected";
   if (witness === undefined) return "witness_missing";
   return bindingFault(step, item, witness) ?? contractFault(step, item, witness) ?? versionFault(step, item, witness) ??
     timeFault(witness) ?? resultFault(item, witness);

@@ -12,7 +12,11 @@ import { checkInDomain } from "../../../law/value/typed_value.ts";
 import { isClockError } from "../../../run/attempt.ts";
 import type { CompiledStage } from "../../../run/compile.ts";
 import { ITEMS_PER_CALL, ITEMS_PER_CONDITION, maximumValueBytes } from "../../../run/evidence.ts";
-import type { RecordedEvidence } from "../../../run/types.ts";
+import { asJson } from "../../../run/primitives.ts";
+import { isOfCaller } from "../../../run/qualify.ts";
+import { waitingFor } from "../../../run/submitted_evidence.ts";
+import type { RecordedEvidence, WaitingEvidence } from "../../../run/types.ts";
+import { sameJson } from "../../format/canonical_text.ts";
 import { atItem, atRevision, violation } from "../findings.ts";
 import { isValue, itemsOf, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
@@ -25,7 +29,8 @@ export function checkItems(step: Step): Violation | null {
   // Another claim reports an unknown stage.
   if (stage === undefined) return null;
   const items = itemsOf(step);
-  const code = orderFault(items) ?? countFault(items);
+  const waiting = waitingFor(step.before, step.record.body.stage_id);
+  const code = orderFault(items) ?? countFault(items) ?? waitingFault(items, waiting);
   if (code !== null) return violation(code, atRevision(step.record.revision));
   for (const [index, one] of items.entries()) {
     const fault = itemFault(step, stage, one);
@@ -34,22 +39,47 @@ export function checkItems(step: Step): Violation | null {
   return null;
 }
 
-/** Items of a caller come first, numbered; acquired items follow, ordered by id. */
+/** Items of a caller come first, numbered; then those that waited; acquired items follow, ordered by id. */
 function orderFault(items: readonly StepItem[]): ViolationCode | null {
   const callers = items.filter(({ item }) => item.channel === "caller_submission").length;
+  const given = callers + items.filter(({ item }) => item.channel === "accepted_submission").length;
   for (const [index, { item }] of items.entries()) {
     if (index < callers) {
       if (item.item_id !== `caller:${index}`) return "item_invalid";
       continue;
     }
-    const before = index > callers ? items[index - 1]?.item.item_id : undefined;
+    if (index < given) {
+      const isOwn = item.channel === "accepted_submission" &&
+        item.item_id === `submission:${item.submission_record_id}`;
+      if (!isOwn) return "item_invalid";
+      continue;
+    }
+    const before = index > given ? items[index - 1]?.item.item_id : undefined;
     const order = before === undefined ? -1 : compareCodePoints(before, item.item_id);
     if (order === 0) return "item_repeated";
-    if (order > 0 || item.channel === "caller_submission" || item.item_id !== `binding:${item.binding_id}`) {
-      return "item_invalid";
-    }
+    if (order > 0 || isOfCaller(item) || item.item_id !== `binding:${item.binding_id}`) return "item_invalid";
   }
   return null;
+}
+
+/** The items that waited are exactly those of the state: a call can leave out none. */
+function waitingFault(items: readonly StepItem[], waiting: readonly WaitingEvidence[]): ViolationCode | null {
+  const own = items.flatMap(({ item }) => item.channel === "accepted_submission" ? [item] : []);
+  const expected = new Set(waiting.map(({ record_id }) => record_id));
+  if (own.some(({ submission_record_id }) => !expected.has(submission_record_id ?? ""))) return "submission_unexpected";
+  const found = new Set(own.map(({ submission_record_id }) => submission_record_id));
+  if (waiting.some(({ record_id }) => !found.has(record_id))) return "submission_missing";
+  if (own.length > waiting.length) return "submission_unexpected";
+  return own.every((item, index) => repeats(item, waiting[index])) ? null : "submission_mismatch";
+}
+
+/** Whether an item repeats the members of its submission, in its place. */
+function repeats(item: RecordedEvidence, waiting: WaitingEvidence | undefined): boolean {
+  return waiting !== undefined && item.submission_record_id === waiting.record_id &&
+    item.condition_id === waiting.condition_id && item.value_identity === waiting.value_identity &&
+    item.value_type === waiting.value_type && item.observed_at === waiting.observed_at &&
+    item.content_hash?.value === waiting.content_hash?.value && item.schema_verdict === waiting.schema_verdict &&
+    item.anchor === undefined && sameJson(asJson(item.signature ?? {}), asJson(waiting.signature));
 }
 
 function countFault(items: readonly StepItem[]): ViolationCode | null {
@@ -85,7 +115,8 @@ function hasMembers(item: RecordedEvidence): boolean {
   const valued = value_identity !== undefined;
   if (valued !== (value_type !== undefined) || valued !== (content_hash !== undefined)) return false;
   if ([valued, error !== undefined, found_nothing === true].filter(Boolean).length !== 1) return false;
-  if (item.channel !== "caller_submission") return item.provider_id !== undefined && item.binding_id !== undefined;
+  if ((item.channel === "accepted_submission") !== (item.submission_record_id !== undefined)) return false;
+  if (!isOfCaller(item)) return item.provider_id !== undefined && item.binding_id !== undefined;
   return valued && item.provider_id === undefined && item.binding_id === undefined &&
     item.hash_recomputes === undefined;
 }

@@ -14,7 +14,9 @@ import type { Violation } from "../types.ts";
 
 /** Decides the operation again, and compares the record. */
 export function checkDecision(step: Step): Violation | null {
-  const holds = gapsOf(step.values).length > 0 ? isTraceable(step) : isDecided(step);
+  const { values } = step;
+  const isAbsent = gapsOf(values).length > 0 || values.payload === "value_withheld";
+  const holds = isAbsent ? isTraceable(step) : isDecided(step);
   return holds ? null : violation("decision_mismatch", atRevision(step.record.revision));
 }
 

@@ -7,6 +7,7 @@
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import { encodeHex } from "../../../canonical/hex.ts";
 import { hasBoundSignature } from "../../../run/statement.ts";
+import { submissionOf } from "../../../run/submitted_evidence.ts";
 import { presentRecorded } from "../decide_again.ts";
 import { atItem, violation } from "../findings.ts";
 import { qualificationOf } from "../requalify.ts";
@@ -44,6 +45,8 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
           unsigned++;
           continue;
         }
+        // The statement of an item that waited is verified at its submission.
+        if (submissionOf(step.before, item)?.public_key === key.public_key) continue;
         const named = new Map([[key.key_id, key]]);
         if (hasBoundSignature(primitives, named, law, attempt, presentRecorded(item, null))) continue;
         const bare = findBareSignature(primitives, key, one);

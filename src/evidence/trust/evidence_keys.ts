@@ -1,0 +1,88 @@
+/**
+ * The keys of people: public keys in a folder, one file `NAME.pub` for the key `NAME`.
+ *
+ * @module
+ */
+
+import { encodeBase64 } from "../../canonical/base64.ts";
+import { compareCodePoints } from "../../canonical/order.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
+import { readAtMost } from "../../config/files.ts";
+import { ConfigError, type ConfigProblem } from "../../config/problems.ts";
+import { SPEC_LIMITS } from "../../law/limits.ts";
+import type { TrustedKey } from "../../run/profile.ts";
+import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "./public_key.ts";
+
+/** Most keys of a folder. */
+const EVIDENCE_KEYS_MAXIMUM = 4096;
+
+const FLAG = "--evidence-keys";
+const SUFFIX = ".pub";
+
+/**
+ * Reads the keys of a folder, by key id. Other files of the folder are left alone.
+ *
+ * @throws {ConfigError} If the folder or a key cannot be read
+ */
+export async function readEvidenceKeys(folder: string): Promise<readonly TrustedKey[]> {
+  const names = (await namesIn(folder)).sort(compareCodePoints);
+  const problems: ConfigProblem[] = [];
+  if (names.length > EVIDENCE_KEYS_MAXIMUM) {
+    problems.push({ path: FLAG, message: `expected at most ${EVIDENCE_KEYS_MAXIMUM} keys, got ${names.length}` });
+  }
+  const keys: TrustedKey[] = [];
+  for (const name of names.slice(0, EVIDENCE_KEYS_MAXIMUM)) {
+    const key_id = name.slice(0, -SUFFIX.length);
+    const bytes = await readAtMost(`${folder}/${name}`, PUBLIC_KEY_FILE_BYTES).catch(() => null);
+    const key = bytes === null ? null : parsePublicKey(bytes);
+    // A control character in a file name would make an id that no law can name.
+    // deno-lint-ignore no-control-regex
+    const isId = utf8Length(key_id) <= SPEC_LIMITS.identifierBytes && !/[\u0000-\u001f\u007f]/.test(key_id);
+    if (key === null || !isId) {
+      const message = isId
+        ? `cannot read public key "${name}": expected 32 raw bytes or their base64`
+        : `cannot use "${name}": its name is no key id`;
+      problems.push({ path: FLAG, message });
+    } else keys.push({ key_id, public_key: encodeBase64(key) });
+  }
+  if (problems.length > 0) throw new ConfigError(folder, problems);
+  return keys;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      if (!isDirectory && name.endsWith(SUFFIX) && name.length > SUFFIX.length) names.push(name);
+    }
+  } catch {
+    throw new ConfigError(folder, [{ path: FLAG, message: "it is not a folder that can be read" }]);
+  }
+  return names;
+}
+
+/**
+ * Reports evidence keys whose bytes or id another key has: a person would have two signatures, or an id two keys.
+ *
+ * @param configured The keys of the configuration, by id
+ */
+export function repeatedEvidenceKeys(
+  evidenceKeys: readonly TrustedKey[],
+  configured: ReadonlyMap<string, TrustedKey>,
+): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const idOf = new Map([...configured.values()].map(({ key_id, public_key }) => [public_key, key_id]));
+  for (const { key_id, public_key } of evidenceKeys) {
+    const other = idOf.get(public_key);
+    if (other !== undefined && other !== key_id) {
+      const message = `"${key_id}" and "${other}" are the same public key: one key must have one id`;
+      problems.push({ path: FLAG, message });
+    }
+    const same = configured.get(key_id);
+    if (same !== undefined && same.public_key !== public_key) {
+      problems.push({ path: FLAG, message: `"${key_id}" is the id of another public key in the configuration` });
+    }
+    idOf.set(public_key, key_id);
+  }
+  return problems;
+}
