@@ -124,9 +124,10 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres_cli_test.ts",
       "tests/full/postgres_check_test.ts",
       "tests/full/postgres_connection_test.ts",
+      "tests/full/postgres_contention_test.ts",
       "tests/full/postgres_failover_test.ts",
     ],
-    minutes: 10,
+    minutes: 15,
     needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
   },
   {

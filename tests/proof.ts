@@ -31,6 +31,14 @@ export const PROOF_STEPS: readonly Step[] = [
     needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
   },
   {
+    name: "ten minutes of mixed load over three servers on one database",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/postgres_contention_test.ts"],
+    minutes: 30,
+    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+  },
+  {
     name: "ten thousand mutations of a runpack",
     kind: "tests",
     options: [],

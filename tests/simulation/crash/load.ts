@@ -55,7 +55,10 @@ export interface Head {
 }
 
 /** Defines the law and starts one run a caller. */
-export async function startRuns(gate: GateProcess, random: Random): Promise<{ runs: LoadedRun[]; heads: Head[] }> {
+export async function startRuns(
+  gate: GateProcess,
+  random: Random,
+): Promise<{ readonly law: string; readonly runs: LoadedRun[]; readonly heads: Head[] }> {
   const law = await gate.call("scenario_define", { spec: SCENARIO });
   const started = await Promise.all(Array.from({ length: CALLERS }, () =>
     gate.decide("scenario_start", {
@@ -68,6 +71,7 @@ export async function startRuns(gate: GateProcess, random: Random): Promise<{ ru
     })));
   const results = started.map((answer) => answer["result"] as { run_key: LoadedRun; head: Head });
   return {
+    law: law["scenario_law_identity"] as string,
     runs: results.map(({ run_key }) => ({ ...run_key, scenario_id: "crash" })),
     heads: results.map(({ head }) => head),
   };

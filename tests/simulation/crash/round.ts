@@ -22,12 +22,14 @@ export interface RoundReport {
   readonly records: number;
 }
 
-interface Chained {
+/** A record of a run, with its identity. */
+export interface Chained {
   readonly record_id: string;
   readonly record: JsonObject & { readonly operation: { readonly family: string; readonly identity: string } };
 }
 
-async function historyOf(gate: GateProcess, run: LoadedRun): Promise<Chained[]> {
+/** Reads every record of a run, and throws where they are no chain. */
+export async function readChain(gate: GateProcess, run: LoadedRun): Promise<readonly Chained[]> {
   const records: Chained[] = [];
   let after: number | null = 0;
   while (after !== null) {
@@ -35,6 +37,7 @@ async function historyOf(gate: GateProcess, run: LoadedRun): Promise<Chained[]> 
     records.push(...page["records"] as Chained[]);
     after = page["next_after_revision"] as number | null;
   }
+  checkChain(records);
   return records;
 }
 
@@ -96,8 +99,7 @@ export async function checkAnswers(
   }
   let records = 0;
   for (const run of runs) {
-    const history = await historyOf(gate, run);
-    checkChain(history);
+    const history = await readChain(gate, run);
     records += history.length;
     for (const { record } of history.slice(1)) {
       const { family, identity } = record.operation;
