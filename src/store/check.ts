@@ -67,6 +67,7 @@ export function startChecking(rows: StoreRows, options: CheckOptions, problems: 
   const counts = {
     laws: 0,
     runs: 0,
+    archived_runs: 0,
     records: 0,
     material: 0,
     artifacts: 0,

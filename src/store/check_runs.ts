@@ -8,6 +8,7 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { RunKey } from "../run/types.ts";
 import { BoundedMap } from "./bounded_map.ts";
+import { checkArchivedRun } from "./check_archived.ts";
 import type { Checking, FoldedRecord } from "./check_types.ts";
 import { bindingProblems, member, parseObject, recordProblems } from "./record_check.ts";
 import { completesRun, entryOfCreation } from "./run_index.ts";
@@ -41,6 +42,7 @@ interface RunCheck {
   /** The text of the first record. */
   first: string;
   isComplete: boolean;
+  isArchived: boolean;
   /** Whether the chain has a problem; a broken chain is not folded. */
   broken: boolean;
   readonly keepBytes: number;
@@ -70,6 +72,8 @@ export interface RunUse {
   /** UTF-8 bytes of the records of one run that are kept for it. */
   readonly keepBytes: number;
   readonly use: (run: CheckedRun) => Promise<void>;
+  /** Uses an archived run, which has receipts only. */
+  readonly useArchived: (run: RunHead, row: Row) => Promise<void>;
 }
 
 /** Checks every run of the store. */
@@ -88,7 +92,9 @@ export async function checkRuns(checking: Checking, runUse?: RunUse): Promise<vo
     if (check === null) return;
     after = check.run.run_key;
     const { run, row, kept, keptBytes, snapshots, artifacts } = check;
-    if (!check.broken) await runUse?.use({ run, row, records: kept, bytes: keptBytes, snapshots, artifacts });
+    if (check.broken) continue;
+    if (check.isArchived) await runUse?.useArchived(run, row);
+    else await runUse?.use({ run, row, records: kept, bytes: keptBytes, snapshots, artifacts });
   }
 }
 
@@ -107,6 +113,7 @@ async function startRun(shared: Shared, row: Row, keepBytes: number): Promise<Ru
     folded: [],
     first: "",
     isComplete: false,
+    isArchived: false,
     broken: false,
     keepBytes,
     kept: keepBytes === 0 ? null : [],
@@ -131,11 +138,14 @@ async function checkRun(check: RunCheck): Promise<void> {
   const { checking, run } = check;
   checking.counts.runs += 1;
   if (check.law === null) problem(check, "run", `its law "${run.scenario_law_identity}" is missing`);
+  if (await checkTombstone(check)) return;
   let revision = 0;
   let previous: Identity | null = null;
   for (;;) {
     const rows = await checking.rows.records(check.row, revision);
     for (const row of rows) {
+      // Another process archived the run after its row was read.
+      if (row["record"] === "" && await checkTombstone(check)) return;
       const found = integer(row, "revision");
       if (found !== revision + 1) missing(check, revision + 1, found - 1);
       await checkRecord(check, row, found, found === revision + 1 ? previous : undefined);
@@ -152,6 +162,15 @@ async function checkRun(check: RunCheck): Promise<void> {
   }
   await checkEntry(check);
   await checkSnapshots(check, revision);
+}
+
+/** Checks an archived run. Returns false for any other run. */
+async function checkTombstone(check: RunCheck): Promise<boolean> {
+  const tombstone = await check.checking.rows.tombstone(check.row);
+  if (tombstone === null) return false;
+  check.isArchived = true;
+  if (!await checkArchivedRun(check.checking, check, tombstone)) check.broken = true;
+  return true;
 }
 
 /** Compares the entry in the index of runs with the records. */

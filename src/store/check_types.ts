@@ -12,6 +12,8 @@ import type { StoredRecord } from "./types.ts";
 export interface StoreCounts {
   laws: number;
   runs: number;
+  /** Runs whose records are in a runpack. */
+  archived_runs: number;
   records: number;
   /** Values and payloads kept with records. */
   material: number;

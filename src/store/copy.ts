@@ -53,7 +53,16 @@ export async function copyStore(
 ): Promise<CopyReport> {
   const problems: StoreProblem[] = [];
   const checking = startChecking(rows, options, problems);
-  const written = { laws: 0, runs: 0, records: 0, artifacts: 0, snapshots: 0, schemas: 0, typed_providers: 0 };
+  const written = {
+    laws: 0,
+    runs: 0,
+    archived_runs: 0,
+    records: 0,
+    artifacts: 0,
+    snapshots: 0,
+    schemas: 0,
+    typed_providers: 0,
+  };
   const copying: Copying = { checking, target, written, copied: new BoundedMap(COPIED_KEPT) };
   await attempt(checking, "structure", checkStructure);
   await attempt(checking, "laws", () => checkLaws(checking, (law) => copyLaw(copying, law)));

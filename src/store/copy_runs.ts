@@ -42,8 +42,19 @@ export async function copyRuns(copying: Copying): Promise<void> {
       if (batch.length >= BATCH_RUNS || bytes >= BATCH_BYTES) await flush();
       return null;
     });
-  await checkRuns(copying.checking, { keepBytes: SMALL_RUN_BYTES, use });
+  await checkRuns(copying.checking, { keepBytes: SMALL_RUN_BYTES, use, useArchived: refuseArchived(copying) });
   await flush();
+}
+
+/** An archived run has no records that the target could verify. It is reported, so that a copy never lacks it silently. */
+function refuseArchived(copying: Copying): (run: RunHead) => Promise<void> {
+  return ({ run_key }) =>
+    reporting(
+      copying,
+      "run",
+      run_key,
+      () => Promise.resolve("it is archived and not copied: its runpack has its records"),
+    );
 }
 
 function copyRun(copying: Copying, checked: CheckedRun): Promise<void> {

@@ -59,13 +59,16 @@ export async function openStores(
 ): Promise<Stores> {
   const { run, schemas } = options;
   if (run.type === "memory" && schemas.type === "memory") {
-    return { runs: openMemoryRunStore(run), schemas: openMemorySchemaRegistry(schemas) };
+    return { runs: openMemoryRunStore(run, sha256), schemas: openMemorySchemaRegistry(schemas) };
   }
   if (run.type === "postgres" || schemas.type === "postgres") return await openOnPostgres(options, sha256);
   // Loaded on first use: a process without a file does not load SQLite.
   const sqlite = await import("./sqlite/open.ts");
   if (run.type === "memory") {
-    return { runs: openMemoryRunStore(run), schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256, notice) };
+    return {
+      runs: openMemoryRunStore(run, sha256),
+      schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256, notice),
+    };
   }
   if (schemas.type === "memory") {
     return { runs: await sqlite.openSqliteRunStore(run, sha256, notice), schemas: openMemorySchemaRegistry(schemas) };

@@ -23,7 +23,7 @@ import { createBackgroundChecks } from "./background_checks.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { verifyRun } from "./integrity.ts";
 import { readSealed } from "./sealed_state.ts";
-import { type RunHead, type RunStore, type Snapshot, StoreError } from "./types.ts";
+import { type Archived, type RunHead, type RunStore, type Snapshot, StoreError } from "./types.ts";
 
 /** Records between two derived snapshots of a run. */
 export const SNAPSHOT_INTERVAL = 64;
@@ -43,6 +43,8 @@ export interface ProjectedRun {
   /** Bound to the parameters of the run. */
   readonly law: CompiledLaw;
   readonly state: RunState;
+  /** Present for an archived run: its state is that of its tombstone, and it has no records here. */
+  readonly archived?: Archived;
 }
 
 /** The states of runs, always at a committed head. */
@@ -172,7 +174,8 @@ class StoreProjections implements Projections {
     const known = maySeal || kept?.sealed === null ? kept : undefined;
     // A projection beyond the head that was just read: a commit of this process advanced it meanwhile.
     const isCurrent = known !== undefined &&
-      (known.state.head.record_id === head.head.record_id || known.state.head.revision > head.head.revision);
+      (known.state.head.record_id === head.head.record_id || known.state.head.revision > head.head.revision) &&
+      known.archived?.runpack_identity === head.archived?.runpack_identity;
     if (isCurrent) {
       if (known.sealed !== null) this.#checkLater(name, head);
       return known;
@@ -191,6 +194,7 @@ class StoreProjections implements Projections {
 
   async #catchUp(name: string, head: RunHead, known: KeptRun | undefined, maySeal: boolean): Promise<ProjectedRun> {
     const law = await this.#lawOf(head);
+    if (head.archived !== undefined) return await this.#fromTombstone(name, law, head.archived, head.run_key);
     const base = known ?? await this.#base(name, law, head, maySeal);
     const state = await foldTo(this.#store, law, base.state, head);
     const run = { law: known?.law ?? bindLaw(law, state.parameters), state, sealed: base.sealed };
@@ -306,6 +310,16 @@ class StoreProjections implements Projections {
     this.#damaged.set(name, true);
     const kept = this.#states.get(name);
     if (kept !== undefined && kept.sealed !== null) this.#states.delete(name);
+  }
+
+  /** An archived run. Its state was folded and verified before its records were removed. */
+  async #fromTombstone(name: string, law: CompiledLaw, archived: Archived, runKey: RunKey): Promise<ProjectedRun> {
+    const tombstone = await this.#store.getTombstone(runKey);
+    if (tombstone === null) throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": it has no tombstone`);
+    const state = readJson(tombstone.state) as unknown as RunState;
+    const run = { law: bindLaw(law, state.parameters), state, archived, sealed: null };
+    this.#states.set(name, run);
+    return run;
   }
 
   #keep(name: string, run: KeptRun): void {

@@ -10,7 +10,7 @@ import type { JsonValue } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../run/types.ts";
 import { member, parseObject } from "./record_check.ts";
-import { StoreError } from "./types.ts";
+import { type Archived, StoreError } from "./types.ts";
 
 /** One run in a list. */
 export interface ListedRun {
@@ -24,10 +24,12 @@ export interface ListedRun {
   readonly head: Head;
   /** The instant at which the creation was accepted, in Unix milliseconds. */
   readonly created_instant: number;
+  /** Present for an archived run. */
+  readonly archived?: Archived;
 }
 
-/** What the index has about a run: everything except its head. */
-export type RunEntry = Omit<ListedRun, "head">;
+/** What the index has about a run: everything except its head, and where its records are. */
+export type RunEntry = Omit<ListedRun, "head" | "archived">;
 
 /** Which runs of a namespace are listed. A member that is left out admits every run. */
 export interface RunQuery {

@@ -10,7 +10,7 @@ import type { TypedProviderItem } from "./typed_provider_types.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { asJson } from "../run/primitives.ts";
 import type { RunEntry } from "./run_index.ts";
-import type { SchemaRecord, StoredLaw, StoredRecord } from "./types.ts";
+import type { RunHead, SchemaRecord, StoredLaw, StoredRecord, Tombstone } from "./types.ts";
 
 /** The content that a receipt's seal covers. */
 export interface SealedReceipt {
@@ -53,6 +53,16 @@ export function sealTypedProvider(sha256: Sha256, item: TypedProviderItem): stri
   return sha256(
     `gate store typed provider 1\n${item.namespace_id} ${item.provider_version_identity} ${item.state} ` +
       `${item.typed_protocol} ${item.checks} ${item.registered_at}\n${item.provider_id}\n${item.version}`,
+  );
+}
+
+/** The seal of a tombstone: it binds the runpack to the run, its law and its head. */
+export function sealTombstone(sha256: Sha256, run: RunHead, tombstone: Omit<Tombstone, "state">): string {
+  const { run_key, head } = run;
+  return sha256(
+    `gate store tombstone 1\n${run_key.namespace_id} ${run_key.run_id} ${head.revision} ${head.record_id}\n` +
+      `${run.scenario_law_identity} ${tombstone.state_identity}\n` +
+      `${tombstone.runpack_identity} ${tombstone.archived_instant}\n${run.scenario_id}`,
   );
 }
 

@@ -36,6 +36,10 @@ export interface StoreRows {
   readonly snapshots: (run: Row) => Promise<readonly Row[]>;
   /** The differences between the entry of a run in the index of runs and the one that follows from its records. */
   readonly entryProblems: (sha256: Sha256, run: Row, expected: RunEntry) => Promise<string[]>;
+  /** The entry of a run in the index of runs, with its seal; null where it has none. */
+  readonly entry: (run: Row) => Promise<Row | null>;
+  /** The tombstone of a run with its state; null for a run that is not archived. */
+  readonly tombstone: (run: Row) => Promise<Row | null>;
   readonly law: (namespaceId: number, identity: string) => Promise<Row | null>;
   readonly artifact: (identity: string) => Promise<Row | null>;
   readonly orphans: () => AsyncGenerator<readonly Orphan[]>;

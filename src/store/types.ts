@@ -49,6 +49,32 @@ export interface StoredRecord {
   };
 }
 
+/** A record of a run as its receipt has it; an archived run has no more. */
+export type StoredReceipt = Pick<StoredRecord, "revision" | "record_id" | "receipt">;
+
+/** Where the records of an archived run are. */
+export interface Archived {
+  readonly runpack_identity: Identity;
+  /** When the records were removed, in Unix milliseconds. */
+  readonly archived_instant: number;
+}
+
+/** What replaces the records of an archived run. Its head, its entry in the list of runs and its receipts stay beside it. */
+export interface Tombstone extends Archived {
+  /** Identity of kind `run-state` of the state at the head. */
+  readonly state_identity: Identity;
+  /** Canonical text of that state. */
+  readonly state: string;
+}
+
+/** The outcome of archiving a run. */
+export type ArchiveResult =
+  | { readonly outcome: "archived" }
+  | { readonly outcome: "already_archived"; readonly archived: Archived }
+  | { readonly outcome: "run_active" }
+  | { readonly outcome: "stale"; readonly head: Head }
+  | { readonly outcome: "run_not_found" };
+
 /** An object that many runs share: an operator profile, a provider's contract or version, or a JSON Schema. */
 export interface Artifact {
   readonly kind: "operator-profile" | "contract" | "provider-version" | "schema";
@@ -76,6 +102,7 @@ export type AppendResult =
   | { readonly outcome: "operation_exists"; readonly receipt: Receipt }
   | { readonly outcome: "run_exists"; readonly head: Head }
   | { readonly outcome: "run_not_found" }
+  | { readonly outcome: "archived"; readonly archived: Archived }
   | { readonly outcome: "stale"; readonly head: Head };
 
 /** Head of a run with its scenario and law. */
@@ -84,6 +111,8 @@ export interface RunHead {
   readonly scenario_id: string;
   readonly scenario_law_identity: Identity;
   readonly head: Head;
+  /** Present for an archived run. */
+  readonly archived?: Archived;
 }
 
 /** A derived state, so that a cold read does not fold history. */
@@ -133,8 +162,22 @@ export interface RunStore {
   /**
    * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed `maximumBytes`, but has at
    * least one record.
+   *
+   * @throws {StoreError} `archived` where the records were removed
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
+  /** Receipts of the records with a revision above `after`, in order, at most `limit`; of an archived run too. */
+  listReceipts(runKey: RunKey, after: number, limit: number): Promise<StoredReceipt[]>;
+  /**
+   * Replaces the records of a complete run by a tombstone, in one transaction: texts and material are removed, receipts stay.
+   * On PostgreSQL only the owner of the tables may do so.
+   *
+   * @param head The head of the run that the tombstone was made for
+   * @throws {StoreError} `io` for another role; `corrupt` where the tombstone does not fit the head
+   */
+  archive(runKey: RunKey, head: Head, tombstone: Tombstone): Promise<ArchiveResult>;
+  /** The tombstone of an archived run; null for any other. */
+  getTombstone(runKey: RunKey): Promise<Tombstone | null>;
   getArtifact(identity: Identity): Promise<Artifact | null>;
   /** Stores an artifact without a run, unless it exists: a copy has the artifacts before the runs. */
   putArtifact(artifact: Artifact): Promise<void>;
@@ -209,6 +252,8 @@ export type StoreErrorCode =
   | "version_unsupported"
   /** Runs of an older store are not in the index yet: `gate store migrate` adds them. */
   | "index_missing"
+  /** The records of the run are no longer in the store. */
+  | "archived"
   | "disk_full"
   /** The database does not answer; retry after `retryAfterMillis`. Whether the call was committed is not known: its receipt says so. */
   | "unavailable"

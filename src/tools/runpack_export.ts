@@ -9,7 +9,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
 import { success } from "./framework/errors.ts";
 import { namespaceId, operationIdentity } from "./framework/input.ts";
-import { closed, IDENTITY, variants } from "./framework/output.ts";
+import { closed, IDENTITY, INTEGER, variants } from "./framework/output.ts";
 import { refusalsOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
@@ -21,7 +21,7 @@ const NAMED = { name: "runpack_export", group: "Audit", audit: "mutation" } as c
 const REFUSALS = ["run_not_found", "unauthorized", "limit_exceeded", "integrity_failure", "repository_unavailable"];
 
 const PUBLICATION: JsonObject = variants(
-  closed({ outcome: { const: "published" }, runpack_identity: IDENTITY }),
+  closed({ outcome: { const: "published" }, runpack_identity: IDENTITY }, { archived_instant: INTEGER }),
   ...refusalsOf(REFUSALS),
 );
 
@@ -51,6 +51,10 @@ function messageFor(call: Call, message: string, generic: string): string {
 
 function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
   switch (publication.outcome) {
+    case "archived": {
+      const { runpack_identity, archived_instant } = publication.archived;
+      return success({ publication: { outcome: "published", runpack_identity, archived_instant } });
+    }
     case "published": {
       const { outcome, runpack_identity } = publication;
       return success({ publication: { outcome, runpack_identity } });
@@ -95,7 +99,7 @@ export function runpackExport(services: Services): Tool {
       "Publishes a run up to its accepted head as a runpack, which anyone can verify offline. Next: runpack_verify.",
     details: "Publishes a run, up to its accepted head, as a runpack: a checkpoint that anyone can verify offline, " +
       "and that nothing accepted later changes. Changes nothing of the run. Exporting the same head again gives the same " +
-      "runpack_identity, which runpack_verify takes.",
+      "runpack_identity, which runpack_verify takes. For an archived run the answer names the runpack that has its records.",
     hints: services.config.runpack_storage === null ? WRITES : WRITES_AND_ACQUIRES,
     input: z.strictObject({ namespace_id: namespaceId, run_id: operationIdentity }),
     output: closed({ publication: PUBLICATION }),

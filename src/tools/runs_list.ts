@@ -52,7 +52,7 @@ export function runsList(services: Services): Tool {
         status: RUN_STATUS,
         accepted_head: ref("head"),
         created_instant: INTEGER,
-      }, { parameters: listOf(ref("parameter")) })),
+      }, { archived: ref("archived"), parameters: listOf(ref("parameter")) })),
       next_token: orNull(TEXT),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, ...filters }) => {
@@ -102,6 +102,7 @@ function itemText(run: ListedRun): string {
     status: run.status,
     accepted_head: { record_id: head.record_id, revision: head.revision },
     created_instant: run.created_instant,
+    ...run.archived === undefined ? {} : { archived: { ...run.archived } },
   };
   return JSON.stringify(item);
 }

@@ -29,7 +29,8 @@ export function scenarioHistory(services: Services): Tool {
     details:
       "Returns the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
       "on what evidence. Values and payloads are named by identity only. A page at a time: call again with " +
-      "after_revision = next_after_revision until it is null.",
+      "after_revision = next_after_revision until it is null. An archived run has no records here: archived names their " +
+      "runpack.",
     hints: READS,
     input: z.strictObject({
       ...runMembers,
@@ -39,13 +40,16 @@ export function scenarioHistory(services: Services): Tool {
     output: closed({
       records: listOf(closed({ record_id: IDENTITY, record: ref("record") })),
       next_after_revision: orNull(INTEGER),
-    }),
+    }, { archived: ref("archived") }),
     act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
       const runKey = runKeyOf(namespace_id, run_id);
       // A run whose records were found damaged is refused here; the records of the page are verified below.
       const run = await services.projections.read(runKey);
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
+      }
+      if (run.archived !== undefined) {
+        return textAnswer(`{"records":[],"next_after_revision":null,"archived":${JSON.stringify(run.archived)}}`);
       }
       const fetched = await services.runs.listRecords(runKey, after_revision ?? 0, limit + 1, PAGE_CHARACTERS);
       const page = cutPage(fetched, limit, itemText);

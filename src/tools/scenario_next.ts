@@ -12,7 +12,13 @@ import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
-import { type AcceptedCall, readStep, runDerivedMutation, type StepFamily } from "./mutation/derived_mutation.ts";
+import {
+  type AcceptedCall,
+  readStep,
+  runDerivedMutation,
+  standingOf,
+  type StepFamily,
+} from "./mutation/derived_mutation.ts";
 import { FEEDBACK_LEVELS } from "../config/feedback_levels.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";
@@ -171,7 +177,7 @@ async function repeatedStep(
   if (only === undefined || second !== undefined) return null;
   const [{ record, record_id }] = only.records;
   const last = await findUnchangedAttempt(services.runs, state, record, record_id);
-  return last === null ? null : { law, steps: [readStep(last)], state, recorded: false };
+  return last === null ? null : { law, steps: [readStep(last)], standing: standingOf(state), recorded: false };
 }
 
 async function answer(services: Services, input: Input, call: Call, accepted: AcceptedCall): Promise<Outcome> {

@@ -14,6 +14,7 @@ import { asJson } from "../run/primitives.ts";
 import type { OperatorProfile } from "../run/profile.ts";
 import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
+import type { Archived } from "../store/types.ts";
 import { causesOfAttempts } from "./precheck/attempt_causes.ts";
 import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
@@ -61,6 +62,7 @@ export function scenarioStatus(services: Services): Tool {
       stages: listOf(closed({ stage_id: TEXT, classification: CLASSIFICATION }, { stage_open_record_id: IDENTITY })),
       status: RUN_STATUS,
     }, {
+      archived: ref("archived"),
       missing: listOf(ref("stage_missing")),
       parameters: listOf(ref("parameter")),
       recent_attempts_left_out: INTEGER,
@@ -72,13 +74,19 @@ export function scenarioStatus(services: Services): Tool {
       }
       const known = TEXTS.get(run.state);
       const text = known ??
-        statusText(run.state, await causesOfAttempts(services.runs, run.law, run.state, run.state.recent_attempts));
+        statusText(run.state, await causesOfAttempts(services.runs, run, run.state.recent_attempts));
       if (known === undefined) TEXTS.set(run.state, text);
-      const shown = include?.includes("parameters") === true ? withParameters(text, run.state) : text;
+      const whole = run.archived === undefined ? text : withArchived(text, run.archived);
+      const shown = include?.includes("parameters") === true ? withParameters(whole, run.state) : whole;
       if (include?.includes("missing") !== true) return textAnswer(shown);
       return textAnswer(await withMissingStages(shown, run, services.environment.profile));
     },
   });
+}
+
+/** Adds where the records of an archived run are. */
+function withArchived(text: string, archived: Archived): string {
+  return `${text.slice(0, -1)},"archived":${JSON.stringify(archived)}}`;
 }
 
 /** Adds the parameters of the run, an empty list in a run of a law without parameters. */

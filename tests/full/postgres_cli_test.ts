@@ -80,23 +80,25 @@ Deno.test("a database without tables is reported, and gate store migrate creates
     assertEnded(await gate("serve"), 8, missing);
     assertEnded(await gate("doctor"), 8, missing);
     assertEnded(await gate("runs"), 8, missing);
-    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 2`;
+    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 3`;
     assertEnded(await migrate(), 0, new RegExp(`^${name} created\n$`));
     assertEnded(await migrate(), 0, new RegExp(`^${name} are there\n$`));
     assertEnded(await gate("doctor"), 0, /^ok +run_state_store, schema_registry +.* accepts writes$/m);
     assertEnded(await gate("runs"), 0, /^No runs\.\n$/);
   }));
 
-Deno.test("tables of version 1 are refused until gate store migrate has brought them to version 2", () =>
+Deno.test("tables of version 1 are refused until gate store migrate has brought them to version 3", () =>
   inWorld(async ({ database, gate, migrate }) => {
     await migrate();
     await gate("run", "law.yaml", "--evidence", "evidence.json", "--run-key", "release 6");
-    await runSql(server, "DROP TABLE gate.audit_heads; DELETE FROM gate.version WHERE version = 2", database);
-    await runSql(server, "INSERT INTO gate.version VALUES (1)", database);
-    assertEnded(await gate("runs"), 8, /its tables have version 1, expected 2, run \\?"gate store migrate\\?"/);
-    assertEnded(await migrate(), 0, /: tables of version 2 made from version 1\n$/);
+    const columns = ["runpack_identity", "archived", "state_identity", "archive_seal"];
+    const dropped = columns.map((column) => `DROP COLUMN ${column}`).join(", ");
+    await runSql(server, "DROP TABLE gate.audit_heads, gate.archives; DELETE FROM gate.version", database);
+    await runSql(server, `ALTER TABLE gate.runs ${dropped}; INSERT INTO gate.version VALUES (1)`, database);
+    assertEnded(await gate("runs"), 8, /its tables have version 1, expected 3, run \\?"gate store migrate\\?"/);
+    assertEnded(await migrate(), 0, /: tables of version 3 made from version 1\n$/);
     assertEnded(await gate("runs"), 0, /complete/);
-    assertEnded(await migrate(), 0, /: tables of version 2 are there\n$/);
+    assertEnded(await migrate(), 0, /: tables of version 3 are there\n$/);
   }));
 
 Deno.test("a run in a database is driven, listed, explained, exported and verified by separate processes", () =>
@@ -149,10 +151,13 @@ Deno.test("the role of the servers can neither remove nor change what was accept
       ["UPDATE gate.schemas SET record = ''", false],
       ["DELETE FROM gate.typed_providers", false],
       ["UPDATE gate.typed_providers SET body = ''", false],
-      ["UPDATE gate.version SET version = 2", false],
+      ["UPDATE gate.version SET version = 4", false],
       ["INSERT INTO gate.audit_heads VALUES ('0', 1, '0', 'a', 'b', 0)", true],
       ["UPDATE gate.audit_heads SET head = '1'", false],
       ["DELETE FROM gate.audit_heads", false],
+      ["UPDATE gate.runs SET archived = 1", false],
+      ["INSERT INTO gate.archives VALUES (2, '', '')", false],
+      ["DELETE FROM gate.archives", false],
       ["TRUNCATE gate.records", false],
       ["DROP TABLE gate.records", false],
       ["CREATE TABLE gate.other (id int8)", false],

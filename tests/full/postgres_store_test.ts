@@ -16,12 +16,14 @@ let cases = 0;
 runOverPostgres(async () => {
   cases += 1;
   await runSql(server, `CREATE DATABASE case_${cases} TEMPLATE template_of_cases`);
-  return server.url(`case_${cases}`, "gate_server");
+  const database = `case_${cases}`;
+  return { server: server.url(database, "gate_server"), owner: server.url(database) };
 });
 
 await import("../../src/store/store_cases_test.ts");
 await import("../../src/store/schema_registry_test.ts");
 await import("../../src/store/typed_providers_test.ts");
 await import("../../src/store/run_index_test.ts");
+await import("../../src/store/archive_cases_test.ts");
 
 Deno.test.afterAll(() => server[Symbol.asyncDispose]());

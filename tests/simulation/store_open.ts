@@ -37,11 +37,19 @@ const EMBEDDED: readonly Implementation[] = [
   },
 ];
 
+/** The addresses of one database. */
+export interface DatabaseAddresses {
+  /** As the role of the servers. */
+  readonly server: string;
+  /** As the role that owns the tables. */
+  readonly owner: string;
+}
+
 /** Creates an empty database for one case; set while the cases run over PostgreSQL alone. */
-let createDatabase: (() => Promise<string>) | null = null;
+let createDatabase: (() => Promise<DatabaseAddresses>) | null = null;
 
 /** Lets the suites that are imported from now on run over PostgreSQL alone, each case on a database of its own. */
-export function runOverPostgres(create: () => Promise<string>): void {
+export function runOverPostgres(create: () => Promise<DatabaseAddresses>): void {
   createDatabase = create;
 }
 
@@ -66,13 +74,35 @@ export async function withStores(
   changes: Changes,
   run: (stores: Stores, folder: string) => Promise<void>,
 ): Promise<void> {
+  await withOwnedStores(implementation, changes, (stores, _open, folder) => run(stores, folder));
+}
+
+/**
+ * Runs a case as {@link withStores}.
+ *
+ * @param run Its second argument opens the stores again, as the owner of the database; in memory it returns the same stores
+ */
+export async function withOwnedStores(
+  implementation: Implementation,
+  changes: Changes,
+  run: (stores: Stores, openOwned: () => Promise<Stores>, folder: string) => Promise<void>,
+): Promise<void> {
   await withFolder(async (folder) => {
-    const url = await createDatabase?.() ?? null;
-    const stores = await openStores(storesOptions(folder, implementation, { ...changes, url }), sha256);
+    const addresses = await createDatabase?.();
+    const open = (url: string | null): Promise<Stores> =>
+      openStores(storesOptions(folder, implementation, { ...changes, url }), sha256);
+    const all = [await open(addresses?.server ?? null)];
+    const [stores] = all as [Stores];
+    const openOwned = async (): Promise<Stores> => {
+      if (implementation.changes.type === "memory") return stores;
+      const owned = await open(addresses?.owner ?? null);
+      all.push(owned);
+      return owned;
+    };
     try {
-      await run(stores, folder);
+      await run(stores, openOwned, folder);
     } finally {
-      await closeStores(stores);
+      for (const opened of all) await closeStores(opened);
     }
   });
 }

@@ -45,7 +45,8 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   const dataDir = dataDirOf(config, flags.dataDir);
   const progress = progressLine(flags.json === true);
-  const publication = await publish(config, dataDir, runKey, flags.redact ?? [], signer, progress);
+  const withheld = flags.redact ?? [];
+  const publication = named(await publish(config, dataDir, runKey, withheld, signer, progress), withheld);
   const identity = "runpack_identity" in publication ? publication.runpack_identity : null;
   if (identity !== null) await copyTo(target, dataDir, identity, progress);
   progress.end();
@@ -55,6 +56,16 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
     writeResult("runpack export", { runpack_identity, ...runKey, key_id: signer?.keyId ?? null, ...target });
   } else writeOut(`${runpack_identity}\n`);
   return EXIT.ok;
+}
+
+type Exported = Exclude<Publication, { outcome: "archived" }>;
+
+/** The runpack of an archived run stands for an export: it has the whole run, so nothing can be withheld any more. */
+function named(publication: Publication, withheld: readonly string[]): Exported {
+  if (publication.outcome !== "archived") return publication;
+  const { runpack_identity } = publication.archived;
+  if (withheld.length === 0) return { outcome: "published", runpack_identity };
+  throw new CliError("usage", `Cannot withhold conditions: the run is archived in runpack ${runpack_identity}`);
 }
 
 function runKeyOf({ namespace = "", run = "" }: RunpackExportOptions): RunKey {
@@ -117,7 +128,10 @@ async function copyTo({ out, archive }: Target, dataDir: string, identity: strin
   if (out === null && archive === null) return;
   await withPackErrors(async () => {
     const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
-    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it was removed`);
+    if (contents === null) {
+      const message = `Cannot copy runpack "${identity}": it is not in the data folder "${dataDir}"`;
+      throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
+    }
     let count = 0;
     if (out !== null) await writeFolder(out, contents, () => progress.show("out", ++count));
     count = 0;
@@ -125,7 +139,7 @@ async function copyTo({ out, archive }: Target, dataDir: string, identity: strin
   });
 }
 
-const EXITS: Readonly<Record<Exclude<Publication["outcome"], "published">, readonly [CliErrorCode, ExitCode]>> = {
+const EXITS: Readonly<Record<Exclude<Exported["outcome"], "published">, readonly [CliErrorCode, ExitCode]>> = {
   run_not_found: ["run_not_found", EXIT.usage],
   condition_not_found: ["condition_not_found", EXIT.usage],
   limit_exceeded: ["limit_exceeded", EXIT.unexpected],
@@ -133,7 +147,7 @@ const EXITS: Readonly<Record<Exclude<Publication["outcome"], "published">, reado
   repository_unavailable: ["repository_unavailable", EXIT.unreachable],
 };
 
-function failureOf(publication: Exclude<Publication, { outcome: "published" }>, runKey: RunKey): CliError {
+function failureOf(publication: Exclude<Exported, { outcome: "published" }>, runKey: RunKey): CliError {
   const [code, exitCode] = EXITS[publication.outcome];
   const message = publication.outcome === "run_not_found"
     ? `Cannot find run "${runKey.run_id}" in namespace ${runKey.namespace_id}`

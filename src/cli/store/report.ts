@@ -25,10 +25,10 @@ export async function withProgress<Result>(
 
 /** The contents of a store in words. */
 export function describeCounts(counts: Readonly<Omit<StoreCounts, "material" | "artifacts">>): string {
-  const { laws, runs, records, schemas, snapshots, typed_providers } = counts;
+  const { laws, runs, archived_runs, records, schemas, snapshots, typed_providers } = counts;
   return [
     countOf(laws, "law"),
-    countOf(runs, "run"),
+    `${countOf(runs, "run")}${archived_runs === 0 ? "" : `, ${archived_runs} of them archived`}`,
     countOf(records, "record"),
     countOf(schemas, "schema"),
     ...typed_providers === 0 ? [] : [countOf(typed_providers, "typed provider")],

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { type RunHead, type RunStore, StoreError } from "../../store/types.ts";
+import { type Archived, type RunHead, type RunStore, StoreError } from "../../store/types.ts";
 import { type ExportedPack, exportRun } from "../export.ts";
 import { ExportError, type ExportErrorCode } from "../format/objects.ts";
 import { copyPack, openContents } from "./contents.ts";
@@ -19,6 +19,8 @@ import type { PackSigner } from "./signing.ts";
 /** The result of a publication. The caller authorises it. */
 export type Publication =
   | { readonly outcome: "published"; readonly runpack_identity: Identity }
+  /** The records of the run are in this runpack and no longer in the store. */
+  | { readonly outcome: "archived"; readonly archived: Archived }
   | { readonly outcome: "run_not_found" }
   | { readonly outcome: "condition_not_found" | "limit_exceeded" | "integrity_failure"; readonly message: string }
   | {
@@ -139,13 +141,15 @@ async function publish(
 ): Promise<Publication> {
   let identity: Identity | null = null;
   try {
-    const pack = await lanes.exporting(async () => {
+    const made = await lanes.exporting(async (): Promise<ExportedPack | Publication> => {
       // The head is read once: records accepted later are not part of the pack.
       const head = await parts.runs.getHead(runKey);
-      return head === null ? null : await exportTo(parts, head, withheld_conditions, onProgress);
+      if (head === null) return { outcome: "run_not_found" };
+      if (head.archived !== undefined) return { outcome: "archived", archived: head.archived };
+      return await exportTo(parts, head, withheld_conditions, onProgress);
     });
-    if (pack === null) return { outcome: "run_not_found" };
-    const published = identity = pack.runpack_identity;
+    if ("outcome" in made) return made;
+    const published = identity = made.runpack_identity;
     const { mirror } = parts;
     if (mirror !== null) {
       await lanes.mirroring(async () => await mirrorPack(parts, await mirror(), published, onProgress));

@@ -4,8 +4,9 @@
  * @module
  */
 
+import type { Sha256 } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
-import type { OperationId, RunKey } from "../../run/types.ts";
+import type { Head, OperationId, RunKey } from "../../run/types.ts";
 import {
   admits,
   completesRun,
@@ -23,24 +24,30 @@ import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import {
   type Append,
   type AppendResult,
+  type ArchiveResult,
   type Artifact,
   type Receipt,
   type RunHead,
   type RunStore,
   type Snapshot,
   type StoredLaw,
+  type StoredReceipt,
   type StoredRecord,
   StoreError,
+  type Tombstone,
 } from "../types.ts";
+import { archivedError, archivedOf, tombstoneProblem } from "../tombstone.ts";
 
 interface MemoryRun {
   head: RunHead;
   /** The entry in the index of runs, and the number of the run in the order of creation. */
   entry: RunEntry;
   readonly row: number;
-  readonly records: StoredRecord[];
+  /** Without texts and material once the run is archived. */
+  records: StoredRecord[];
   readonly receipts: Map<string, Receipt>;
   snapshots: Snapshot[];
+  tombstone: Tombstone | null;
 }
 
 interface Memory {
@@ -55,7 +62,7 @@ interface Memory {
 }
 
 /** Opens an empty run store in memory. */
-export function openMemoryRunStore(options: { readonly max_versions: number | null }): RunStore {
+export function openMemoryRunStore(options: { readonly max_versions: number | null }, sha256: Sha256): RunStore {
   const memory: Memory = {
     laws: new Map(),
     runs: new Map(),
@@ -82,6 +89,9 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     getCreationReceipt: (namespaceId, id) => answer(() => memory.creations.get(`${namespaceId} ${id}`) ?? null),
     listRecords: (runKey, after, limit, maximumBytes) =>
       answer(() => listRecords(memory, runKey, after, limit, maximumBytes ?? Infinity)),
+    listReceipts: (runKey, after, limit) => answer(() => listReceipts(memory, runKey, after, limit)),
+    archive: (runKey, head, tombstone) => answer(() => archive(memory, sha256, { runKey, head, tombstone })),
+    getTombstone: (runKey) => answer(() => memory.runs.get(keyOf(runKey))?.tombstone ?? null),
     getArtifact: (identity) => answer(() => memory.artifacts.get(identity) ?? null),
     putArtifact: (artifact) => answer(() => putArtifact(memory, artifact)),
     putSnapshot: (runKey, snapshot) => answer(() => putSnapshot(memory, runKey, snapshot)),
@@ -176,7 +186,8 @@ function putArtifact({ artifacts }: Memory, artifact: Artifact): void {
 
 function createRun(memory: Memory, append: Append, head: RunHead): MemoryRun {
   const entry = entryOfCreation(append, append.records[0]?.record ?? "");
-  const run = { head, entry, row: memory.listed.length + 1, records: [], receipts: new Map(), snapshots: [] };
+  const lists = { records: [], receipts: new Map(), snapshots: [] };
+  const run = { head, entry, row: memory.listed.length + 1, ...lists, tombstone: null };
   const position = memory.listed.findLastIndex((other) => compareListed(other.entry, entry) < 0) + 1;
   memory.listed.splice(position, 0, run);
   return run;
@@ -191,7 +202,7 @@ function findRuns(memory: Memory, query: RunQuery, after: RunPosition | null, li
   const found: ListedRun[] = [];
   for (const { entry, head, row } of memory.listed.toReversed()) {
     if (row > newest || after !== null && !isAfter(after, entry, row) || !admits(query, entry)) continue;
-    found.push({ ...entry, head: head.head });
+    found.push({ ...entry, ...archivedOf(head.archived), head: head.head });
     if (found.length > limit) break;
   }
   const runs = found.slice(0, limit);
@@ -211,9 +222,10 @@ function refusal(memory: Memory, append: Append, run: MemoryRun | undefined): Ap
     run === undefined || run.head.scenario_id !== append.scenario_id ||
     run.head.scenario_law_identity !== append.scenario_law_identity
   ) return { outcome: "run_not_found" };
-  const { head } = run.head;
+  const { head, archived } = run.head;
   const same = head.revision === append.expected_head.revision && head.record_id === append.expected_head.record_id;
-  return same ? null : { outcome: "stale", head };
+  if (!same) return { outcome: "stale", head };
+  return archived === undefined ? null : { outcome: "archived", archived };
 }
 
 function findReceipt(memory: Memory, runKey: RunKey, operation: OperationId): Receipt | null {
@@ -235,8 +247,10 @@ function listRecords(
   maximumBytes: number,
 ): StoredRecord[] {
   const page: StoredRecord[] = [];
+  const run = memory.runs.get(keyOf(runKey));
+  if (run !== undefined && run.tombstone !== null) throw archivedError(runKey);
   let bytes = 0;
-  for (const record of memory.runs.get(keyOf(runKey))?.records.slice(after, after + limit) ?? []) {
+  for (const record of run?.records.slice(after, after + limit) ?? []) {
     bytes += recordBytes(record);
     if (bytes > maximumBytes && page.length > 0) break;
     page.push(record);
@@ -244,9 +258,38 @@ function listRecords(
   return page;
 }
 
+function listReceipts(memory: Memory, runKey: RunKey, after: number, limit: number): StoredReceipt[] {
+  const records = memory.runs.get(keyOf(runKey))?.records.slice(after, after + limit) ?? [];
+  return records.map(({ revision, record_id, receipt }) => ({ revision, record_id, receipt }));
+}
+
+/** A complete run with the tombstone that replaces its records. */
+interface Archiving {
+  readonly runKey: RunKey;
+  readonly head: Head;
+  readonly tombstone: Tombstone;
+}
+
+function archive(memory: Memory, sha256: Sha256, { runKey, head, tombstone }: Archiving): ArchiveResult {
+  const problem = tombstoneProblem(sha256, runKey, head, tombstone);
+  if (problem !== null) throw problem;
+  const run = memory.runs.get(keyOf(runKey));
+  if (run === undefined) return { outcome: "run_not_found" };
+  const { archived, head: now } = run.head;
+  if (archived !== undefined) return { outcome: "already_archived", archived };
+  if (now.revision !== head.revision || now.record_id !== head.record_id) return { outcome: "stale", head: now };
+  if (run.entry.status !== "complete") return { outcome: "run_active" };
+  const { runpack_identity, archived_instant } = tombstone;
+  run.head = { ...run.head, archived: { runpack_identity, archived_instant } };
+  run.tombstone = { ...tombstone };
+  run.records = run.records.map((record) => ({ ...record, record: "", material: [] }));
+  run.snapshots = [];
+  return { outcome: "archived" };
+}
+
 function putSnapshot(memory: Memory, runKey: RunKey, snapshot: Snapshot): void {
   const run = memory.runs.get(keyOf(runKey));
-  if (run === undefined || snapshot.revision > run.head.head.revision) return;
+  if (run === undefined || run.tombstone !== null || snapshot.revision > run.head.head.revision) return;
   run.snapshots = [...run.snapshots.filter((kept) => kept.revision !== snapshot.revision), { ...snapshot }]
     .sort((a, b) => b.revision - a.revision)
     .slice(0, memory.snapshotsKept);

@@ -24,6 +24,7 @@ import {
   toValues,
 } from "../sqlite/rows.ts";
 import { correlationText } from "../sqlite/run_index.ts";
+import { withArchived } from "../sqlite/tombstones.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
 import type { Database, Row, Value } from "./database.ts";
 
@@ -94,7 +95,7 @@ const APPEND = `WITH
       status = CASE WHEN a.completes = 1 THEN 'complete' ELSE u.status END
     FROM a WHERE a.creation IS NULL AND u.namespace_id = a.namespace_id AND u.run_id = a.run_id
       AND u.revision = a.expected_revision AND u.head = a.expected_head
-      AND u.scenario_id = a.scenario_id AND u.law_identity = a.law_identity
+      AND u.scenario_id = a.scenario_id AND u.law_identity = a.law_identity AND u.archived IS NULL
       AND (SELECT count(*) FROM r JOIN gate.records AS x ON x.namespace_id = r.namespace_id AND x.run_id = r.run_id
         AND x.operation = r.operation AND x.family = r.family
         WHERE r.namespace_id = a.namespace_id AND r.run_id = a.run_id) = 0
@@ -126,6 +127,7 @@ const FIND_CREATION = `SELECT u.run_id, ${RECEIPT_COLUMNS} FROM gate.runs AS u
   WHERE u.namespace_id = $1 AND u.creation = $2`;
 
 const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identity, u.revision, u.head, r.record_id,
+    u.runpack_identity, u.archived, u.state_identity, u.archive_seal,
     (SELECT max(revision) FROM gate.records AS m WHERE m.namespace_id = u.namespace_id AND m.run_id = u.run_id) AS last
   FROM unnest($1::int8[], $2::text[]) AS t (namespace_id, run_id)
   JOIN gate.runs AS u USING (namespace_id, run_id)
@@ -227,7 +229,7 @@ export async function findStored(database: Database, batch: readonly PreparedApp
  */
 export async function refusalOf(database: Database, sha256: Sha256, append: Append): Promise<AppendResult | null> {
   const { run_key, expected_head } = append;
-  const run = await findHead(database, run_key);
+  const run = await findHead(database, sha256, run_key);
   const [first] = append.records;
   const receipt = expected_head === null && first !== undefined
     ? await findCreation(database, sha256, run_key.namespace_id, first.receipt.operation.identity)
@@ -236,8 +238,9 @@ export async function refusalOf(database: Database, sha256: Sha256, append: Appe
   if (expected_head === null) return run === null ? null : { outcome: "run_exists", head: run.head };
   const isBound = run?.scenario_id === append.scenario_id && run.scenario_law_identity === append.scenario_law_identity;
   if (run === null || !isBound) return { outcome: "run_not_found" };
-  const { head } = run;
+  const { head, archived } = run;
   const isSame = head.revision === expected_head.revision && head.record_id === expected_head.record_id;
+  if (isSame && archived !== undefined) return { outcome: "archived", archived };
   // The run was moved and is read from a server that does not have it yet: the caller repeats the append.
   return isSame ? null : { outcome: "stale", head };
 }
@@ -269,8 +272,8 @@ export async function findCreation(
 }
 
 /** The head of one run. */
-export async function findHead(database: Database, runKey: RunKey): Promise<RunHead | null> {
-  return (await findHeads(database, [runKey])).get(nameOfRun(runKey.namespace_id, runKey.run_id)) ?? null;
+export async function findHead(database: Database, sha256: Sha256, runKey: RunKey): Promise<RunHead | null> {
+  return (await findHeads(database, sha256, [runKey])).get(nameOfRun(runKey.namespace_id, runKey.run_id)) ?? null;
 }
 
 /**
@@ -280,17 +283,18 @@ export async function findHead(database: Database, runKey: RunKey): Promise<RunH
  */
 export async function findHeads(
   database: Database,
+  sha256: Sha256,
   runKeys: readonly RunKey[],
 ): Promise<ReadonlyMap<string, RunHead>> {
   const keys = runKeys.map(({ namespace_id, run_id }) => [namespace_id, run_id]);
   const rows = await database.query(FIND_HEADS, columnsOf(keys, 2));
   return new Map(rows.map((row) => {
-    const head = toHead(row);
+    const head = toHead(sha256, row);
     return [nameOfRun(head.run_key.namespace_id, head.run_key.run_id), head];
   }));
 }
 
-function toHead(row: Row): RunHead {
+function toHead(sha256: Sha256, row: Row): RunHead {
   const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
   const head: { record_id: Identity; revision: number } = {
     record_id: text(row, "head"),
@@ -303,5 +307,5 @@ function toHead(row: Row): RunHead {
     throw corruptRecord(run_key, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
   }
   const scenario_law_identity = text(row, "law_identity");
-  return { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+  return withArchived(sha256, { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head }, row);
 }

@@ -9,6 +9,8 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { ListedRun, RunPage, RunPosition, RunQuery } from "../run_index.ts";
 import { integer, text } from "../sqlite/rows.ts";
 import { toEntry } from "../sqlite/run_index.ts";
+import { withArchived } from "../sqlite/tombstones.ts";
+import { archivedOf } from "../tombstone.ts";
 import type { Database, Row, Value } from "./database.ts";
 
 const NEWEST_ROW = "SELECT coalesce(max(run_row), 0) AS newest FROM gate.runs WHERE namespace_id = $1";
@@ -68,5 +70,7 @@ function filtersOf(
 }
 
 function listed(sha256: Sha256, row: Row): ListedRun {
-  return { ...toEntry(sha256, row), head: { record_id: text(row, "head"), revision: integer(row, "revision") } };
+  const entry = toEntry(sha256, row);
+  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
+  return { ...entry, ...archivedOf(withArchived(sha256, { ...entry, head }, row).archived), head };
 }

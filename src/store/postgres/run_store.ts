@@ -15,8 +15,19 @@ import { assertAppend, assertLaw } from "../shape.ts";
 import { recordBytes } from "../size.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import { lawProblems, toLaw, toNames } from "../sqlite/laws.ts";
-import { corruptRecord, integer, RECORD_COLUMNS, sealHolds, text, toRecord } from "../sqlite/rows.ts";
+import {
+  corruptRecord,
+  integer,
+  RECEIPT_COLUMNS,
+  RECORD_COLUMNS,
+  sealHolds,
+  text,
+  toRecord,
+  toStoredReceipt,
+} from "../sqlite/rows.ts";
 import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
+import { withArchived } from "../sqlite/tombstones.ts";
+import { archivedError } from "../tombstone.ts";
 import {
   type Artifact,
   type RunHead,
@@ -27,6 +38,7 @@ import {
   StoreError,
 } from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
+import { archiveRun, findTombstone } from "./archive.ts";
 import type { Database } from "./database.ts";
 import { findRuns } from "./run_list.ts";
 import { createWriter, type WriterOptions } from "./writer.ts";
@@ -50,18 +62,21 @@ export const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM (
     FROM gate.records WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4) AS r
   WHERE before < $5 ORDER BY revision`;
 const PUT_ARTIFACT = "INSERT INTO gate.artifacts (identity, kind, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+const LIST_RECEIPTS = `SELECT ${RECEIPT_COLUMNS} FROM gate.records AS r
+  WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4`;
 const GET_ARTIFACT = "SELECT kind, body FROM gate.artifacts WHERE identity = $1";
 // A snapshot beyond the head or without a run is not stored: its state was never accepted.
 const PUT_SNAPSHOT = `INSERT INTO gate.snapshots (namespace_id, run_id, revision, state_identity, state)
   SELECT namespace_id, run_id, $3::int8, $4::text, $5::text FROM gate.runs
-  WHERE namespace_id = $1 AND run_id = $2 AND revision >= $3
+  WHERE namespace_id = $1 AND run_id = $2 AND revision >= $3 AND archived IS NULL
   ON CONFLICT (namespace_id, run_id, revision)
     DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state`;
 const DROP_SNAPSHOTS = `DELETE FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2 AND revision IN (
     SELECT revision FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2 ORDER BY revision DESC OFFSET $3)`;
 const GET_SNAPSHOT = `SELECT revision, state_identity, state FROM gate.snapshots
   WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision DESC LIMIT 1`;
-const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM gate.runs
+const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head,
+    runpack_identity, archived, state_identity, archive_seal FROM gate.runs
   WHERE (namespace_id, run_id) > ($1, $2) ORDER BY namespace_id, run_id LIMIT $3`;
 const WRITE = `INSERT INTO gate.readiness (id, writes) VALUES (1, 1)
   ON CONFLICT (id) DO UPDATE SET writes = gate.readiness.writes + 1`;
@@ -88,7 +103,7 @@ export function createPostgresRunStore(
   const kept = options.max_versions ?? SNAPSHOTS_KEPT;
   const use = openGate(database.name);
   const writer = createWriter(database, sha256, options);
-  const heads = createHeadReader(database);
+  const heads = createHeadReader(database, sha256);
   return {
     putLaw: (law) => use(() => putLaw(database, sha256, law)),
     getLaw: (namespaceId, identity) => use(() => getLaw(database, sha256, namespaceId, identity)),
@@ -118,13 +133,20 @@ export function createPostgresRunStore(
     getCreationReceipt: (namespaceId, id) => use(() => findCreation(database, sha256, namespaceId, id)),
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => listRecords(database, sha256, { runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
+    listReceipts: (runKey, after, limit) =>
+      use(async () => {
+        const rows = await database.query(LIST_RECEIPTS, [runKey.namespace_id, runKey.run_id, after, limit]);
+        return rows.map((row) => toStoredReceipt(sha256, runKey, row));
+      }),
+    archive: (runKey, head, tombstone) => use(() => archiveRun(database, sha256, { runKey, head, tombstone })),
+    getTombstone: (runKey) => use(() => findTombstone(database, sha256, runKey)),
     getArtifact: (identity) => use(() => getArtifact(database, sha256, identity)),
     putArtifact: ({ identity, kind, body }) =>
       use(async () => void await database.query(PUT_ARTIFACT, [identity, kind, body])),
     putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
     getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
     findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),
-    listRuns: (after, limit) => use(() => listRuns(database, after, limit)),
+    listRuns: (after, limit) => use(() => listRuns(database, sha256, after, limit)),
     ready: () => use(() => ready(database)),
     load: () => writer.load(),
     close: () =>
@@ -141,7 +163,7 @@ export async function ready(database: Database): Promise<void> {
 }
 
 /** Reads the heads that one turn of the event loop asks for in one statement. */
-function createHeadReader(database: Database): (runKey: RunKey) => Promise<RunHead | null> {
+function createHeadReader(database: Database, sha256: Sha256): (runKey: RunKey) => Promise<RunHead | null> {
   let asked: Promise<ReadonlyMap<string, RunHead>> | null = null;
   const keys = new Map<string, RunKey>();
   const read = (): Promise<ReadonlyMap<string, RunHead>> =>
@@ -150,7 +172,7 @@ function createHeadReader(database: Database): (runKey: RunKey) => Promise<RunHe
         const batch = [...keys.values()];
         keys.clear();
         asked = null;
-        findHeads(database, batch).then(resolve, reject);
+        findHeads(database, sha256, batch).then(resolve, reject);
       });
     });
   return async (runKey) => {
@@ -162,7 +184,7 @@ function createHeadReader(database: Database): (runKey: RunKey) => Promise<RunHe
       return (await batch).get(name) ?? null;
     } catch (error) {
       // A damaged run fails alone, not with the others of its turn.
-      if (error instanceof StoreError && error.code === "corrupt") return await findHead(database, runKey);
+      if (error instanceof StoreError && error.code === "corrupt") return await findHead(database, sha256, runKey);
       throw error;
     }
   };
@@ -196,12 +218,21 @@ interface PageRequest {
   readonly maximumBytes: number;
 }
 
-/** Reads a page in slices and verifies each record; accepted records never change, so the slices need no transaction. */
+/** Throws where a run was archived while its records were read. */
+async function refuseArchived(database: Database, sha256: Sha256, runKey: RunKey): Promise<void> {
+  if ((await findHead(database, sha256, runKey))?.archived !== undefined) throw archivedError(runKey);
+}
+
+/**
+ * Reads a page in slices and verifies each record. Accepted records never change before the run is archived, so the slices need no
+ * transaction.
+ */
 async function listRecords(database: Database, sha256: Sha256, request: PageRequest): Promise<StoredRecord[]> {
   const { runKey, after, limit, maximumBytes } = request;
-  const run = await findHead(database, runKey);
+  const run = await findHead(database, sha256, runKey);
   const records: StoredRecord[] = [];
   if (run === null) return records;
+  if (run.archived !== undefined) throw archivedError(runKey);
   const most = Math.min(limit, run.head.revision - after);
   let bytes = 0;
   while (records.length < most) {
@@ -212,6 +243,7 @@ async function listRecords(database: Database, sha256: Sha256, request: PageRequ
       Math.max(1, Math.min(SLICE_BYTES, maximumBytes - bytes)),
     ]);
     for (const row of rows) {
+      if (row["record"] === "") await refuseArchived(database, sha256, runKey);
       const record = toRecord(runKey, row);
       bytes += recordBytes(record);
       if (bytes > maximumBytes && records.length > 0) return records;
@@ -271,12 +303,14 @@ async function getSnapshot(
   throw corruptRecord(runKey, snapshot.revision, problem);
 }
 
-async function listRuns(database: Database, after: RunKey | null, limit: number): Promise<RunHead[]> {
+async function listRuns(database: Database, sha256: Sha256, after: RunKey | null, limit: number): Promise<RunHead[]> {
   const rows = await database.query(LIST_RUNS, [after?.namespace_id ?? 0, after?.run_id ?? "", limit]);
-  return rows.map((row) => ({
-    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
-    scenario_id: text(row, "scenario_id"),
-    scenario_law_identity: text(row, "law_identity"),
-    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
-  }));
+  return rows.map((row) =>
+    withArchived(sha256, {
+      run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
+      scenario_id: text(row, "scenario_id"),
+      scenario_law_identity: text(row, "law_identity"),
+      head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+    }, row)
+  );
 }

@@ -43,6 +43,10 @@ const NEXT_RUN = `SELECT *, array_to_string(parameter_hashes, ' ') AS hashes, co
 // A snapshot of a later revision was written after the run's row was read, or is found among the orphans.
 const SNAPSHOTS = `SELECT revision, state_identity, state FROM gate.snapshots
   WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision`;
+const TOMBSTONE =
+  `SELECT u.runpack_identity, u.archived, u.state_identity, u.archive_seal, coalesce(a.state, '') AS state
+  FROM gate.runs AS u LEFT JOIN gate.archives AS a USING (namespace_id, run_id)
+  WHERE u.namespace_id = $1 AND u.run_id = $2 AND u.archived IS NOT NULL`;
 const LAW = "SELECT * FROM gate.laws WHERE namespace_id = $1 AND identity = $2";
 const ARTIFACT = "SELECT * FROM gate.artifacts WHERE identity = $1";
 // What could change a row behind the statements of gate, and indexes that PostgreSQL does not use or keep.
@@ -84,6 +88,9 @@ export function postgresRows(database: Database): StoreRows {
     snapshots: (run) => database.query(SNAPSHOTS, [...keyOf(run), integer(run, "revision")]),
     entryProblems: (sha256, run, expected) =>
       new Promise((resolve) => resolve(entryHolds(sha256, run, expected) ? [] : [DIFFERING_ENTRY])),
+    entry: (run) =>
+      Promise.resolve({ ...run, seal: run["status"] === "complete" ? run["complete_seal"] : run["active_seal"] }),
+    tombstone: (run) => one(TOMBSTONE, ...keyOf(run)),
     law: (namespaceId, identity) => one(LAW, namespaceId, identity),
     artifact: (identity) => one(ARTIFACT, identity),
     orphans: () => orphansOf(database),

@@ -8,7 +8,7 @@
  */
 
 /** The version of the tables that this program reads and writes. */
-export const TABLES_VERSION = 2;
+export const TABLES_VERSION = 3;
 
 /** The schema that holds every table. */
 export const SCHEMA = "gate";
@@ -24,9 +24,22 @@ const CREATE_AUDIT_HEADS = `CREATE TABLE gate.audit_heads (
   PRIMARY KEY (chain_id, sequence)
 )`;
 
+/** The states of archived runs. */
+const CREATE_ARCHIVES = `CREATE TABLE gate.archives (
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  state text NOT NULL,
+  PRIMARY KEY (namespace_id, run_id)
+)`;
+
+/** Marks an archived run in its row, so that an append which waits for the row finds the mark; null in every other row. */
+const ADD_ARCHIVED_COLUMNS = `ALTER TABLE gate.runs ADD COLUMN runpack_identity text, ADD COLUMN archived int8,
+  ADD COLUMN state_identity text, ADD COLUMN archive_seal text`;
+
 /** The statements that lead from a version to the next one; the first ones lead from version 1. */
 export const UPGRADES: readonly (readonly string[])[] = [
   [CREATE_AUDIT_HEADS, "INSERT INTO gate.version (version) VALUES (2)"],
+  [ADD_ARCHIVED_COLUMNS, CREATE_ARCHIVES, "INSERT INTO gate.version (version) VALUES (3)"],
 ];
 
 /** The statements that create the tables; the owner's role runs them in one transaction. */
@@ -125,10 +138,12 @@ export const CREATE_TABLES: readonly string[] = [
 )`,
   "CREATE UNIQUE INDEX typed_providers_active ON gate.typed_providers (namespace_id, provider_id) WHERE state = 'active'",
   CREATE_AUDIT_HEADS,
+  ADD_ARCHIVED_COLUMNS,
+  CREATE_ARCHIVES,
   `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
 ];
 
-/** The rights of a server's role, which can neither remove nor change a record, a law or an artifact. */
+/** The rights of a server's role, which can neither remove nor change a record, a law or an artifact, and archives no run. */
 export function grantsTo(role: string): readonly string[] {
   const quoted = `"${role.replaceAll('"', '""')}"`;
   return [

@@ -14,6 +14,7 @@ import { type Append, type AppendResult, type Receipt, type RunHead, type Stored
 import { writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import { completesRun } from "../run_index.ts";
+import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
 import { completeEntry, prepareEntry, writeEntry } from "./run_index.ts";
 import {
   corruptRecord,
@@ -29,7 +30,8 @@ import {
 
 const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
   WHERE namespace_id = ? AND run_id = ? AND revision = ? AND head = ? AND scenario_id = ? AND law_identity = ?
-  AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)`;
+  AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)
+  AND NOT EXISTS (SELECT 1 FROM archives AS a WHERE a.run_row = runs.run_row)`;
 
 const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
@@ -41,8 +43,10 @@ const FIND_CREATION = `SELECT runs.run_id, ${RECEIPT_COLUMNS} FROM runs
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = 1
   WHERE runs.namespace_id = ? AND runs.creation = ?`;
 
-const FIND_RUN = `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id,
+const FIND_RUN =
+  `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id, ${ARCHIVED_COLUMNS},
   (SELECT max(revision) FROM records WHERE run_row = runs.run_row) AS last FROM runs
+  LEFT JOIN archives AS a ON a.run_row = runs.run_row
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
   WHERE runs.namespace_id = ? AND runs.run_id = ?`;
 
@@ -122,14 +126,17 @@ function refusal(connection: Connection, sha256: Sha256, append: Append): Append
       : findReceipt(connection, sha256, run_key, operation);
     if (receipt !== null) return { outcome: "operation_exists", receipt };
   }
-  const run = findRun(connection, run_key);
+  const run = findRun(connection, sha256, run_key);
   if (append.expected_head === null) {
     if (run !== null) return { outcome: "run_exists", head: run.head };
     throw new StoreError("io", `Cannot create run "${run_key.run_id}": the database refuses the row`);
   }
   const bound = run !== null && run.scenario_id === append.scenario_id &&
     run.scenario_law_identity === append.scenario_law_identity;
-  return bound ? { outcome: "stale", head: run.head } : { outcome: "run_not_found" };
+  if (!bound) return { outcome: "run_not_found" };
+  const { head, archived } = run;
+  const isSame = head.revision === append.expected_head.revision && head.record_id === append.expected_head.record_id;
+  return archived !== undefined && isSame ? { outcome: "archived", archived } : { outcome: "stale", head };
 }
 
 /** The receipt of an operation on a run. */
@@ -158,7 +165,7 @@ export function findCreation(connection: Connection, sha256: Sha256, namespaceId
  *
  * @throws {StoreError} `corrupt`
  */
-export function findRun(connection: Connection, runKey: RunKey): RunHead | null {
+export function findRun(connection: Connection, sha256: Sha256, runKey: RunKey): RunHead | null {
   const row = connection.statement(FIND_RUN).get(runKey.namespace_id, runKey.run_id);
   if (row === undefined) return null;
   const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
@@ -169,5 +176,9 @@ export function findRun(connection: Connection, runKey: RunKey): RunHead | null 
     throw corruptRecord(runKey, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
   }
   const scenario_law_identity = text(row, "law_identity");
-  return { run_key: runKey, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+  return withArchived(
+    sha256,
+    { run_key: runKey, scenario_id: text(row, "scenario_id"), scenario_law_identity, head },
+    row,
+  );
 }

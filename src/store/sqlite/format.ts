@@ -11,7 +11,7 @@
 export const APPLICATION_ID = 0x47415445;
 
 /** `user_version`: the format that this program reads and writes. An older file gets it when it is opened for writing. */
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 
 /** The format of {@link CREATE_TABLES}. */
 const FIRST_FORMAT = 1;
@@ -146,11 +146,25 @@ const RUN_INDEX = [
 ) STRICT`,
 ];
 
+/**
+ * Tombstones of archived runs. The rows of their records stay as receipts, with an empty `record` and `material`, so that the number of
+ * rows never decreases.
+ */
+const ARCHIVES_TABLE = `CREATE TABLE archives (
+  run_row INTEGER PRIMARY KEY,
+  runpack_identity TEXT NOT NULL,
+  archived INTEGER NOT NULL,
+  state_identity TEXT NOT NULL,
+  archive_seal TEXT NOT NULL,
+  state TEXT NOT NULL
+) STRICT`;
+
 /** The statements that turn the format below a number into it. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   2: [TENANTS_TABLE],
   3: [TYPED_PROVIDERS_TABLE, TYPED_PROVIDERS_ACTIVE],
   4: RUN_INDEX,
+  5: [ARCHIVES_TABLE],
 };
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())

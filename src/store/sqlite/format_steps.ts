@@ -15,6 +15,8 @@ export const TENANTS_FORMAT = 2;
 export const TYPED_PROVIDERS_FORMAT = 3;
 /** The format with the index of runs. */
 export const INDEX_FORMAT = 4;
+/** The format with tombstones of archived runs. */
+export const ARCHIVES_FORMAT = 5;
 
 const FORMAT = "SELECT user_version AS format FROM pragma_user_version";
 

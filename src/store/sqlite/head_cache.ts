@@ -24,6 +24,8 @@ export interface HeadCache {
   readonly get: (runKey: RunKey) => RunHead | undefined;
   /** Stores a head that this process read or committed. */
   readonly set: (head: RunHead) => void;
+  /** Removes a head, which is read again. */
+  readonly remove: (runKey: RunKey) => void;
 }
 
 function nameOf({ namespace_id, run_id }: RunKey): string {
@@ -70,5 +72,6 @@ export function createHeadCache(writer: Connection): HeadCache {
       const known = heads.get(name);
       if (known === undefined || known.head.revision < head.head.revision) heads.set(name, head);
     },
+    remove: (runKey) => heads.delete(nameOf(runKey)),
   };
 }

@@ -8,6 +8,7 @@ import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { recordProblems } from "../record_check.ts";
 import { recordBytes } from "../size.ts";
+import { archivedError } from "../tombstone.ts";
 import type { RunHead, StoredRecord } from "../types.ts";
 import { findRun } from "./append.ts";
 import { type Connection, rollback } from "./connection.ts";
@@ -50,8 +51,9 @@ export function readSlice(connection: Connection, sha256: Sha256, page: PageRead
 }
 
 function readRows(connection: Connection, sha256: Sha256, page: PageReading): boolean {
-  const run = findRun(connection, page.run_key);
+  const run = findRun(connection, sha256, page.run_key);
   if (run === null || page.records.length >= page.limit) return false;
+  if (run.archived !== undefined) throw archivedError(page.run_key);
   const start = page.records.length;
   const sliceEnd = page.bytes + SLICE_BYTES;
   const rows = connection.statement(RECORDS)

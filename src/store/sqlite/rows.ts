@@ -8,7 +8,7 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily, RunKey } from "../../run/types.ts";
 import { materialNames, sealReceipt } from "../seal.ts";
 import { MATERIAL_MAXIMUM } from "../size.ts";
-import { type Receipt, type StoredRecord, StoreError } from "../types.ts";
+import { type Receipt, type StoredReceipt, type StoredRecord, StoreError } from "../types.ts";
 
 /** A row of `node:sqlite`: an object without prototype, with a text or number for each column. */
 export type Row = Record<string, unknown>;
@@ -87,6 +87,12 @@ export function toReceipt(sha256: Sha256, run_key: RunKey, row: Row): Receipt {
     throw corruptRecord(run_key, receipt.revision, "its receipt differs from the written one");
   }
   return receipt;
+}
+
+/** The receipt of a row with the revision and the identity of its record, verified by its seal. */
+export function toStoredReceipt(sha256: Sha256, run_key: RunKey, row: Row): StoredReceipt {
+  const { revision, operation, invocation_identity, result } = toReceipt(sha256, run_key, row);
+  return { revision, record_id: text(row, "record_id"), receipt: { operation, invocation_identity, result } };
 }
 
 /** Whether the seal of a row matches its receipt. */

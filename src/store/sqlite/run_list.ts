@@ -9,6 +9,7 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import { isJsonArray } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { type ListedRun, parameterText, type RunPage, type RunPosition, type RunQuery } from "../run_index.ts";
+import { archivedOf } from "../tombstone.ts";
 import { StoreError } from "../types.ts";
 import { findRun } from "./append.ts";
 import type { Connection } from "./connection.ts";
@@ -83,9 +84,9 @@ function startOf(connection: Connection): RunPosition {
 
 function listed(connection: Connection, sha256: Sha256, row: Row): ListedRun {
   const entry = toEntry(sha256, row);
-  const run = findRun(connection, entry.run_key);
+  const run = findRun(connection, sha256, entry.run_key);
   if (run?.scenario_id === entry.scenario_id && run.scenario_law_identity === entry.scenario_law_identity) {
-    return { ...entry, head: run.head };
+    return { ...entry, ...archivedOf(run.archived), head: run.head };
   }
   const { namespace_id, run_id } = entry.run_key;
   throw new StoreError(

@@ -13,6 +13,7 @@ import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
+import { prepareArchive, readReceipts, readTombstone } from "./archive.ts";
 import { readArtifact, writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
@@ -21,8 +22,10 @@ import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
+import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
 
-const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head FROM runs
+const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head, ${ARCHIVED_COLUMNS} FROM runs
+  LEFT JOIN archives AS a ON a.run_row = runs.run_row
   WHERE (namespace_id, run_id) > (?, ?) ORDER BY namespace_id, run_id LIMIT ?`;
 
 /** Options of a run store on SQLite. */
@@ -57,7 +60,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         file.guard.verifyThisTurn();
         const known = file.heads.get(runKey);
         if (known !== undefined) return known;
-        const head = await file.readers.point((connection) => findRun(connection, runKey));
+        const head = await file.readers.point((connection) => findRun(connection, sha256, runKey));
         if (head !== null) file.heads.set(head);
         return head;
       }),
@@ -65,6 +68,16 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     getCreationReceipt: (namespaceId, id) => point((connection) => findCreation(connection, sha256, namespaceId, id)),
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => readPage(file, sha256, { run_key: runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
+    listReceipts: (runKey, after, limit) =>
+      point((connection) => readReceipts(connection, sha256, { runKey, after, limit })),
+    archive: (runKey, head, tombstone) =>
+      use(async () => {
+        const work = prepareArchive(sha256, runKey, head, tombstone);
+        const result = await file.writer.submit(textBytes(tombstone.state), work);
+        file.heads.remove(runKey);
+        return result;
+      }),
+    getTombstone: (runKey) => point((connection) => readTombstone(connection, sha256, runKey)),
     getArtifact: (identity) => point((connection) => readArtifact(connection, sha256, identity)),
     putArtifact: (artifact) =>
       use(() => file.writer.submit(textBytes(artifact.body), (connection) => writeArtifact(connection, artifact))),
@@ -82,7 +95,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         await file.readers.long((connection) => readRuns(connection, reading));
         return pageOf(reading);
       }),
-    listRuns: (after, limit) => point((connection) => listRuns(connection, after, limit)),
+    listRuns: (after, limit) => point((connection) => listRuns(connection, sha256, after, limit)),
     ready: () => use(() => ready(file)),
     load: () => file.writer.load(),
     close: () => use.close(() => file.release()),
@@ -117,11 +130,13 @@ async function readPage(
   return page.records;
 }
 
-function listRuns(connection: Connection, after: RunKey | null, limit: number): RunHead[] {
-  return connection.statement(LIST_RUNS).all(after?.namespace_id ?? 0, after?.run_id ?? "", limit).map((row) => ({
-    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
-    scenario_id: text(row, "scenario_id"),
-    scenario_law_identity: text(row, "law_identity"),
-    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
-  }));
+function listRuns(connection: Connection, sha256: Sha256, after: RunKey | null, limit: number): RunHead[] {
+  return connection.statement(LIST_RUNS).all(after?.namespace_id ?? 0, after?.run_id ?? "", limit).map((row) =>
+    withArchived(sha256, {
+      run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
+      scenario_id: text(row, "scenario_id"),
+      scenario_law_identity: text(row, "law_identity"),
+      head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+    }, row)
+  );
 }

@@ -11,9 +11,10 @@ import type { Snapshot } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import { corruptRecord, integer, type Row, text } from "./rows.ts";
 
-// A snapshot beyond the head or without a run is not stored: its state was never accepted.
+// A snapshot beyond the head or without a run is not stored: its state was never accepted. That of an archived run is its tombstone's.
 const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
   SELECT run_row, ?3, ?4, ?5 FROM runs WHERE namespace_id = ?1 AND run_id = ?2 AND revision >= ?3
+    AND NOT EXISTS (SELECT 1 FROM archives AS a WHERE a.run_row = runs.run_row)
   ON CONFLICT DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state RETURNING run_row`;
 const PRUNE_SNAPSHOTS = `DELETE FROM snapshots WHERE run_row = ?1 AND revision <=
   (SELECT revision FROM snapshots WHERE run_row = ?1 ORDER BY revision DESC LIMIT 1 OFFSET ?2)`;

@@ -11,10 +11,11 @@ import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
 import { StoreError } from "../types.ts";
 import { type Connection, openReaderConnection, readFormat, rollback, schemaFault } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
-import { formatOf, INDEX_FORMAT, TENANTS_FORMAT, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
+import { ARCHIVES_FORMAT, formatOf, INDEX_FORMAT, TENANTS_FORMAT, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
 import { findLoss } from "./high_water_mark.ts";
 import { integer, RECORD_COLUMNS, type Row } from "./rows.ts";
 import { toEntry } from "./run_index.ts";
+import { ARCHIVED_COLUMNS } from "./tombstones.ts";
 
 /** The longest wait of SQLite for a lock, in milliseconds. */
 const BUSY_MILLIS = 5000;
@@ -28,6 +29,7 @@ const RECORDS =
 const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
 const LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
 const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
+const TOMBSTONE = `SELECT ${ARCHIVED_COLUMNS}, a.state FROM archives AS a WHERE a.run_row = ?`;
 const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
 const ARTIFACT = "SELECT * FROM artifacts WHERE identity = ?";
 const TENANTS = `(SELECT json_group_array(tenant) FROM (SELECT tenant FROM schema_tenants AS t
@@ -79,6 +81,12 @@ function rowsOf(connection: Connection): StoreRows {
     records: (run, after) => now(() => statement(RECORDS).all(integer(run, "run_row"), after)),
     snapshots: (run) => now(() => statement(SNAPSHOTS).all(integer(run, "run_row"))),
     entryProblems: (sha256, run, expected) => now(() => entryProblems(connection, sha256, run, expected)),
+    entry: (run) => now(() => statement(ENTRY).get(integer(run, "run_row")) ?? null),
+    tombstone: (run) =>
+      now(() => {
+        if (formatOf(connection) < ARCHIVES_FORMAT) return null;
+        return statement(TOMBSTONE).get(integer(run, "run_row")) ?? null;
+      }),
     law: (namespaceId, identity) => now(() => statement(LAW).get(namespaceId, identity) ?? null),
     artifact: (identity) => now(() => statement(ARTIFACT).get(identity) ?? null),
     orphans: () => orphansOf(connection),
@@ -147,7 +155,9 @@ function entryProblems(connection: Connection, sha256: Sha256, run: Row, expecte
 
 async function* orphansOf(connection: Connection): AsyncGenerator<readonly Orphan[]> {
   const indexed = formatOf(connection) < INDEX_FORMAT ? [] : [["run_index", "run"], ["run_parameters", "run"]] as const;
-  for (const [table, what] of [["records", "record"], ["snapshots", "snapshot"], ...indexed] as const) {
+  const archives = formatOf(connection) < ARCHIVES_FORMAT ? [] : [["archives", "run"]] as const;
+  const tables = [["records", "record"], ["snapshots", "snapshot"], ...indexed, ...archives] as const;
+  for (const [table, what] of tables) {
     const found = connection.database.prepare(
       `SELECT run_row, count(*) AS rows FROM ${table} WHERE run_row NOT IN (SELECT run_row FROM runs) GROUP BY run_row`,
     ).all();

@@ -105,6 +105,8 @@ const CODES = {
   store_busy: "unavailable",
   /** The database of the store does not answer. Whether a mutation was recorded is known once it does. */
   store_unavailable: "unavailable",
+  /** The run was archived while the call read its records: the same call now answers from its tombstone. */
+  run_archived: "unavailable",
   store_full: "unavailable",
   /** Runs of an older store are not in the index: the operator runs `gate store migrate`. */
   runs_not_indexed: "unavailable",
@@ -138,6 +140,7 @@ export const TOOL_ERROR_KINDS: readonly ToolErrorKind[] = [...new Set(Object.val
 const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
   "store_busy",
   "store_unavailable",
+  "run_archived",
   "store_closed",
   "schema_worker_unavailable",
   "schema_deadline_exceeded",
@@ -194,6 +197,7 @@ const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCod
   disk_full: ["store_full", "Cannot write: the disk of the store is full"],
   closed: ["store_closed", "Cannot answer: the server is shutting down, try again"],
   index_missing: ["runs_not_indexed", 'Cannot list runs: the store is of an older version, run "gate store migrate"'],
+  archived: ["run_archived", "Cannot answer: the run was archived meanwhile, repeat the call unchanged"],
   file_lost: ["store_failed", "Cannot answer: the store lost a file that it has open, the server has to be restarted"],
   io: ["store_failed", "Cannot answer: the store failed to read or write"],
 };

@@ -169,11 +169,12 @@ const REFUSALS: JsonObject = {
     reason: oneOfNames("not_a_media_type", "payload_mismatch"),
     expected: TEXT,
   }),
-  payload_rejected: refused({ reason: oneOfNames(...PAYLOAD_REASONS, "evidence_invalid") }, {
+  payload_rejected: refused({ reason: oneOfNames(...PAYLOAD_REASONS, "evidence_invalid", "run_archived") }, {
     ...PAYLOAD_BOUNDS,
     code: TEXT,
     path: TEXT,
     message: TEXT,
+    runpack_identity: IDENTITY,
   }),
   run_complete: refused({ accepted_head: ref("head"), run_status: { const: "complete" } }),
   known_unaccepted: refused({ reason: { const: "no_accepted_receipt" } }),

@@ -42,6 +42,7 @@ export const RUN_MEMBERS: Members = { namespace_id: INTEGER, run_id: SHORT_IDENT
 /** Names, heads, and the time and origin of acceptance. */
 const RECORD_PARTS: JsonObject = {
   head: closed({ record_id: IDENTITY, revision: INTEGER }),
+  archived: closed({ runpack_identity: IDENTITY, archived_instant: INTEGER }),
   run_key: closed(RUN_MEMBERS),
   hash: closed({ algorithm: { const: "sha256" }, value: IDENTITY }),
   acceptance_time: closed({

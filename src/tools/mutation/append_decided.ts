@@ -11,7 +11,7 @@ import { asJson } from "../../run/primitives.ts";
 import type { Head, RunState } from "../../run/types.ts";
 import type { Artifact, Receipt, StoredRecord } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
-import { type Outcome, runNotFound, stale } from "./outcome.ts";
+import { type Outcome, runArchived, runNotFound, stale } from "./outcome.ts";
 
 /** Accepted decisions that become the next records of one run. */
 export interface DecidedRecords {
@@ -62,6 +62,8 @@ export async function appendDecided(services: Services, decided: DecidedRecords)
     case "stale":
     case "run_exists":
       return stale(appended.head);
+    case "archived":
+      return runArchived(appended.archived);
     case "run_not_found":
       return runNotFound(state.run_key);
   }

@@ -17,10 +17,20 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import type { AcceptedSteps } from "../../run/decide/decide_steps.ts";
 import { type DerivedFrom, derivedOperation } from "../../run/derived.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
+import { readyFrontier } from "../../run/frontier.ts";
 import { readRecord } from "../../run/record.ts";
-import type { Head, OperationFamily, RunKey, RunRecord, RunState } from "../../run/types.ts";
+import type {
+  Head,
+  OperationFamily,
+  RunKey,
+  RunRecord,
+  RunState,
+  RunStatus,
+  StageEvaluatedBody,
+} from "../../run/types.ts";
 import { type ProjectedRun, stateAt } from "../../store/projection.ts";
-import type { Receipt, StoredRecord } from "../../store/types.ts";
+import type { Receipt, StoredReceipt, StoredRecord } from "../../store/types.ts";
+import { archivedSteps } from "./archived_call.ts";
 import { attributionOf } from "./attribution.ts";
 import { mutationKey } from "../services/keyed_lock.ts";
 import { appendDecided } from "./append_decided.ts";
@@ -35,14 +45,29 @@ export type StepFamily = Exclude<OperationFamily, "create_run">;
 /** Records of one read, where a call is answered again. */
 const REPLAY_PAGE = 64;
 
+/** The members of every record that an answer repeats. */
+export type StepMembers = Pick<
+  RunRecord,
+  "record_kind" | "revision" | "operation" | "invocation_identity" | "acceptance_time" | "admission"
+>;
+
 /** One accepted record of a call. */
 export interface RecordedStep {
-  readonly record: RunRecord;
+  readonly members: StepMembers;
   readonly record_id: Identity;
+  /** The decision of an evaluation; null for any other record. */
+  readonly decided: Pick<StageEvaluatedBody, "stage_id" | "completed" | "run_status" | "trace"> | null;
   /** The result in its receipt. */
   readonly result: JsonObject;
-  /** The retained objects of the record, as canonical text. */
-  readonly material: StoredRecord["material"];
+  /** The record with its retained objects as canonical text; null in an archived run. */
+  readonly kept: { readonly record: RunRecord; readonly material: StoredRecord["material"] } | null;
+}
+
+/** Where a run stands after a step. */
+export interface StepStanding {
+  readonly head: Head;
+  readonly ready_frontier: readonly string[];
+  readonly run_status: RunStatus;
 }
 
 /** The accepted steps of a call, from which its answer is built. */
@@ -50,12 +75,9 @@ export interface AcceptedCall {
   readonly law: CompiledLaw;
   /** At least one. */
   readonly steps: readonly RecordedStep[];
-  /** The state after the last step. */
-  readonly state: RunState;
-  /**
-   * False where the call recorded nothing: the step is the earlier one that it repeats, and the state is the current
-   * one.
-   */
+  /** After the last step. */
+  readonly standing: StepStanding;
+  /** False where the call recorded nothing: the step is the earlier one that it repeats, and the run stands where it stood. */
   readonly recorded?: false;
 }
 
@@ -89,23 +111,34 @@ function operationOf({ services, mutation }: Execution, family: StepFamily, ordi
 }
 
 /** Reads a stored step. */
-export function readStep({ record, record_id, receipt, material }: StoredRecord): RecordedStep {
+export function readStep({ record: text, record_id, receipt, material }: StoredRecord): RecordedStep {
+  const record = readRecord(text);
+  const decided = record.record_kind === "stage_evaluated" ? record.body : null;
   return {
-    record: readRecord(record),
+    members: record,
     record_id,
+    decided,
     result: readJson(receipt.result) as JsonObject,
-    material,
+    kept: { record, material },
   };
 }
 
+/** Where a run stands in a state. */
+export function standingOf(state: RunState): StepStanding {
+  return { head: state.head, ready_frontier: readyFrontier(state), run_status: state.status };
+}
+
 /** Reads the records of an accepted call, from its first one on. */
-async function readSteps(execution: Execution, firstRevision: number): Promise<RecordedStep[]> {
-  const { services, mutation, invocation } = execution;
-  const steps: RecordedStep[] = [];
+async function readSteps<Stored extends StoredReceipt>(
+  execution: Execution,
+  firstRevision: number,
+  read: (runKey: RunKey, after: number, limit: number) => Promise<Stored[]>,
+): Promise<Stored[]> {
+  const { mutation, invocation } = execution;
+  const steps: Stored[] = [];
   const ordinals = new Map<string, number>();
   for (;;) {
-    const after = firstRevision - 1 + steps.length;
-    const page = await services.runs.listRecords(mutation.run_key, after, REPLAY_PAGE);
+    const page = await read(mutation.run_key, firstRevision - 1 + steps.length, REPLAY_PAGE);
     for (const stored of page) {
       const { operation, invocation_identity } = stored.receipt;
       const ordinal = ordinals.get(operation.family) ?? 0;
@@ -113,7 +146,7 @@ async function readSteps(execution: Execution, firstRevision: number): Promise<R
         operation.identity === operationOf(execution, operation.family as StepFamily, ordinal);
       if (!belongs) return steps;
       ordinals.set(operation.family, ordinal + 1);
-      steps.push(readStep(stored));
+      steps.push(stored);
     }
     if (page.length === 0) return steps;
   }
@@ -131,9 +164,15 @@ async function findOriginal(execution: Execution, run: ProjectedRun): Promise<Ac
   const first = receipts.sort((a, b) => a.revision - b.revision)[0];
   if (first === undefined) return null;
   if (first.invocation_identity !== invocation) return fromReceipt(first, invocation);
-  const steps = await readSteps(execution, first.revision);
-  const state = await stateAt(services.runs, run, first.revision + steps.length - 1);
-  return { law: run.law, steps, state };
+  const { law } = run;
+  const { runs } = services;
+  if (run.archived !== undefined) {
+    const receipts = await readSteps(execution, first.revision, runs.listReceipts);
+    return { law, ...await archivedSteps(runs, law, mutation.run_key, receipts) };
+  }
+  const steps = (await readSteps(execution, first.revision, runs.listRecords)).map(readStep);
+  const state = await stateAt(runs, run, first.revision + steps.length - 1);
+  return { law, steps, standing: standingOf(state) };
 }
 
 /** What was appended; or what another process appended for the same call in the meantime. */
@@ -147,7 +186,7 @@ async function append(
   const { decisions, state } = accepted;
   const appended = await appendDecided(services, { law, expectedHead: run.state.head, decisions, state });
   // The records are read back from their text, so that this answer and its repetition have the same bytes.
-  if ("records" in appended) return { law, steps: appended.records.map(readStep), state };
+  if ("records" in appended) return { law, steps: appended.records.map(readStep), standing: standingOf(state) };
   if ("outcome" in appended) return appended;
   const now = await services.projections.load(mutation.run_key) ?? run;
   return await findOriginal(execution, now) ?? fromReceipt(appended.receipt, invocation);

@@ -17,7 +17,7 @@ import { mutationKey } from "../services/keyed_lock.ts";
 import type { Services } from "../services/services.ts";
 import { appendDecided, isAccepted } from "./append_decided.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
-import { fromReceipt, type Outcome, runNotFound } from "./outcome.ts";
+import { fromReceipt, type Outcome, runArchived, runNotFound } from "./outcome.ts";
 
 /** A mutation of a run, up to its decision. */
 export interface Mutation {
@@ -79,10 +79,12 @@ export async function runMutation(services: Services, mutation: Mutation, call: 
   using _lock = await services.operationLock.acquire(mutationKey(namespace_id, run_id, family, operation_id));
   const run = await services.projections.load(run_key);
   if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
-  if (mutation.receiptBeforeDecision) {
+  const archived = family === "submit" ? run.archived : undefined;
+  if (mutation.receiptBeforeDecision || archived !== undefined) {
     const original = await findReceipt(services, mutation, invocation);
     if (original !== null) return original;
   }
+  if (archived !== undefined) return runArchived(archived);
   const request: Request = {
     operation_id,
     invocation_identity: invocation,

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { Head, RunKey } from "../../run/types.ts";
-import type { Receipt } from "../../store/types.ts";
+import type { Archived, Receipt } from "../../store/types.ts";
 import { success, textAnswer } from "../framework/errors.ts";
 import { boundedText } from "../framework/response_size.ts";
 import type { NextStep, ToolAnswer } from "../framework/types.ts";
@@ -43,6 +43,11 @@ export function fromReceipt(receipt: Receipt, invocation: Identity): Outcome {
 /** The outcome for a run that does not exist. */
 export function runNotFound({ namespace_id, run_id }: RunKey): Outcome {
   return { outcome: "run_not_found", result: { namespace_id, run_id } };
+}
+
+/** The outcome of a submission to an archived run, which accepts nothing any more. */
+export function runArchived({ runpack_identity }: Archived): Outcome {
+  return { outcome: "payload_rejected", result: { reason: "run_archived", runpack_identity } };
 }
 
 /** The outcome for an expected head that is not the current one; the result is the current head. */

@@ -251,6 +251,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   store_busy: unchanged("Wait for retry_after_ms, or a moment"),
   runs_not_indexed: unchanged('Ask the operator to run "gate store migrate"'),
   store_unavailable: unchanged("Wait for retry_after_ms; a mutation that was recorded answers with its first result"),
+  run_archived: unchanged("The records of the run are in its runpack now"),
   store_full: unchanged("Ask the operator to make room on the disk of the store"),
   store_closed: unchanged("Wait until the server is back"),
   schema_worker_unavailable: unchanged("Wait a moment"),

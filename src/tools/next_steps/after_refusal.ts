@@ -94,8 +94,12 @@ const STEPS: Readonly<Record<string, Steps>> = {
     const content_type = isJson ? "application/json" : "application/octet-stream";
     return [retry({ content_type }, "Name a media type that fits the payload")];
   },
-  payload_rejected: ({ retry }, result) => {
+  payload_rejected: ({ run, retry }, result) => {
     const reason = member(result, "reason");
+    if (reason === "run_archived") {
+      const why = "The run is archived and accepts nothing: see where its records are, or start another run";
+      return [{ tool: "scenario_history", arguments_hint: { ...run }, why }];
+    }
     const why = reason === "base64_invalid"
       ? "Write the bytes as base64 with padding and call again"
       : reason === "evidence_invalid"

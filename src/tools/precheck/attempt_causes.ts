@@ -10,8 +10,9 @@ import type { TypedValue } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { countsValues, judgedFromRecord, type UnmetCause, unmetCauses } from "../../run/missing/causes.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Attempt, RunState, StageEvaluatedBody } from "../../run/types.ts";
+import type { Attempt, Head, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
+import type { ProjectedRun } from "../../store/projection.ts";
 import type { RunStore, StoredRecord } from "../../store/types.ts";
 
 /** The stage of an attempt in its law. */
@@ -46,12 +47,13 @@ export function causesOfRecord(
  * values.
  *
  * @param attempts Attempts of the state of the run
+ * @param head The revision at which the search for their records begins; the head of the run unless given
  */
 export async function causesOfAttempts(
   runs: Pick<RunStore, "listRecords">,
-  law: CompiledLaw,
-  { run_key, head }: Pick<RunState, "run_key" | "head">,
+  { law, state: { run_key, head }, archived }: ProjectedRun,
   attempts: readonly Attempt[],
+  from: Head = head,
 ): Promise<Map<string, JsonObject>> {
   const causes = new Map<string, JsonObject>();
   const wanted = new Map<string, CompiledStage>();
@@ -61,8 +63,9 @@ export async function causesOfAttempts(
     if (countsValues(stage)) wanted.set(record_id, stage);
     else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence, null)));
   }
-  if (wanted.size === 0) return causes;
-  for await (const { record, stored } of evaluationsBackwards(runs, run_key, head.revision)) {
+  // The values that counts need are in the runpack of an archived run.
+  if (wanted.size === 0 || archived !== undefined) return causes;
+  for await (const { record, stored } of evaluationsBackwards(runs, run_key, from.revision)) {
     const stage = wanted.get(stored.record_id);
     if (stage === undefined) continue;
     wanted.delete(stored.record_id);

@@ -75,7 +75,11 @@ function highestGranted(wanted: FeedbackLevel, mayTrace: boolean, mayEvidence: b
  * value,
  * which would allow guessing it.
  */
-function shownItem(services: Services, item: RecordedEvidence, { material }: RecordedStep): JsonObject {
+function shownItem(
+  services: Services,
+  item: RecordedEvidence,
+  { material }: NonNullable<RecordedStep["kept"]>,
+): JsonObject {
   const { item_id, condition_id, channel, provider_id, binding_id, lane, qualified, reason, error } = item;
   const shown = asJson({
     item_id,
@@ -108,14 +112,15 @@ async function shownAttempt(
   step: RecordedStep,
   level: FeedbackLevel,
 ): Promise<JsonObject[]> {
-  const { record, record_id } = step;
-  if (record.record_kind !== "stage_evaluated") return [];
+  const { kept, record_id } = step;
+  if (kept?.record.record_kind !== "stage_evaluated") return [];
+  const { record, material } = kept;
   const { evidence: items, trace, ...attempt } = attemptOf(record, record_id);
   const stage = stageOfAttempt(accepted.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
-  const causes = stage === undefined ? {} : causesMember(causesOfRecord(stage, record.body, step.material));
-  const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, step));
+  const causes = stage === undefined ? {} : causesMember(causesOfRecord(stage, record.body, material));
+  const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, kept));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;
   return [{
     ...asJson(attempt) as JsonObject,
@@ -139,8 +144,7 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
 
 /**
  * The member `feedback` of an answer. It is absent where every attempt is true, the level is summary, and the caller
- * requested
- * no level and was denied none.
+ * requested no level and was denied none. In an archived run it leaves out every attempt: their records are in the runpack.
  */
 export async function feedbackMember(
   services: Services,
@@ -150,6 +154,9 @@ export async function feedbackMember(
   const { level, asked, denied_reason } = granted;
   const isRequired = asked || denied_reason !== undefined || level !== "summary";
   const shown = (await Promise.all(accepted.steps.map((step) => shownAttempt(services, accepted, step, level)))).flat();
-  if (!isRequired && shown.every(({ completed }) => completed === true)) return {};
-  return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...fitting(shown) } };
+  const attempts = accepted.steps.flatMap(({ decided, kept }) => decided === null ? [] : [{ ...decided, kept }]);
+  if (!isRequired && attempts.every(({ completed }) => completed)) return {};
+  const archived = attempts.filter(({ kept }) => kept === null).length;
+  const given = archived > 0 ? { left_out: archived } : fitting(shown);
+  return { feedback: { level, ...denied_reason === undefined ? {} : { denied_reason }, ...given } };
 }

@@ -1,0 +1,81 @@
+/**
+ * Archived runs in SQL. One transaction marks the run, writes its state, empties the texts and the material of its records, and removes
+ * its snapshots. The rows of the records stay: they are the receipts. A server's role has no right to any of it.
+ *
+ * @module
+ */
+
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { Head, RunKey } from "../../run/types.ts";
+import { sealTombstone } from "../seal.ts";
+import { toTombstone } from "../sqlite/tombstones.ts";
+import { tombstoneProblem } from "../tombstone.ts";
+import type { ArchiveResult, Tombstone } from "../types.ts";
+import { findHead } from "./append.ts";
+import type { Database } from "./database.ts";
+
+// The row is changed, not locked only: an append that waits for it compares its condition with the new row.
+const MARK = `UPDATE gate.runs SET runpack_identity = $5, archived = $6, state_identity = $7, archive_seal = $8
+  WHERE namespace_id = $1 AND run_id = $2 AND revision = $3 AND head = $4 AND status = 'complete' AND archived IS NULL
+  RETURNING 1 AS marked`;
+const PUT_STATE = "INSERT INTO gate.archives (namespace_id, run_id, state) VALUES ($1, $2, $3)";
+const EMPTY_RECORDS = `UPDATE gate.records SET record = '', material = ''
+  WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 AND revision <= $4`;
+const DROP_SNAPSHOTS = "DELETE FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2";
+const GET_TOMBSTONE = `SELECT u.runpack_identity, u.archived, u.state_identity, a.state FROM gate.runs AS u
+  JOIN gate.archives AS a USING (namespace_id, run_id)
+  WHERE u.namespace_id = $1 AND u.run_id = $2 AND u.archived IS NOT NULL`;
+
+/** Records that one statement empties, so that each ends well within its time limit. */
+const EMPTIED_AT_ONCE = 2000;
+
+/** A complete run with the tombstone that replaces its records. */
+export interface Archiving {
+  readonly runKey: RunKey;
+  readonly head: Head;
+  readonly tombstone: Tombstone;
+}
+
+/**
+ * Archives a run.
+ *
+ * @throws {StoreError} `corrupt` where the tombstone does not fit the head, `io` for a role that is not the owner
+ */
+export async function archiveRun(database: Database, sha256: Sha256, archiving: Archiving): Promise<ArchiveResult> {
+  const { runKey, head, tombstone } = archiving;
+  const problem = tombstoneProblem(sha256, runKey, head, tombstone);
+  if (problem !== null) throw problem;
+  const run = await findHead(database, sha256, runKey);
+  if (run === null) return { outcome: "run_not_found" };
+  const seal = sealTombstone(sha256, { ...run, head }, tombstone);
+  if (await replaceRecords(database, archiving, seal)) return { outcome: "archived" };
+  const now = await findHead(database, sha256, runKey);
+  if (now === null) return { outcome: "run_not_found" };
+  if (now.archived !== undefined) return { outcome: "already_archived", archived: now.archived };
+  const isHead = now.head.revision === head.revision && now.head.record_id === head.record_id;
+  return isHead ? { outcome: "run_active" } : { outcome: "stale", head: now.head };
+}
+
+function replaceRecords(database: Database, { runKey, head, tombstone }: Archiving, seal: string): Promise<boolean> {
+  const run = [runKey.namespace_id, runKey.run_id];
+  const { runpack_identity, archived_instant, state_identity, state } = tombstone;
+  return database.transaction(async (query) => {
+    const marks = [runpack_identity, archived_instant, state_identity, seal];
+    const marked = await query(MARK, [...run, head.revision, head.record_id, ...marks]);
+    if (marked.length === 0) return false;
+    await query(PUT_STATE, [...run, state]);
+    for (let after = 0; after < head.revision; after += EMPTIED_AT_ONCE) {
+      await query(EMPTY_RECORDS, [...run, after, after + EMPTIED_AT_ONCE]);
+    }
+    await query(DROP_SNAPSHOTS, run);
+    return true;
+  });
+}
+
+/** The tombstone of an archived run; null for any other. */
+export async function findTombstone(database: Database, sha256: Sha256, runKey: RunKey): Promise<Tombstone | null> {
+  const run = await findHead(database, sha256, runKey);
+  if (run?.archived === undefined) return null;
+  const [row] = await database.query(GET_TOMBSTONE, [runKey.namespace_id, runKey.run_id]);
+  return toTombstone(sha256, run, row ?? {});
+}
