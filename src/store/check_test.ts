@@ -22,7 +22,7 @@ Deno.test("checkStore() reports every problem, and continues after each", () =>
     const subjects = new Set(problems.map((problem) => problem.what));
     assert.deepEqual([...subjects].sort(), ["artifact", "law", "record", "schema", "snapshot"]);
     assert.ok(problems.length >= 8, JSON.stringify(problems));
-    const rows = { laws: 1, runs: 1, records: 4, material: 1, artifacts: 1, snapshots: 1 };
+    const rows = { laws: 1, runs: 1, archived_runs: 0, records: 4, material: 1, artifacts: 1, snapshots: 1 };
     assert.deepEqual(counts, { ...rows, schemas: 1, typed_providers: 1 });
   }));
 

@@ -132,6 +132,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["store_busy", "scenario_status", RUN, { retry_after_ms: 5 }, [["scenario_status", AGAIN, RUN]]],
   ["store_unavailable", "scenario_status", RUN, { retry_after_ms: 1000 }, [["scenario_status", AGAIN, RUN]]],
+  ["run_archived", "scenario_history", RUN, {}, [["scenario_history", AGAIN, RUN]]],
   ["store_full", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
   ["runs_not_indexed", "runs_list", { namespace_id: 2 }, {}, [["runs_list", AGAIN, { namespace_id: 2 }]]],
   ["store_closed", "scenario_status", RUN, {}, [["scenario_status", AGAIN, RUN]]],
