@@ -146,6 +146,7 @@ const NOWHERE_TO_WRITE = async (dataDir: string): Promise<void> => {
 
 const answering = (publication: Publication): Publisher => ({
   publish: () => Promise.resolve(publication),
+  mirrored: () => Promise.resolve(null),
   unready: () => Promise.resolve([]),
 });
 

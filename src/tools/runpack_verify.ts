@@ -9,6 +9,7 @@ import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
+import { RepositoryError } from "../runpack/host/repository.ts";
 import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
 import { authorise } from "./services/authorise.ts";
@@ -48,7 +49,8 @@ export function runpackVerify(services: Services): Tool {
     description:
       "Verifies a runpack exported here from its own material alone, claim by claim. full_replay_v1 decides every record again.",
     details:
-      "Verifies a runpack that was exported here, from its own material alone: no network, provider or clock. The report " +
+      "Verifies a runpack that was exported here, or that another server mirrored to the object store, from its own " +
+      "material alone: no network, provider or clock. The report " +
       "has one status for each of 29 claims: satisfied, violated (with reason), unavailable (the material cannot settle " +
       "it) or not_requested. Profile integrity_only_v1 evaluates three claims on bytes; full_replay_v1 decides every " +
       "record again. runpack_export returns the runpack_identity.",
@@ -88,8 +90,13 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
-  const source = localPackSource(root, decoded.runpack_identity);
-  if (!await isVisible(services, decoded, await source.manifest(), call)) return notFound(services, decoded);
+  const manifest = await localPackSource(root, decoded.runpack_identity).manifest();
+  const refused = manifest === "missing"
+    ? await fetchMirrored(services, decoded, call)
+    : await isVisible(services, decoded, manifest, call)
+    ? null
+    : notFound(services, decoded);
+  if (refused !== null) return refused;
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,
@@ -106,6 +113,22 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
       return failure("schema_worker_unavailable", "Cannot verify runpack: the caller disconnected");
     }
     throw error;
+  }
+}
+
+/** Fetches a pack that another server has exported. Returns the answer of the call where it cannot be verified. */
+async function fetchMirrored(services: Services, decoded: Input, call: Call): Promise<ToolAnswer | null> {
+  try {
+    const pack = await (await services.publisher()).mirrored(decoded.runpack_identity);
+    if (pack === null || !await isVisible(services, decoded, pack.manifest, call)) return notFound(services, decoded);
+    await pack.fetch();
+    return null;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    const message = `Cannot fetch runpack "${decoded.runpack_identity}" from the object store`;
+    return error.code === "integrity_failure"
+      ? failure("store_corrupt", `${message}: it is damaged there`)
+      : failure("store_unavailable", `${message}: it is not available now`);
   }
 }
 

@@ -6,7 +6,9 @@ import type { JsonObject } from "../canonical/json.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { openLocalRepository } from "../runpack/host/local_repository.ts";
-import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
+import { repositoryFolder } from "../runpack/host/open_publisher.ts";
+import { createPublisher } from "../runpack/host/publish.ts";
+import { type Repository, RepositoryError } from "../runpack/host/repository.ts";
 import { identifyBytes } from "../canonical/identity.ts";
 import { CLAIM_NAMES } from "../runpack/verify/claims.ts";
 import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
@@ -34,6 +36,7 @@ async function withPack(
   test: (scene: Scene) => Promise<void>,
   roles: boolean = false,
   judged: SchemaSandboxError | null = null,
+  mirror: (() => Promise<Repository>) | null = null,
 ): Promise<void> {
   const dataDir = await Deno.makeTempDir();
   const open = testConfig();
@@ -50,7 +53,8 @@ async function withPack(
       await test({ bench, dataDir, identity: runpack_identity });
     }, {
       change: (services) => {
-        const publisher = openPublisher({ sha256, runs: services.runs, dataDir, storage: null, signer: null });
+        const local = openLocalRepository(repositoryFolder(dataDir));
+        const publisher = createPublisher({ sha256, runs: services.runs, local, mirror, signer: null });
         const { environment } = services;
         const schemaSandbox = judged === null
           ? services.schemaSandbox
@@ -167,6 +171,52 @@ async function putPack(dataDir: string, pack: MemoryPack): Promise<string> {
 }
 
 // Why a JSON Schema gave no verdict, and the error of the tool; null: a report.
+/** A test on a server that lost its runpacks, with a mirror that can be down. */
+async function withMirror(
+  test: (scene: Scene, mirror: { folder: string; isDown: boolean }) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const mirror = { folder, isDown: false };
+  const repository = openLocalRepository(folder);
+  try {
+    await withPack(
+      async (scene) => {
+        await Deno.remove(repositoryFolder(scene.dataDir), { recursive: true });
+        await test(scene, mirror);
+      },
+      true,
+      null,
+      () => mirror.isDown ? Promise.reject(new RepositoryError("unavailable", "down")) : Promise.resolve(repository),
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("runpack_verify fetches a runpack of another server from the mirror, for callers that may see it", () =>
+  withMirror(async ({ bench, dataDir, identity }) => {
+    const input = { runpack_identity: identity, profile: "full_replay_v1" };
+    const hidden = await bench.fail("runpack_verify", input, READER);
+    assert.equal(hidden.code, "runpack_not_found");
+    await assert.rejects(Deno.stat(repositoryFolder(dataDir)), Deno.errors.NotFound);
+    const { report } = await bench.call("runpack_verify", input, ADMITTED);
+    assert.equal(statusOf(report as JsonObject, "pure_semantic_replay")["status"], "satisfied");
+    assert.ok((await Deno.stat(repositoryFolder(dataDir))).isDirectory);
+    const missing = await bench.fail("runpack_verify", { runpack_identity: "0".repeat(64) }, ADMITTED);
+    assert.equal(missing.code, "runpack_not_found");
+  }));
+
+Deno.test("runpack_verify says that the mirror is down, and reports damage there", () =>
+  withMirror(async ({ bench, identity }, mirror) => {
+    const input = { runpack_identity: identity };
+    mirror.isDown = true;
+    const down = await bench.fail("runpack_verify", input, ADMITTED);
+    assert.deepEqual([down.code, down.retryable], ["store_unavailable", true]);
+    mirror.isDown = false;
+    await Deno.remove(join(mirror.folder, "objects"), { recursive: true });
+    assert.equal((await bench.fail("runpack_verify", input, ADMITTED)).code, "store_corrupt");
+  }));
+
 const UNJUDGED = [
   ["deadline_exceeded", "schema_deadline_exceeded"],
   ["overloaded", "schema_worker_unavailable"],

@@ -12,19 +12,22 @@ import { assertAudited, driveStdio, type Edits, PRESETS, serveHttp } from "./pre
 
 Deno.test("config/ contains the presets of these tests, and gate accepts each that needs no values", () =>
   inFolder(async (folder) => {
-    const names = (await Array.fromAsync(Deno.readDir(PRESETS))).map(({ name }) => name).sort();
+    const entries = await Array.fromAsync(Deno.readDir(PRESETS));
+    const names = entries.map(({ name, isDirectory }) => isDirectory ? `${name}/gate.toml` : name).sort();
     assert.deepEqual(names, [
       "ci_release_gate.toml",
       "container_behind_proxy.toml",
       "desktop_stdio.toml",
+      "fleet/gate.toml",
       "hardened_bearer.toml",
       "local_http.toml",
       "mtls_host.toml",
     ]);
     for (const name of names) {
       const { code, stdout } = await gate(folder, "config", "check", `${PRESETS}${name}`);
-      assert.equal(code, name === "hardened_bearer.toml" ? 2 : 0, `${name}: ${stdout}`);
-      if (code !== 0) assert.equal(stdout.match(/bearer_tokens\[|principals\[/g)?.length, 4, stdout);
+      const placeholders = { "hardened_bearer.toml": 4, "fleet/gate.toml": 2 }[name] ?? 0;
+      assert.equal(code, placeholders === 0 ? 0 : 2, `${name}: ${stdout}`);
+      assert.equal(stdout.match(/bearer_tokens\[|principals\[/g)?.length ?? 0, placeholders, stdout);
     }
   }));
 

@@ -35,6 +35,18 @@ Deno.test("systemd takes every line of the unit", () =>
     assert.equal(code, 0);
   }));
 
+Deno.test("the unit of a fleet is that of the page, with an environment of its own", async () => {
+  const path = new URL("../../config/fleet/gate.service", import.meta.url);
+  const unit = await Deno.readTextFile(path);
+  const own = /^# GATE_DATABASE .*\nEnvironmentFile=\/etc\/gate\/gate\.env\n/m;
+  assert.match(unit, own);
+  assert.equal(unit.replace(own, ""), await deploymentBlock("ini", "[Unit]"));
+  await withUnit([["ExecStart=", "EnvironmentFile=/etc/gate/gate.env\nExecStart="]], async (written) => {
+    const { code, said } = await analyze("verify", written);
+    assert.deepEqual([said, code], ["", 0]);
+  });
+});
+
 Deno.test("systemd says so where a line of the unit is none", () =>
   withUnit([["ProtectClock=", "ProtectClocks="]], async (path) => {
     const { said } = await analyze("verify", path);

@@ -33,6 +33,13 @@ export type Publication =
 /** Called during an export: the number of objects written in a phase. */
 export type OnProgress = (phase: "export" | "mirror", objects: number) => void;
 
+/** A pack of the mirror. */
+export interface MirroredPack {
+  readonly manifest: Uint8Array;
+  /** Copies the pack into the local repository. Rejects with {@link RepositoryError}. */
+  readonly fetch: () => Promise<void>;
+}
+
 /** Exports runs. */
 export interface Publisher {
   /** Publishes a run at its accepted head. Rejects with {@link StoreError} only. */
@@ -40,6 +47,12 @@ export interface Publisher {
     runKey: RunKey,
     options?: { readonly withheld_conditions?: readonly string[]; readonly onProgress?: OnProgress },
   ) => Promise<Publication>;
+  /**
+   * A pack that another server has mirrored; null where the mirror does not have it, and without a mirror.
+   *
+   * @throws {RepositoryError}
+   */
+  readonly mirrored: (identity: Identity) => Promise<MirroredPack | null>;
   /**
    * The repositories that cannot accept a pack: the local one, or a mirror that overwrites. An unreachable mirror is
    * not reported: the local repository keeps its packs until it is reachable.
@@ -67,6 +80,7 @@ export const NOWHERE: Publisher = {
       message: "Cannot publish runpack: there is no data folder",
       runpack_identity: null,
     }),
+  mirrored: () => Promise.resolve(null),
   unready: () => Promise.resolve(["runpacks"]),
 };
 
@@ -85,6 +99,7 @@ export function createPublisher(parts: PublisherParts): Publisher {
   const lanes = { exporting: turns(EXPORTS_AT_ONCE), mirroring: turns(MIRRORS_AT_ONCE) };
   return {
     publish: (runKey, options = {}) => publish(parts, lanes, runKey, options),
+    mirrored: (identity) => findMirrored(parts, lanes.mirroring, identity),
     unready: async () => {
       const [local, mirror] = await Promise.allSettled([
         parts.local.ready(),
@@ -212,6 +227,16 @@ async function exportTo(
   }
   await local.putManifest(pack.runpack_identity, pack.bytes);
   return pack;
+}
+
+async function findMirrored(
+  { sha256, local, mirror }: PublisherParts,
+  turn: Turn,
+  identity: Identity,
+): Promise<MirroredPack | null> {
+  const contents = mirror === null ? null : await openContents(sha256, await mirror(), identity);
+  if (contents === null) return null;
+  return { manifest: contents.manifest, fetch: () => turn(() => copyPack(contents, local)) };
 }
 
 async function mirrorPack(
