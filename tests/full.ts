@@ -134,9 +134,15 @@ export const FULL_STEPS: readonly Step[] = [
     name: "several servers on one database",
     kind: "tests",
     options: [],
-    paths: ["tests/full/fleet_test.ts", "tests/full/fleet_audit_test.ts"],
+    paths: ["tests/full/fleet_test.ts", "tests/full/fleet_audit_test.ts", "tests/full/fleet_drills_test.ts"],
     minutes: 5,
-    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+    needs: [
+      { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
+      {
+        program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
+        debianPackage: "libfaketime",
+      },
+    ],
   },
   {
     name: "runpacks in a browser",
@@ -186,12 +192,17 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "nice", debianPackage: "coreutils" }],
   },
   {
-    name: "runpacks in a real object store",
+    name: "runpacks in a real object store, and a fleet that is brought up and broken",
     kind: "tests",
     options: [],
     paths: ["tests/full/s3"],
     minutes: 10,
     needs: [
+      { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
+      { program: "nginx", debianPackage: "nginx" },
+      { program: "openssl", debianPackage: "openssl" },
+      { program: "curl", debianPackage: "curl" },
+      { program: "ps", debianPackage: "procps" },
       { program: "ceph-mon", debianPackage: "ceph-mon" },
       { program: "ceph-mgr", debianPackage: "ceph-mgr" },
       { program: "ceph-osd", debianPackage: "ceph-osd" },

@@ -167,6 +167,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/several_servers.md"],
   },
   {
+    doc_id: "fleet",
+    doc_role: "pattern",
+    doc_title: "A fleet: deployment and drills",
+    description: "Three servers behind nginx on PostgreSQL with a standby: setting it up, what fails over, drills",
+    suffix: "fleet",
+    files: ["guide/fleet.md"],
+  },
+  {
     doc_id: "configuration",
     doc_role: "ontology",
     doc_title: "Configuration",
