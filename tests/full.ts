@@ -169,6 +169,23 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "jq", debianPackage: "jq" }],
   },
   {
+    name: "a release, built twice and installed in every way",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/release_test.ts"],
+    minutes: 10,
+    needs: [
+      { program: "git", debianPackage: "git" },
+      { program: "node", debianPackage: "nodejs" },
+      { program: "npm", debianPackage: "npm" },
+      { program: "dpkg-deb", debianPackage: "dpkg" },
+      { program: "lintian", debianPackage: "lintian" },
+      { program: "skopeo", debianPackage: "skopeo" },
+      { program: "umoci", debianPackage: "umoci" },
+      { program: "unzip", debianPackage: "unzip" },
+    ],
+  },
+  {
     name: "large public OpenAPI documents",
     kind: "tests",
     options: [],

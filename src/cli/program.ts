@@ -25,6 +25,7 @@ import {
 import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
+import { addRelease } from "./release/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
 import { addScenario } from "./scenario/commands.ts";
@@ -97,6 +98,7 @@ export function buildProgram(finish: Finish): Command {
   addRunpack(program, finish);
   addStore(program, finish);
   addAudit(program, finish);
+  addRelease(program, finish);
   program.commandsGroup("Help:");
   addCompletions(program, finish);
   addHelp(program, finish);

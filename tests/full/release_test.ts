@@ -1,0 +1,374 @@
+/**
+ * A release as users get it: built twice, judged by the programs of each format, checked for planted changes, and installed in every way
+ * that this machine has. Each installed gate takes the release gate through its stages, driven by the official client.
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { sha256 } from "@/evidence/host_primitives.ts";
+import { packSigner } from "@/runpack/host/signing.ts";
+import { VERSION } from "@/config/product_version.ts";
+import { ENDPOINT, serveVersion } from "../../docs/examples/release_gate/checks.ts";
+import type { Json } from "../../docs/examples/release_gate/gate_session.ts";
+import { gate, inFolder } from "../e2e/gate_command.ts";
+import { PLATFORMS } from "../release/program.ts";
+import { writeRelease } from "../release/main.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const EXAMPLE = join(ROOT, "docs/examples/release_gate");
+const KEY = new Uint8Array(32).fill(7);
+const COMMIT = "a".repeat(40);
+const HERE = PLATFORMS.filter(({ target }) => target === Deno.build.target);
+const CPU = HERE[0]?.cpu ?? "x64";
+
+/** Runs a program to its end; fails with its output where it fails. */
+async function run(command: string, args: readonly string[], options: Deno.CommandOptions = {}): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], ...options }).output();
+  const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.ok(success, `${command} ${args.join(" ")}\n${out}${errors}`);
+  return out ?? "";
+}
+
+/** A release of this machine's platform, with the public key of its signer beside it. */
+async function withRelease(test: (release: string, publicKey: string, folder: string) => Promise<void>): Promise<void> {
+  await inFolder(async (folder) => {
+    const release = join(folder, `gate-${VERSION}`);
+    await writeRelease({ output: release, platforms: HERE, key: KEY });
+    const signer = packSigner(sha256, KEY);
+    assert.ok(signer !== null);
+    await Deno.writeFile(join(folder, "gate-release.pub"), signer.publicKey);
+    await test(release, join(folder, "gate-release.pub"), folder);
+  });
+}
+
+/** An installed gate: the command that starts it, and a folder that both it and the test can use. */
+interface Installed {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The folder as the test names it. */
+  readonly outside: string;
+  /** The same folder as the installed gate names it. */
+  readonly inside: string;
+  readonly uninstall?: () => Promise<unknown>;
+}
+
+async function runInstalled({ command, args, env, outside }: Installed, words: readonly string[]): Promise<string> {
+  return await run(command, [...args, ...words], { clearEnv: true, env: { ...env }, cwd: outside });
+}
+
+/** Takes a run of the release gate to its end, and verifies its runpack with the same gate. */
+async function driveReleaseGate(installed: Installed): Promise<void> {
+  const { outside, inside, command, args, env } = installed;
+  const endpoint = serveVersion();
+  try {
+    await Deno.mkdir(join(outside, "evidence"), { recursive: true });
+    await Deno.copyFile(join(EXAMPLE, "gate.toml"), join(outside, "gate.toml"));
+    const law = await Deno.readTextFile(join(EXAMPLE, "scenario.yaml"));
+    await Deno.writeTextFile(join(outside, "scenario.yaml"), law.replaceAll(ENDPOINT, endpoint.url));
+    const passed = { exit_code: 0 };
+    const results = { commit: COMMIT, format: passed, lint: passed, types: passed, tests: { passed: 9, failed: 0 } };
+    await Deno.writeTextFile(join(outside, "evidence/results.json"), JSON.stringify(results));
+    const spec = JSON.parse(await runInstalled(installed, ["scenario", "build", `${inside}/scenario.yaml`])) as Json;
+    const transport = new StdioClientTransport({
+      command,
+      args: [...args, "serve", "--config", `${inside}/gate.toml`],
+      env: { ...env, RELEASE_BRANCH: "main" },
+      cwd: outside,
+      stderr: "inherit",
+    });
+    const client = new Client({ name: "release-test", version: "1.0.0" });
+    await client.connect(transport);
+    try {
+      const { run_id } = await complete(client, spec);
+      const words = ["runpack", "export", "--namespace", "2", "--run", run_id, "--config", `${inside}/gate.toml`];
+      await runInstalled(installed, [...words, "--out", `${inside}/release.runpack`]);
+    } finally {
+      await client.close();
+    }
+    const said = await runInstalled(installed, ["runpack", "verify", `${inside}/release.runpack`]);
+    assert.match(said, /^Complete[,;]? /, said);
+  } finally {
+    await endpoint.close();
+  }
+}
+
+async function complete(client: Client, spec: Json): Promise<{ readonly run_id: string }> {
+  const call = async (name: string, input: Json): Promise<Json> => {
+    const { structuredContent, isError } = await client.callTool({ name, arguments: { ...input } });
+    assert.ok(isError !== true, JSON.stringify(structuredContent));
+    return structuredContent as Json;
+  };
+  const decide = async (name: string, input: Json): Promise<Json> => {
+    const { outcome } = await call(name, input);
+    assert.equal(outcome.outcome, "accepted", JSON.stringify(outcome));
+    return outcome.result;
+  };
+  const identity = (): string => crypto.randomUUID().replaceAll("-", "");
+  const { scenario_law_identity } = await call("scenario_define", { spec });
+  const text = (parameter_id: string, value: string): Json => ({
+    parameter_id,
+    value: { value, value_type: "String" },
+  });
+  const { run_key } = await decide("scenario_start", {
+    namespace_id: 2,
+    scenario_id: "release-gate",
+    scenario_law_identity,
+    creation_request_id: identity(),
+    correlation: { kind: "unset" },
+    genesis: { kind: "parameters", parameters: [text("version", VERSION), text("commit", COMMIT)] },
+  });
+  const key = { ...run_key, scenario_id: "release-gate" };
+  const step = async (tool: string, stage_id: string): Promise<Json> => {
+    const { accepted_head: expected_head } = await call("scenario_status", key);
+    return await decide(tool, { ...key, stage_id, operation_id: identity(), expected_head });
+  };
+  for (const stage of ["static-checks", "tests", "release"]) {
+    await step("scenario_open_stage", stage);
+    const { attempt } = await step("scenario_evaluate_stage", stage);
+    assert.equal(attempt.outcome, "true", JSON.stringify(attempt));
+  }
+  assert.equal((await call("scenario_status", key))["status"], "complete");
+  return run_key;
+}
+
+/** A home without anything in it, and a path without Deno and Node. */
+async function emptyHome(folder: string): Promise<Record<string, string>> {
+  await Deno.mkdir(join(folder, "home"));
+  return { HOME: join(folder, "home"), PATH: "/usr/bin:/bin" };
+}
+
+async function here(folder: string, command: string): Promise<Installed> {
+  const work = join(folder, "work");
+  await Deno.mkdir(work);
+  return { command, args: [], env: await emptyHome(folder), outside: work, inside: work };
+}
+
+/** Starts a command as the manifest of a bundle says. */
+async function asManifestSays(folder: string): Promise<Installed> {
+  const manifest = JSON.parse(await Deno.readTextFile(join(folder, "bundle/manifest.json")));
+  const { command, args } = manifest.server.mcp_config as { command: string; args: string[] };
+  assert.deepEqual(args, ["serve", "--data-dir", "${user_config.data_folder}"]);
+  return await here(folder, command.replace("${__dirname}", join(folder, "bundle")));
+}
+
+async function inChroot(folder: string): Promise<Installed> {
+  const root = join(folder, "bundle/rootfs");
+  for (const name of ["work", "proc"]) await Deno.mkdir(join(root, name));
+  // Every runtime of containers mounts it.
+  await run("mount", ["--bind", "/proc", join(root, "proc")]);
+  const uninstall = (): Promise<unknown> => run("umount", [join(root, "proc")]);
+  const { config } = JSON.parse(await run("skopeo", ["inspect", "--config", `oci:${folder}/layout:${VERSION}`]));
+  const [command, ...args] = config.Entrypoint as string[];
+  const env = Object.fromEntries((config.Env as string[]).map((one) => one.split("=", 2)));
+  return {
+    command: "chroot",
+    args: [root, command ?? "", ...args],
+    env,
+    outside: join(root, "work"),
+    inside: "/work",
+    uninstall,
+  };
+}
+
+/** A signal to the launcher alone ends the server below it in order. */
+async function assertHandsSignalsOn({ command, env, outside }: Installed): Promise<void> {
+  const options: Deno.CommandOptions = { clearEnv: true, env, cwd: outside, stdin: "piped", stderr: "piped" };
+  const child = new Deno.Command(command, { ...options, args: ["serve"], stdout: "null" }).spawn();
+  const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  let said = "";
+  while (!said.includes("\n")) said += (await reader.read()).value ?? "";
+  child.kill("SIGTERM");
+  for (let part = await reader.read(); !part.done; part = await reader.read()) said += part.value;
+  const { code, signal } = await child.status;
+  assert.deepEqual({ code, signal }, { code: 0, signal: null }, said);
+  await child.stdin.close().catch(() => {});
+}
+
+/** Ways to install a release: what is done to the folder, and the gate that is then there. */
+const WAYS: readonly {
+  readonly what: string;
+  readonly install: (release: string, folder: string) => Promise<Installed>;
+}[] = [
+  {
+    what: "the archive, unpacked",
+    install: async (release, folder) => {
+      await run("tar", ["-xzf", `${release}/gate-${VERSION}-linux-${CPU}.tar.gz`, "-C", folder]);
+      return await here(folder, `${folder}/gate-${VERSION}-linux-${CPU}/bin/gate`);
+    },
+  },
+  {
+    what: "the Debian package, unpacked into a root",
+    install: async (release, folder) => {
+      const architecture = CPU === "x64" ? "amd64" : "arm64";
+      await run("dpkg-deb", ["-x", `${release}/gate_${VERSION}_${architecture}.deb`, `${folder}/tree`]);
+      return await here(folder, `${folder}/tree/usr/bin/gate`);
+    },
+  },
+  {
+    what: "the npm launcher with the package of its platform",
+    install: async (release, folder) => {
+      const tarballs = [`gate-npm-${VERSION}.tgz`, `gate-npm-linux-${CPU}-${VERSION}.tgz`].map((name) =>
+        `${release}/${name}`
+      );
+      await Deno.writeTextFile(join(folder, "package.json"), "{}");
+      const flags = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
+      await run("npm", ["install", ...flags, ...tarballs], { cwd: folder });
+      const installed = await here(folder, `${folder}/node_modules/.bin/gate`);
+      const withNode = { ...installed, env: { ...installed.env, PATH: Deno.env.get("PATH") ?? "" } };
+      await assertHandsSignalsOn(withNode);
+      return withNode;
+    },
+  },
+  {
+    what: "the bundle for desktop clients, started as its manifest says",
+    install: async (release, folder) => {
+      await run("unzip", ["-q", `${release}/gate-${VERSION}-linux-${CPU}.mcpb`, "-d", `${folder}/bundle`]);
+      return await asManifestSays(folder);
+    },
+  },
+  {
+    what: "the container image, its layers as a root",
+    install: async (release, folder) => {
+      await Deno.mkdir(join(folder, "layout"));
+      await run("tar", ["-xf", `${release}/gate-${VERSION}-linux-${CPU}.oci.tar`, "-C", `${folder}/layout`]);
+      await run("umoci", ["unpack", "--image", `${folder}/layout:${VERSION}`, `${folder}/bundle`]);
+      return await inChroot(folder);
+    },
+  },
+];
+
+Deno.test("a release: its formats, its installations, and its verification", (t) =>
+  withRelease(async (release, publicKey, folder) => {
+    await t.step("a second build has the same bytes", async () => {
+      const second = join(folder, "second");
+      await writeRelease({ output: second, platforms: HERE, key: KEY });
+      await run("diff", ["-r", release, second]);
+      await Deno.remove(second, { recursive: true });
+    });
+    await t.step(
+      "sha256sum reads the list",
+      () => run("sha256sum", ["--strict", "-c", "SHA256SUMS"], { cwd: release }).then(() => {}),
+    );
+    for (const { what, install } of WAYS) {
+      await t.step(`${what}: drives the release gate to a verified runpack`, async () => {
+        await inFolder(async (own) => {
+          const installed = await install(release, own);
+          try {
+            await driveReleaseGate(installed);
+          } finally {
+            await installed.uninstall?.();
+          }
+        });
+      });
+    }
+    for (const { what, judge } of JUDGES) await t.step(what, () => judge(release));
+    await t.step("gate release verify: the folder as it was built", async () => {
+      const { code, stdout } = await gate(folder, "release", "verify", release, "--trusted-key", publicKey);
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /files are the listed ones; signed by a trusted key, built from commit [0-9a-f]{40}\n$/);
+    });
+    for (const name of [...Deno.readDirSync(release)].map((entry) => entry.name)) {
+      await t.step(`gate release verify: one changed byte of ${name}`, () => changed(release, name, publicKey));
+    }
+  }));
+
+/** Flips one bit in the middle of a file, verifies, and flips it back. */
+async function changed(release: string, name: string, publicKey: string): Promise<void> {
+  const path = join(release, name);
+  const flip = async (): Promise<void> => {
+    using file = await Deno.open(path, { read: true, write: true });
+    const middle = Math.floor((await file.stat()).size / 2);
+    const byte = new Uint8Array(1);
+    await file.seek(middle, Deno.SeekMode.Start);
+    await file.read(byte);
+    await file.seek(middle, Deno.SeekMode.Start);
+    await file.write(byte.map((value) => value ^ 1));
+  };
+  await flip();
+  const { code, stdout } = await gate(release, "release", "verify", release, "--trusted-key", publicKey, "--json");
+  await flip();
+  assert.equal(code, 6, stdout);
+  const { result } = JSON.parse(stdout) as { result: { differences: { file: string }[]; origin: string } };
+  const named = result.differences.map(({ file }) => file);
+  assert.ok(named.includes(name) || (name === "provenance.dsse.json" && result.origin === "not_signed"), stdout);
+}
+
+const VALIDATOR_PACKAGES = [
+  "@cyclonedx/cyclonedx-library@10.3.0",
+  "ajv@8.20.0",
+  "ajv-formats@3.0.1",
+  "ajv-formats-draft2019@1.6.1",
+];
+
+const VALIDATOR = `const { readFileSync } = require("node:fs");
+const { Validation } = require("@cyclonedx/cyclonedx-library");
+(async () => {
+  for (const path of process.argv.slice(2)) {
+    const fault = await new Validation.JsonStrictValidator("1.6").validate(readFileSync(path, "utf8"));
+    console.log(fault === null ? "valid" : "invalid");
+  }
+})();
+`;
+
+/** The programs that read a format, and what they say of ours. */
+const JUDGES: readonly { readonly what: string; readonly judge: (release: string) => Promise<void> }[] = [
+  {
+    what: "lintian finds no error and no warning in the Debian package",
+    judge: async (release) => {
+      const named = `${release}/gate_${VERSION}_${CPU === "x64" ? "amd64" : "arm64"}.deb`;
+      assert.equal(await run("lintian", ["--allow-root", "--fail-on", "error,warning", named]), "");
+    },
+  },
+  {
+    what: "skopeo reads the image",
+    judge: async (release) => {
+      const said = await run("skopeo", ["inspect", `oci-archive:${release}/gate-${VERSION}-linux-${CPU}.oci.tar`]);
+      assert.equal((JSON.parse(said) as { Os: string }).Os, "linux");
+    },
+  },
+  {
+    what: "the tool of the bundle format accepts the manifest",
+    judge: (release) =>
+      inFolder(async (own) => {
+        await run("unzip", [
+          "-q",
+          `${release}/gate-${VERSION}-linux-${CPU}.mcpb`,
+          "manifest.json",
+          "bin/gate",
+          "-d",
+          own,
+        ]);
+        const said = await run("npx", ["-y", "@anthropic-ai/mcpb@2.1.2", "validate", `${own}/manifest.json`]);
+        assert.match(said, /passes/);
+      }),
+  },
+  {
+    what: "the library of the bill of materials accepts it",
+    judge: (release) =>
+      inFolder(async (own) => {
+        const flags = ["--no-audit", "--no-fund", "--omit=optional", "--prefix", own];
+        await run("npm", ["install", ...flags, ...VALIDATOR_PACKAGES]);
+        await Deno.writeTextFile(`${own}/validate.cjs`, VALIDATOR);
+        await Deno.writeTextFile(
+          `${own}/planted.json`,
+          '{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{}]}',
+        );
+        const said = await run("node", [`${own}/validate.cjs`, `${release}/sbom.cdx.json`, `${own}/planted.json`]);
+        assert.equal(said, "valid\ninvalid\n");
+      }),
+  },
+  {
+    what: "the entry for registries has what its schema limits",
+    judge: async (release) => {
+      const entry = JSON.parse(await Deno.readTextFile(`${release}/server.json`)) as Json;
+      assert.match(entry["name"], /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+      assert.ok(entry["description"].length <= 100);
+      for (const { registryType, fileSha256 } of entry["packages"]) {
+        if (registryType === "mcpb") assert.match(fileSha256, /^[0-9a-f]{64}$/);
+      }
+    },
+  },
+];

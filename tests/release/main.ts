@@ -1,0 +1,152 @@
+/**
+ * `deno task release OUTPUT --key FILE [--target TARGET]... [--downloads URL]`: a folder with every package of a release, their digests
+ * and the signed provenance. The same commit gives the same bytes.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { join, resolve } from "node:path";
+import {
+  encodeProvenance,
+  encodeSums,
+  PROVENANCE_FILE,
+  SUMS_FILE,
+} from "../../src/runpack/format/release_provenance.ts";
+import { VERSION } from "../../src/config/product_version.ts";
+import { sha256 } from "../../src/evidence/host_primitives.ts";
+import { packSigner } from "../../src/runpack/host/signing.ts";
+import type { PackageFile } from "./archives.ts";
+import { billOfMaterials, formula, serverEntry } from "./documents.ts";
+import {
+  archivePackage,
+  containerImage,
+  debianPackage,
+  desktopBundle,
+  digestOf,
+  npmLauncher,
+  npmPlatformPackage,
+} from "./packages.ts";
+import { installedFiles, type Platform, PLATFORMS, type Program, readProgram } from "./program.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+/** Where packages are offered for download. */
+const DOWNLOADS = `https://github.com/gate-authors/gate/releases/download/v${VERSION}`;
+
+/** What to release. */
+export interface Release {
+  readonly output: string;
+  readonly platforms: readonly Platform[];
+  /** The bytes of the file with the private key that signs the provenance. */
+  readonly key: Uint8Array;
+  readonly downloads?: string;
+  readonly report?: (line: string) => void;
+}
+
+/** Writes the folder of a release. It must not exist. */
+export async function writeRelease({ output, platforms, key, downloads = DOWNLOADS, report }: Release): Promise<void> {
+  const signer = packSigner(sha256, key);
+  if (signer === null) throw new Error("Cannot release: the key is not an Ed25519 private key");
+  const [commit, seconds] = await lastCommit();
+  const program = await readProgram();
+  await Deno.mkdir(output);
+  const digests = new Map<string, string>();
+  const write = async (file: PackageFile): Promise<PackageFile> => {
+    await Deno.writeFile(join(output, file.path), file.bytes, { createNew: true });
+    digests.set(file.path, digestOf(file.bytes));
+    report?.(`${file.path}  ${(file.bytes.length / 1e6).toFixed(1)} MB`);
+    return file;
+  };
+  const [archives, bundles]: [PackageFile[], PackageFile[]] = [[], []];
+  for (const platform of platforms) {
+    for (const file of await packagesOf(program, platform, seconds)) {
+      await write(file);
+      if (file.path.endsWith(".tar.gz")) archives.push(file);
+      if (file.path.endsWith(".mcpb")) bundles.push(file);
+    }
+  }
+  await write(npmLauncher(platforms, seconds));
+  await write(billOfMaterials(program.dependencies));
+  await write(serverEntry(bundles, downloads));
+  await write(formula(archives, downloads));
+  await write({ path: SUMS_FILE, bytes: new TextEncoder().encode(encodeSums(digests)) });
+  const statement = encodeProvenance(digests, predicateOf(commit, platforms));
+  await Deno.writeTextFile(join(output, PROVENANCE_FILE), `${signer.signStatement(statement)}\n`, { createNew: true });
+}
+
+async function packagesOf(program: Program, platform: Platform, seconds: number): Promise<readonly PackageFile[]> {
+  const installed = await installedFiles(program, platform);
+  const debian = await debianPackage(installed, platform, seconds);
+  // The base of an image comes from this machine.
+  const image = platform.os === "linux" && platform.target === Deno.build.target
+    ? [await containerImage(installed, platform, seconds)]
+    : [];
+  return [
+    archivePackage(installed, platform, seconds),
+    desktopBundle(installed, platform, seconds),
+    npmPlatformPackage(installed, platform, seconds),
+    ...debian === null ? [] : [debian],
+    ...image,
+  ];
+}
+
+/** A SLSA provenance v1: from which commit, with which runtime, for which platforms. */
+function predicateOf(commit: string, platforms: readonly Platform[]): Parameters<typeof encodeProvenance>[1] {
+  return {
+    buildDefinition: {
+      buildType: "urn:gate:release:v1",
+      externalParameters: { version: VERSION, targets: platforms.map(({ target }) => target) },
+      internalParameters: {},
+      resolvedDependencies: [
+        { uri: "git+https://github.com/gate-authors/gate", digest: { gitCommit: commit } },
+        { uri: `pkg:npm/deno@${Deno.version.deno}` },
+      ],
+    },
+    runDetails: { builder: { id: "urn:gate:release-task" }, metadata: {} },
+  };
+}
+
+/** The commit of this checkout and its time, Unix time in seconds. */
+async function lastCommit(): Promise<readonly [string, number]> {
+  const args = ["log", "-1", "--format=%H %ct"];
+  const { success, stdout } = await new Deno.Command("git", { args, cwd: ROOT, stderr: "inherit" }).output();
+  const [commit = "", seconds = ""] = new TextDecoder().decode(stdout).trim().split(" ");
+  if (!success || seconds === "") throw new Error("Cannot release: this is not a checkout of git");
+  return [commit, Number(seconds)];
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      key: { type: "string" },
+      target: { type: "string", multiple: true, default: [Deno.build.target] },
+      downloads: { type: "string" },
+    },
+  });
+  const platforms = PLATFORMS.filter(({ target }) => values.target.includes(target));
+  const [output, ...rest] = positionals;
+  if (
+    output === undefined || rest.length > 0 || values.key === undefined || platforms.length !== values.target.length
+  ) {
+    const known = PLATFORMS.map(({ target }) => target).join(", ");
+    console.error(`Usage: deno task release OUTPUT --key FILE [--target TARGET]...; targets are ${known}`);
+    return 2;
+  }
+  await writeRelease({
+    output: fromCaller(output),
+    platforms,
+    key: await Deno.readFile(fromCaller(values.key)),
+    ...values.downloads === undefined ? {} : { downloads: values.downloads },
+    report: (line) => console.log(line),
+  });
+  return 0;
+}
+
+/** A path from the folder that the task was called in: tasks run in that of `deno.json`. */
+function fromCaller(path: string): string {
+  return resolve(Deno.env.get("INIT_CWD") ?? Deno.cwd(), path);
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

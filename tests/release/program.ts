@@ -1,0 +1,200 @@
+/**
+ * The files of an installed gate. Where no base of an executable is at hand, that is the runtime, the program and its packages under a
+ * launcher; both start the same program with the same permissions.
+ *
+ * @module
+ */
+
+import { stripTypeScriptTypes } from "node:module";
+
+import { readTree } from "../checks/tree.ts";
+import { isTest } from "../checks/layering.ts";
+import type { PackageFile } from "./archives.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const encoder = new TextEncoder();
+
+/** A platform that gate is released for. */
+export interface Platform {
+  /** As the runtime names it. */
+  readonly target: string;
+  /** As Node names its system and processor. */
+  readonly os: "darwin" | "linux" | "win32";
+  readonly cpu: "arm64" | "x64";
+  /** The npm package that holds the runtime. */
+  readonly runtime: string;
+}
+
+/** Every platform of a release. */
+export const PLATFORMS: readonly Platform[] = [
+  { target: "aarch64-apple-darwin", os: "darwin", cpu: "arm64", runtime: "@deno/darwin-arm64" },
+  { target: "aarch64-pc-windows-msvc", os: "win32", cpu: "arm64", runtime: "@deno/win32-arm64" },
+  { target: "aarch64-unknown-linux-gnu", os: "linux", cpu: "arm64", runtime: "@deno/linux-arm64-glibc" },
+  { target: "x86_64-apple-darwin", os: "darwin", cpu: "x64", runtime: "@deno/darwin-x64" },
+  { target: "x86_64-pc-windows-msvc", os: "win32", cpu: "x64", runtime: "@deno/win32-x64" },
+  { target: "x86_64-unknown-linux-gnu", os: "linux", cpu: "x64", runtime: "@deno/linux-x64-glibc" },
+];
+
+/** A package of npm that gate runs. */
+export interface Dependency {
+  readonly name: string;
+  readonly version: string;
+  readonly folder: string;
+}
+
+/** What is installed, in the order of paths. */
+export interface Program {
+  readonly files: readonly PackageFile[];
+  readonly dependencies: readonly Dependency[];
+}
+
+/** Parts of packages that the program never reads. Licences stay. */
+const UNUSED_FILE = /\.(map|md|[cm]?ts|flow)$|(^|\/)\./;
+
+/** Reads the program of this checkout: modules, documents, settings and packages, without tests. */
+export async function readProgram(): Promise<Program> {
+  const dependencies = await readDependencies();
+  const tree = await readTree();
+  const own = tree.filter(({ path }) => path === "main.ts" || /^(src|docs)\//.test(path) && !isTest(path));
+  const texts = own.map(({ path, text }) =>
+    path.endsWith(".ts")
+      ? { path: asJavaScript(path), bytes: encoder.encode(javaScriptOf(text)) }
+      : { path, bytes: encoder.encode(text) }
+  );
+  const packages = dependencies.flatMap(({ name, folder }) =>
+    filesUnder(folder).filter((path) => !UNUSED_FILE.test(path)).map((path) => ({
+      path: `node_modules/${name}/${path}`,
+      bytes: Deno.readFileSync(`${folder}/${path}`),
+    }))
+  );
+  const licence = { path: "LICENSE", bytes: await Deno.readFile(`${ROOT}LICENSE`) };
+  return { files: [...texts, ...packages, licence, await settings(dependencies)], dependencies };
+}
+
+function asJavaScript(path: string): string {
+  return path.replace(/\.ts$/, ".js");
+}
+
+/** A relative path to a module of gate, at the end of a text in quotes. */
+const MODULE_PATH = /(?<=["'`](?:\.\.?\/|src\/|main)[^"'`\n]*)\.ts(?=["'`])/g;
+
+/** A module in JavaScript: below a folder `node_modules`, where npm installs it, the runtime accepts nothing else. */
+function javaScriptOf(text: string): string {
+  return stripTypeScriptTypes(text, { mode: "transform" }).replaceAll(MODULE_PATH, ".js");
+}
+
+/** The settings of the program alone: its imports and the permissions of `serve` and `verify`. */
+async function settings(dependencies: readonly Dependency[]): Promise<PackageFile> {
+  const all = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)) as {
+    readonly imports: Readonly<Record<string, string>>;
+    readonly permissions: Readonly<Record<string, unknown>>;
+    readonly [name: string]: unknown;
+  };
+  const names = dependencies.map(({ name }) => name);
+  const imports = Object.entries(all.imports).filter(([, to]) =>
+    !to.startsWith("npm:") || names.some((name) => new RegExp(`^npm:/?${name}@`).test(to))
+  );
+  const { serve, verify } = all.permissions;
+  const kept = { ...all, imports: Object.fromEntries(imports), permissions: { serve, verify } } as Record<
+    string,
+    unknown
+  >;
+  for (const name of ["tasks", "fmt", "lint", "lock", "test", "exclude"]) delete kept[name];
+  return {
+    path: "deno.json",
+    bytes: encoder.encode(`${JSON.stringify({ ...kept, lock: false, nodeModulesDir: "manual" }, null, 2)}\n`),
+  };
+}
+
+interface ModuleGraph {
+  readonly modules: readonly { readonly npmPackage?: string }[];
+  readonly npmPackages: Readonly<Record<string, NpmPackage>>;
+}
+
+interface NpmPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: readonly string[];
+  readonly localPath: string;
+}
+
+async function readDependencies(): Promise<readonly Dependency[]> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--quiet", "main.ts"],
+    cwd: ROOT,
+    stdin: "null",
+    stderr: "inherit",
+  });
+  const { success, stdout } = await command.output();
+  if (!success) throw new Error("Cannot read the modules of gate");
+  const { modules, npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
+  const reached = new Set(modules.flatMap(({ npmPackage }) => npmPackage ?? []));
+  // A set that grows while it is walked is walked to its end.
+  for (const id of reached) npmPackages[id]?.dependencies.forEach((one) => reached.add(one));
+  const found = [...reached].sort().map((id) => {
+    const one = npmPackages[id];
+    if (one === undefined) throw new Error(`Cannot find package "${id}" in the graph of modules`);
+    return { name: one.name, version: one.version, folder: one.localPath };
+  });
+  const twice = found.find(({ name }, index) => found.findIndex((one) => one.name === name) < index);
+  if (twice !== undefined) throw new Error(`Cannot lay out packages: "${twice.name}" has two versions`);
+  return found;
+}
+
+function filesUnder(folder: string, before = ""): readonly string[] {
+  return [...Deno.readDirSync(`${folder}/${before}`)].filter(({ name }) => name !== "node_modules")
+    .flatMap(({ name, isDirectory }) => isDirectory ? filesUnder(folder, `${before}${name}/`) : [`${before}${name}`])
+    .sort();
+}
+
+/** The runtime for a platform: this one for its own, else the one of its npm package, which is downloaded. */
+export async function readRuntime({ target, runtime, os }: Platform): Promise<Uint8Array> {
+  if (target === Deno.build.target) return await Deno.readFile(Deno.execPath());
+  const specifier = `npm:${runtime}@${Deno.version.deno}`;
+  const args = ["info", "--json", "--quiet", "--no-config", "--no-lock", specifier];
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" })
+    .output();
+  if (!success) throw new Error(`Cannot download ${specifier}`);
+  const { npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
+  const folder = Object.values(npmPackages).find(({ name }) => name === runtime)?.localPath;
+  if (folder === undefined) throw new Error(`Cannot find ${specifier} in what was downloaded`);
+  return await Deno.readFile(`${folder}/${os === "win32" ? "deno.exe" : "deno"}`);
+}
+
+/** Arguments of the runtime before those of gate; paths begin with `folder`. */
+export function runtimeArguments(folder: string): readonly string[] {
+  const flags = ["--no-prompt", "--quiet", "--unstable-lazy-dynamic-imports", "--cached-only", "--no-lock"];
+  return ["run", ...flags, "--config", `${folder}deno.json`, "-P=serve", `${folder}main.js`];
+}
+
+const LAUNCHER = `#!/bin/sh
+# Starts gate with the runtime beside it. The process is replaced, so that signals reach gate.
+set -eu
+folder=$(dirname -- "$(readlink -f -- "$0")")/../lib/gate/
+DENO_NO_UPDATE_CHECK=1 OTEL_DENO=false exec "\${folder}deno" ${
+  runtimeArguments("${folder}").map((word) => word.includes("$") ? `"${word}"` : word).join(" ")
+} "$@"
+`;
+
+const WINDOWS_LAUNCHER = `@echo off\r
+setlocal\r
+set DENO_NO_UPDATE_CHECK=1\r
+set OTEL_DENO=false\r
+set "folder=%~dp0..\\lib\\gate\\"\r
+"%folder%deno.exe" ${runtimeArguments("%folder%").map((word) => word.includes("%") ? `"${word}"` : word).join(" ")} %*\r
+`;
+
+/** The installed tree of a platform: `bin/gate` and `lib/gate/`. */
+export async function installedFiles(program: Program, platform: Platform): Promise<readonly PackageFile[]> {
+  const isWindows = platform.os === "win32";
+  const launcher = isWindows
+    ? { path: "bin/gate.cmd", bytes: encoder.encode(WINDOWS_LAUNCHER) }
+    : { path: "bin/gate", bytes: encoder.encode(LAUNCHER), executable: true };
+  const runtime = {
+    path: `lib/gate/${isWindows ? "deno.exe" : "deno"}`,
+    bytes: await readRuntime(platform),
+    executable: true,
+  };
+  const inside = program.files.map((file) => ({ ...file, path: `lib/gate/${file.path}` }));
+  return [launcher, runtime, ...inside];
+}
