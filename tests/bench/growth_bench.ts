@@ -15,7 +15,7 @@ import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { SCENARIO } from "../simulation/crash/load.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { alternate, type BenchRow, makeRow } from "./harness.ts";
-import { type BenchRun, type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";
+import { type BenchRun, type CallTool, startBenchRuns, startRunsOf, submit } from "./mutation_bench.ts";
 import { openPeer, type StdioPeer } from "./stdio_load.ts";
 
 /** Runs of ten records in the small and in the large store. */
@@ -67,7 +67,15 @@ async function openSide(folder: string, runs: number): Promise<Side> {
   await fill(folder, runs);
   const gate = await openGate(folder);
   const call = callerOf(gate);
-  return { folder, gate, call, runs: [...used, ...await startBenchRuns(call, USED / 2)] };
+  return { folder, gate, call, runs: [...used, ...await startMore(call, USED / 2)] };
+}
+
+/** Starts further runs of the law that the store has. */
+async function startMore(call: CallTool, count: number): Promise<BenchRun[]> {
+  const { items } = await call("scenarios_list", { namespace_id: 2 }) as unknown as {
+    readonly items: readonly { readonly scenario_law_identity: string }[];
+  };
+  return await startRunsOf(call, count, items[0]?.scenario_law_identity ?? "");
 }
 
 function openGate(folder: string): Promise<StdioPeer> {
@@ -139,7 +147,7 @@ function named({ run_key }: BenchRun): JsonObject {
 
 /** Milliseconds of the first status of a long run, by processes that have answered about another run before. */
 async function firstReadRow({ folder, call, runs: [other] }: Side): Promise<BenchRow> {
-  const [long] = await startBenchRuns(call, 1);
+  const [long] = await startMore(call, 1);
   if (long === undefined || other === undefined) throw new Error("Cannot measure: there is no run");
   for (let revision = 1; revision < LONG; revision++) await submit(call, long);
   const taken: number[] = [];

@@ -61,11 +61,16 @@ async function acceptedResult<Result>(call: CallTool, tool: string, input: JsonO
 /** Defines the bench law and starts runs. */
 export async function startBenchRuns(call: CallTool, count: number): Promise<BenchRun[]> {
   const law = await call("scenario_define", { spec: SCENARIO as unknown as JsonObject });
+  return await startRunsOf(call, count, String(law["scenario_law_identity"]));
+}
+
+/** Starts runs of the bench law, which is registered. */
+export async function startRunsOf(call: CallTool, count: number, law: string): Promise<BenchRun[]> {
   const start = (): Promise<BenchRun> =>
     acceptedResult(call, "scenario_start", {
       namespace_id: 2,
       scenario_id: SCENARIO.scenario_id,
-      scenario_law_identity: law["scenario_law_identity"] ?? null,
+      scenario_law_identity: law,
       creation_request_id: identityOf(random),
       correlation: { kind: "unset" },
       genesis: { kind: "empty" },
