@@ -39,13 +39,12 @@ function silence(): void {
   };
   replace(globalThis, { console: new Proxy({}, { get: () => nothing }) });
   replace(Deno, { stdout: stream, stderr: stream, exit: refuse, kill: refuse });
-  const { process } = globalThis as unknown as { readonly process: { readonly nextTick: () => void } };
+  const { process } = globalThis as unknown as { readonly process: object };
   const env = Object.freeze({});
   const nodeStream = { write: () => true, end: nothing, on: nothing, once: nothing };
   replace(process, { stdout: nodeStream, stderr: nodeStream, env });
   replace(process, { exit: refuse, abort: refuse, kill: refuse, reallyExit: refuse });
-  // The runtime's HTTP/2 client looks up this one function of the global object.
-  replace(globalThis, { process: Object.freeze({ env, nextTick: process.nextTick.bind(process) }) });
+  replace(globalThis, { process: Object.freeze({ env }) });
 }
 
 function replace(target: object, members: Readonly<Record<string, unknown>>): void {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import net, { type Socket } from "node:net";
-import { setImmediate } from "node:timers";
 import tls from "node:tls";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../../types.ts";
+import type { HeaderField } from "./hpack.ts";
+import { beginExchange, type Exchange, type ExchangeEvents, type ExchangeFault } from "./http2_exchange.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 
 /** One call. */
@@ -67,7 +67,7 @@ export type UnaryAnswer = { readonly ok: true; readonly response: UnaryResponse 
 /** Bytes before each message of a body: a flag and a length of 32 bits. */
 export const FRAME_BYTES = 5;
 
-/** Header fields of a response, and trailers; the runtime resets a stream with more. */
+/** Fields of the headers of a response, and of its trailers. */
 const HEADER_LINES = 64;
 
 /** How far a call has progressed; the meaning of an error depends on it. */
@@ -78,7 +78,7 @@ interface Calling {
   readonly settle: (answer: UnaryAnswer) => void;
   stage: Stage;
   socket: Socket | null;
-  session: ClientHttp2Session | null;
+  exchange: Exchange | null;
   connectTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -96,7 +96,7 @@ export function callUnary(call: UnaryCall, signal: AbortSignal): Promise<UnaryAn
       call,
       stage: "connecting",
       socket: null,
-      session: null,
+      exchange: null,
       connectTimer: undefined,
       settle(answer): void {
         if (settled) return;
@@ -104,12 +104,9 @@ export function callUnary(call: UnaryCall, signal: AbortSignal): Promise<UnaryAn
         clearTimeout(timer);
         clearTimeout(calling.connectTimer);
         signal.removeEventListener("abort", abort);
-        // The runtime's HTTP/2 library ends the process if a session is destroyed while it reports an event of it.
-        setImmediate(() => {
-          calling.session?.destroy();
-          calling.socket?.destroy();
-          resolve(answer);
-        });
+        calling.exchange?.stop();
+        calling.socket?.destroy();
+        resolve(answer);
       },
     };
     const timer = setTimeout(
@@ -172,74 +169,70 @@ function request(calling: Calling, socket: Socket): void {
   const { call } = calling;
   calling.stage = "sent";
   clearTimeout(calling.connectTimer);
-  const session = http2.connect(`${call.tls === null ? "http" : "https"}://${call.authority}`, {
-    createConnection: () => socket,
-    maxHeaderListPairs: HEADER_LINES,
-    settings: { maxHeaderListSize: GRPC_LIMITS.headerBytes, enablePush: false },
-  });
-  calling.session = session;
-  session.on("error", (error) => failAt(calling, error));
-  session.on("goaway", () => fail(calling, "connection_failed", "the server closes the connection"));
-  session.on("close", () => failAt(calling, null));
-  const stream = session.request({
-    ":method": "POST",
-    ":path": call.path,
-    ":authority": call.authority,
-    ":scheme": call.tls === null ? "http" : "https",
-    "content-type": "application/grpc",
-    te: "trailers",
-    "grpc-timeout": `${call.timeoutMillis}m`,
-    "grpc-accept-encoding": "identity",
-    "user-agent": "gate/0.1",
-    ...Object.fromEntries(call.metadata),
-  });
-  readResponse(calling, stream);
   const frame = new Uint8Array(FRAME_BYTES + call.message.length);
   new DataView(frame.buffer).setUint32(1, call.message.length);
   frame.set(call.message, FRAME_BYTES);
-  stream.end(frame);
+  const fields: readonly HeaderField[] = [
+    [":method", "POST"],
+    [":scheme", call.tls === null ? "http" : "https"],
+    [":path", call.path],
+    [":authority", call.authority],
+    ["content-type", "application/grpc"],
+    ["te", "trailers"],
+    ["grpc-timeout", `${call.timeoutMillis}m`],
+    ["grpc-accept-encoding", "identity"],
+    ["user-agent", "gate/0.1"],
+    ...call.metadata,
+  ];
+  const limits = { headerBytes: GRPC_LIMITS.headerBytes, headerFields: HEADER_LINES };
+  const response = collectResponse(calling);
+  const exchange = beginExchange({ fields, body: frame }, limits, {
+    write: (bytes) => void socket.write(bytes),
+    ...response,
+    fail: (fault) => failExchange(calling, fault),
+  });
+  calling.exchange = exchange;
+  socket.on("data", exchange.receive);
 }
 
-/** Collects headers, frames and trailers. The runtime may report data before the headers that precede it. */
-function readResponse(calling: Calling, stream: ClientHttp2Stream): void {
+/** Collects headers, body and trailers within their limits. */
+function collectResponse(calling: Calling): Pick<ExchangeEvents, "fields" | "data" | "end"> {
   const { maximumBytes } = calling.call;
   const body = collectBytes(FRAME_BYTES + maximumBytes);
-  const seen: Record<string, string> = {};
-  let headersSeen = false;
-  const takeHeaders = (headers: IncomingHttpHeaders): void => {
-    const own = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
-    const bytes = own.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
-    if (bytes > GRPC_LIMITS.headerBytes) {
-      return fail(calling, "response_too_large", `the headers have more than ${GRPC_LIMITS.headerBytes} bytes`);
-    }
-    calling.stage = "answered";
-    Object.assign(seen, Object.fromEntries(own));
-  };
-  const finish = (): void => {
-    if (!headersSeen) return fail(calling, "provider_protocol_error", "the response has no headers");
-    calling.settle({ ok: true, response: responseOf(seen, body.bytes()) });
-  };
-  stream.on("response", (headers) => {
-    headersSeen = true;
-    takeHeaders(headers);
-  });
-  stream.on("trailers", takeHeaders);
+  const seen = new Map<string, string>();
   const tooLarge = (): void => fail(calling, "response_too_large", `the message has more than ${maximumBytes} bytes`);
   const head: number[] = [];
-  stream.on("data", (chunk: Uint8Array) => {
-    calling.stage = "answered";
-    if (head.length < FRAME_BYTES) {
-      head.push(...chunk.subarray(0, FRAME_BYTES - head.length));
-      if (head.length === FRAME_BYTES && declaredLength(head) > maximumBytes) return tooLarge();
-    }
-    if (!body.add(chunk)) tooLarge();
-  });
-  stream.on("error", (error) => {
-    if (stream.rstCode !== http2.constants.NGHTTP2_ENHANCE_YOUR_CALM) return failAt(calling, error);
-    fail(calling, "response_too_large", `the response has more than ${HEADER_LINES} headers`);
-  });
-  stream.on("end", () => setImmediate(finish));
-  stream.on("close", () => setImmediate(() => failAt(calling, null)));
+  return {
+    fields: (fields) => {
+      calling.stage = "answered";
+      const own = new Map<string, string>();
+      for (const [name, value] of fields) own.set(name, own.has(name) ? `${own.get(name)}, ${value}` : value);
+      for (const [name, value] of own) seen.set(name, value);
+    },
+    data: (piece) => {
+      if (head.length < FRAME_BYTES) {
+        head.push(...piece.subarray(0, FRAME_BYTES - head.length));
+        if (head.length === FRAME_BYTES && declaredLength(head) > maximumBytes) return tooLarge();
+      }
+      if (!body.add(piece)) tooLarge();
+    },
+    end: () => calling.settle({ ok: true, response: responseOf(seen, body.bytes()) }),
+  };
+}
+
+function failExchange(calling: Calling, fault: ExchangeFault): void {
+  switch (fault) {
+    case "protocol":
+      return fail(calling, "provider_protocol_error", "the response is not HTTP/2");
+    case "goaway":
+      return fail(calling, "connection_failed", "the server closes the connection");
+    case "reset":
+      return failAt(calling, null);
+    case "headers_too_large":
+      return fail(calling, "response_too_large", `the headers have more than ${GRPC_LIMITS.headerBytes} bytes`);
+    case "headers_too_many":
+      return fail(calling, "response_too_large", `the response has more than ${HEADER_LINES} headers`);
+  }
 }
 
 /** The length that the bytes before a message declare. */
@@ -248,13 +241,13 @@ export function declaredLength(frame: ArrayLike<number>): number {
   return ((a * 256 + b) * 256 + c) * 256 + d;
 }
 
-function responseOf(seen: Readonly<Record<string, string>>, body: Uint8Array): UnaryResponse {
+function responseOf(seen: ReadonlyMap<string, string>, body: Uint8Array): UnaryResponse {
   return {
-    httpStatus: Number(seen[":status"] ?? 0),
-    contentType: seen["content-type"] ?? "",
-    encoding: seen["grpc-encoding"] ?? "identity",
-    status: seen["grpc-status"] ?? null,
-    statusMessage: seen["grpc-message"] ?? "",
+    httpStatus: Number(seen.get(":status") ?? 0),
+    contentType: seen.get("content-type") ?? "",
+    encoding: seen.get("grpc-encoding") ?? "identity",
+    status: seen.get("grpc-status") ?? null,
+    statusMessage: seen.get("grpc-message") ?? "",
     body,
   };
 }
@@ -267,7 +260,6 @@ function failAt(calling: Calling, error: Error | null): void {
   if (stage === "securing" || (stage === "sent" && code.startsWith("ERR_SSL_"))) {
     return fail(calling, "tls_failed", `no secure connection (${code})`);
   }
-  if (code === "ERR_HTTP2_ERROR") return fail(calling, "provider_protocol_error", "the response is not HTTP/2");
   const ended = `the connection ended (${code})`;
   return fail(calling, stage === "answered" ? "response_truncated" : "connection_failed", ended);
 }
