@@ -123,12 +123,20 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres_store_test.ts",
       "tests/full/postgres_cli_test.ts",
       "tests/full/postgres_check_test.ts",
+      "tests/full/postgres_copy_test.ts",
+      "tests/full/postgres_move_test.ts",
       "tests/full/postgres_connection_test.ts",
       "tests/full/postgres_contention_test.ts",
       "tests/full/postgres_failover_test.ts",
     ],
     minutes: 15,
-    needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
+    needs: [
+      { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
+      {
+        program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
+        debianPackage: "libfaketime",
+      },
+    ],
   },
   {
     name: "several servers on one database",

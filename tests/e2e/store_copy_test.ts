@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { closeStores, openStores, type Stores } from "@/store/open.ts";
 import type { Append } from "@/store/types.ts";
 import { dumpOf } from "../simulation/store_dump.ts";
-import { fill, HEAD, RUN } from "../simulation/store_damage.ts";
+import { fill, fillAll, HEAD, RUN } from "../simulation/store_damage.ts";
 import {
   appendTo,
   headAfter,
@@ -58,24 +58,6 @@ function outcomeOf({ code, stdout, stderr }: Ended): Outcome {
 /** A run of some records. */
 function runOf(name: string, ...operations: readonly (string | RecordChoices)[]): Append {
   return appendTo(runKey(name), null, `create ${name}`, ...operations);
-}
-
-/** A law, two small runs, one of more than a megabyte, schemas with and without tenants, versions in every state. */
-async function fillAll(stores: Stores): Promise<void> {
-  const { runs, schemas } = stores;
-  await fill(stores);
-  const complete = { operation: "e", evaluates: "complete" } as const;
-  const parameters = [{ parameter_id: "version", value: { value: "1", value_type: "String" } }];
-  const creation: RecordChoices = { operation: "create b", correlation: "x", parameters, created: 7 };
-  await runs.append(appendTo(runKey("b"), null, creation, "s", complete));
-  const long = Array.from({ length: 150 }, (_, index) => ({ operation: `long ${index}`, filling: 10_000 }));
-  await runs.append(runOf("long", ...long));
-  await schemas.register(makeSchema("a", "1"), [1, 2]);
-  await schemas.register(makeSchema("b", "1"), []);
-  const deprecated = makeTypedProvider("old", "1");
-  await schemas.typedProviders.register(deprecated);
-  await schemas.typedProviders.deprecate(deprecated, "registered");
-  await schemas.typedProviders.register(makeTypedProvider("new", "1"));
 }
 
 Deno.test("gate store copy: a new file has every row of the source, and a second copy writes nothing", () =>

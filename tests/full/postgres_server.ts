@@ -6,6 +6,8 @@
 
 import { createServer } from "node:net";
 
+import { migrateDatabase } from "../../src/store/postgres/open.ts";
+
 /** The programs of Debian's package. */
 const PROGRAMS = "/usr/lib/postgresql/15/bin";
 
@@ -169,4 +171,21 @@ export async function runSql(server: PostgresServer, sql: string, database = "po
     .output();
   if (!success) throw new Error(`psql failed: ${new TextDecoder().decode(stderr)}`);
   return new TextDecoder().decode(stdout).trim();
+}
+
+/** Backs up a database of a server to a file with the engine's own program, as the guide says. */
+export async function dump(server: PostgresServer, database: string, file: string): Promise<void> {
+  await run("pg_dump", ["--format=custom", `--file=${file}`, server.url(database)], {});
+}
+
+/** Restores a file into an empty database of a server, as the guide says. */
+export async function restore(server: PostgresServer, database: string, file: string): Promise<void> {
+  await run("pg_restore", ["--exit-on-error", `--dbname=${server.url(database)}`, file], {});
+}
+
+/** Creates a database with the tables of gate, and the rights of a role that servers use; returns its name. */
+export async function createMigrated(server: PostgresServer, database: string, serverRole: string): Promise<string> {
+  await runSql(server, `CREATE DATABASE ${database}`);
+  await migrateDatabase({ url: server.url(database), tls_ca_path: null, connections: 1 }, serverRole);
+  return database;
 }

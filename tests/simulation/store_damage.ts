@@ -20,6 +20,7 @@ import {
   makeSchema,
   makeSnapshot,
   makeTypedProvider,
+  type RecordChoices,
   runKey,
   sha256,
 } from "./store_fixture.ts";
@@ -47,6 +48,24 @@ export async function fill({ runs, schemas }: Stores): Promise<void> {
   await schemas.register(makeSchema("report", "1"));
   await schemas.typedProviders.register(TYPED);
   await schemas.typedProviders.activate(TYPED, null);
+}
+
+/** A law, two small runs, one of more than a megabyte, schemas with and without tenants, versions in every state. */
+export async function fillAll(stores: Stores): Promise<void> {
+  const { runs, schemas } = stores;
+  await fill(stores);
+  const complete = { operation: "e", evaluates: "complete" } as const;
+  const parameters = [{ parameter_id: "version", value: { value: "1", value_type: "String" } }];
+  const creation: RecordChoices = { operation: "create b", correlation: "x", parameters, created: 7 };
+  await runs.append(appendTo(runKey("b"), null, creation, "s", complete));
+  const long = Array.from({ length: 150 }, (_, index) => ({ operation: `long ${index}`, filling: 10_000 }));
+  await runs.append(appendTo(runKey("long"), null, "create long", ...long));
+  await schemas.register(makeSchema("a", "1"), [1, 2]);
+  await schemas.register(makeSchema("b", "1"), []);
+  const deprecated = makeTypedProvider("old", "1");
+  await schemas.typedProviders.register(deprecated);
+  await schemas.typedProviders.deprecate(deprecated, "registered");
+  await schemas.typedProviders.register(makeTypedProvider("new", "1"));
 }
 
 /** Every read of the suite; each name is what may be refused. */
