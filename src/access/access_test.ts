@@ -78,7 +78,10 @@ const GROUP_TOOL: Readonly<Record<ToolGroup, string>> = {
   Audit: "runpack_export",
 };
 
-/** Role, class, then its permissions: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit), `s`chemas_register, `v`erify. */
+/**
+ * Role, class, then its permissions: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit), `s`chemas_register, `v`erify,
+ * and `e`vidence that waits where the role does not drive runs.
+ */
 const MATRIX: readonly (readonly [role: string, policyClass: string | null, may: string])[] = [
   ["TenantAdmin", null, "ardusv"],
   ["NamespaceOwner", "prod", "ardusv"],
@@ -94,6 +97,8 @@ const MATRIX: readonly (readonly [role: string, policyClass: string | null, may:
   ["AgentSandbox", "project", ""],
   ["AgentSandbox", "Prod", ""],
   ["AgentSandbox", null, ""],
+  ["Approver", "prod", "de"],
+  ["Approver", null, "de"],
   ["NamespaceDeleteAdmin", "prod", "d"],
   ["namespacereader", "scratch", ""],
   ["Superuser", "scratch", ""],
@@ -114,6 +119,8 @@ for (const [name, policyClass, may] of MATRIX) {
     });
     if (allowed("Authoring", "schemas_register", 4)) letters.push("s");
     if (allowed("Audit", "runpack_verify", 4)) letters.push("v");
+    const submission = { group: "Run", tool: "scenario_submit", namespaceId: 4, evidence: true } as const;
+    if (checkRole(true, principal, submission)?.allowed === true && !letters.includes("r")) letters.push("e");
     assert.equal(letters.join(""), may);
     for (const group of GROUPS) assert.equal(allowed(group, GROUP_TOOL[group], 5), false, "another namespace");
     const anywhere = checkRole(true, principal, { group: "Read", tool: "gate_docs_search", namespaceId: null });

@@ -21,6 +21,8 @@ interface Grant {
   readonly groups: readonly ToolGroup[];
   /** Tools beyond the groups. */
   readonly tools: readonly string[];
+  /** Whether the role grants submissions of evidence that waits. */
+  readonly evidence?: true;
   /** Classes in which the role counts; absent for all. */
   readonly classes?: readonly PolicyClass[];
 }
@@ -36,6 +38,7 @@ const GRANTS: ReadonlyMap<string, Grant> = new Map<string, Grant>([
   ["NamespaceReader", { groups: ["Read"], tools: ["runpack_verify"] }],
   ["SchemaManager", { groups: ["Read"], tools: ["schemas_register"], classes: ["project", "scratch"] }],
   ["AgentSandbox", { groups: ["Run", "Read"], tools: [], classes: ["scratch"] }],
+  ["Approver", { groups: ["Read"], tools: [], evidence: true }],
   ["NamespaceDeleteAdmin", { groups: ["Read"], tools: [] }],
 ]);
 
@@ -79,6 +82,8 @@ export interface ToolUse {
   /** The tool, or the method of the protocol. */
   readonly tool: string;
   readonly namespaceId: UsedNamespace;
+  /** Whether the call submits evidence that waits. */
+  readonly evidence?: boolean;
 }
 
 /** The roles of a principal that grant a use; the record of a mutation names them as `roles_matched`. */
@@ -89,7 +94,8 @@ export function matchingRoles(principal: Principal, use: ToolUse): RoleBinding[]
     if (grant === undefined || !inScope(role, use.namespaceId)) return false;
     if (grant.classes !== undefined && !grant.classes.includes(policyClass)) return false;
     // A tool without a namespace needs no particular grant: any role that counts is enough.
-    return use.namespaceId === null || grant.groups.includes(use.group) || grant.tools.includes(use.tool);
+    return use.namespaceId === null || grant.groups.includes(use.group) || grant.tools.includes(use.tool) ||
+      use.evidence === true && grant.evidence === true;
   });
 }
 

@@ -8,6 +8,7 @@
 
 import type { z } from "zod";
 import { type JsonObject, member } from "../canonical/json.ts";
+import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { domainErrorOf, toolError } from "./framework/errors.ts";
@@ -117,7 +118,7 @@ function handlerOf<Schema extends z.ZodType>(services: AccessServices, parts: To
     const isWithout = parts.namespaced === false ||
       parts.namespaced === "optional" && member(raw, "namespace_id") === undefined;
     const namespaceId = isWithout ? null : namespaceOfInput(raw) ?? "unread";
-    const barred = refuseRole(services, parts, call, namespaceId);
+    const barred = refuseRole(services, parts, call, namespaceId, submitsEvidence(name, raw));
     if (barred !== null) return refuse(barred);
     const decoded = decodeInput(parts.input, raw);
     if (!decoded.ok) return refuse(decoded.error);

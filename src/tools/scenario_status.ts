@@ -17,6 +17,8 @@ import type { ProjectedRun } from "../store/projection.ts";
 import type { Archived } from "../store/types.ts";
 import { causesOfAttempts } from "./precheck/attempt_causes.ts";
 import { missingOfRunText } from "./precheck/missing_of_run.ts";
+import { openForEvidence, waitingConditions } from "../run/missing/waiting.ts";
+import { waitingValues } from "./mutation/submitted_evidence.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, ref, TEXT } from "./framework/output.ts";
@@ -42,17 +44,20 @@ export function scenarioStatus(services: Services): Tool {
     title: "Status of a run",
     description:
       "Shows where a run stands: accepted_head, status, stages, ready frontier, last attempts. include [missing] adds the " +
-      "smallest sets of conditions that would complete each stage, [parameters] the values that the run was given.",
+      "smallest sets of conditions that would complete each stage, [parameters] the values that the run was given, [waiting] the " +
+      "signatures that open stages wait for.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
       "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
       "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +
       "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first. With include " +
-      "[parameters] the values of the parameters of the law in this run.",
+      "[parameters] the values of the parameters of the law in this run. With include [waiting] the conditions of open stages " +
+      "that signed statements (channel accepted_submission) can still satisfy: how many count, how many are needed, and the " +
+      "keys that may sign.",
     hints: READS,
     input: z.strictObject({
       ...runMembers,
-      include: z.array(z.enum(["missing", "parameters"])).max(2).exactOptional(),
+      include: z.array(z.enum(["missing", "parameters", "waiting"])).max(3).exactOptional(),
     }),
     output: closed({
       accepted_head: ref("head"),
@@ -65,6 +70,14 @@ export function scenarioStatus(services: Services): Tool {
       archived: ref("archived"),
       missing: listOf(ref("stage_missing")),
       parameters: listOf(ref("parameter")),
+      waiting: listOf(closed({
+        stage_id: TEXT,
+        condition_id: TEXT,
+        have: INTEGER,
+        needed: INTEGER,
+        keys: listOf(closed({ key_id: TEXT, public_key: TEXT })),
+      })),
+      waiting_left_out: INTEGER,
       recent_attempts_left_out: INTEGER,
     }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
@@ -77,7 +90,8 @@ export function scenarioStatus(services: Services): Tool {
         statusText(run.state, await causesOfAttempts(services.runs, run, run.state.recent_attempts));
       if (known === undefined) TEXTS.set(run.state, text);
       const whole = run.archived === undefined ? text : withArchived(text, run.archived);
-      const shown = include?.includes("parameters") === true ? withParameters(whole, run.state) : whole;
+      const given = include?.includes("parameters") === true ? withParameters(whole, run.state) : whole;
+      const shown = include?.includes("waiting") === true ? await withWaiting(services, given, run) : given;
       if (include?.includes("missing") !== true) return textAnswer(shown);
       return textAnswer(await withMissingStages(shown, run, services.environment.profile));
     },
@@ -92,6 +106,30 @@ function withArchived(text: string, archived: Archived): string {
 /** Adds the parameters of the run, an empty list in a run of a law without parameters. */
 function withParameters(text: string, { parameters = [] }: RunState): string {
   return `${text.slice(0, -1)},"parameters":${canonicalize(asJson(parameters))}}`;
+}
+
+/** The share of `waiting` in the bytes that the rest leaves; the rest of them is for `missing`. */
+const WAITING_SHARE = 0.5;
+
+/** Adds `waiting` to the answer, as far as one answer can hold it. */
+async function withWaiting(services: Services, text: string, run: ProjectedRun): Promise<string> {
+  const { law, state } = run;
+  const now = services.time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
+  const texts: string[] = [];
+  let left = (RESULT_BYTES - sentBytes(text)) * WAITING_SHARE;
+  let leftOut = 0;
+  // An archived run takes no statements, and its values may be removed.
+  for (const stage of run.archived === undefined ? openForEvidence(law, state) : []) {
+    const values = await waitingValues(services.runs, state, stage.stage.stage_id);
+    for (const one of waitingConditions(law, stage, state, values, services.environment, now)) {
+      const own = JSON.stringify(one);
+      left -= sentBytes(own) + 2;
+      if (left < 0) leftOut++;
+      else texts.push(own);
+    }
+  }
+  const more = leftOut === 0 ? "" : `,"waiting_left_out":${leftOut}`;
+  return `${text.slice(0, -1)},"waiting":[${texts.join(",")}]${more}}`;
 }
 
 /** Adds `missing` to the answer, as far as one answer can hold it. */

@@ -39,6 +39,8 @@ const ROWS: readonly (readonly [name: string, policyClass: string | null, may: s
   ["AgentSandbox", "prod", ""],
   ["AgentSandbox", "project", ""],
   ["AgentSandbox", "scratch", "Run Read Anywhere"],
+  ["Approver", null, "Read Anywhere"],
+  ["Approver", "prod", "Read Anywhere"],
   ["NamespaceDeleteAdmin", null, "Read Anywhere"],
   ["NamespaceDeleteAdmin", "scratch", "Read Anywhere"],
   ["Curator", "scratch", ""],

@@ -6,15 +6,25 @@
 
 import { matchingRoles } from "../../access/roles.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
+import { submitsEvidence } from "../services/evidence_use.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import type { Admission, Attribution } from "../../run/types.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
 
-/** The attribution of a call of a tool of the group Run. */
-export function attributionOf(services: Services, call: Call, tool: string, namespaceId: number): Attribution {
+/** The attribution of a call of a tool of the group Run, from its decoded arguments. */
+export function attributionOf(
+  services: Services,
+  call: Call,
+  tool: string,
+  namespaceId: number,
+  input: JsonObject,
+): Attribution {
   const { principal } = call;
   const roles = services.config.server.auth?.principals.length
-    ? matchingRoles(principal, { group: "Run", tool, namespaceId }).map(({ name }) => name)
+    ? matchingRoles(principal, { group: "Run", tool, namespaceId, evidence: submitsEvidence(tool, input) }).map((
+      { name },
+    ) => name)
     : [];
   // The members are in canonical order, as in a record.
   return {

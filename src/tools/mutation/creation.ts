@@ -132,7 +132,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
         kind: "create",
         operation_id: creation_request_id,
         invocation_identity: invocation,
-        attribution: attributionOf(services, call, creation.tool, namespace_id),
+        attribution: attributionOf(services, call, creation.tool, namespace_id, creation.input),
         admission_kind: admissionKind(call),
         correlation: creation.correlation,
         genesis: creation.genesis,

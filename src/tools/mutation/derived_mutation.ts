@@ -223,7 +223,7 @@ export async function runDerivedMutation(
   const original = await findOriginal(execution, run);
   if (original !== null) return original;
   if (!sameHead(run.state.head, mutation.expected_head)) return stale(run.state.head);
-  const attribution = attributionOf(services, call, tool, namespace_id);
+  const attribution = attributionOf(services, call, tool, namespace_id, mutation.input);
   const requestOf = (family: StepFamily, ordinal: number): Request => ({
     operation_id: operationOf(execution, family, ordinal),
     invocation_identity: invocation,

@@ -88,7 +88,7 @@ export async function runMutation(services: Services, mutation: Mutation, call: 
   const request: Request = {
     operation_id,
     invocation_identity: invocation,
-    attribution: attributionOf(services, call, tool, namespace_id),
+    attribution: attributionOf(services, call, tool, namespace_id, mutation.input),
     admission_kind: admissionKind(call),
   };
   const decision = await mutation.decide(run.law, run.state, request, () => mintStamps(services));

@@ -79,7 +79,7 @@ async function readValue(
 }
 
 /** The values of the evidence that waits for a stage, by identity. */
-async function waitingValues(
+export async function waitingValues(
   runs: Pick<RunStore, "listRecords">,
   state: RunState,
   stageId: string,

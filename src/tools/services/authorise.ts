@@ -68,6 +68,7 @@ export function authorise(
  * Why the roles of a caller do not let it use a tool; null where they do.
  *
  * @param namespaceId The namespace of the call; null for a tool without one, which any role in force grants
+ * @param evidence Whether the call submits evidence that waits
  * @returns `role_refused`
  */
 export function refuseRole(
@@ -75,12 +76,14 @@ export function refuseRole(
   tool: Pick<Tool, "name" | "group">,
   call: Call,
   namespaceId: UsedNamespace,
+  evidence = false,
 ): ToolError | null {
   const principals = services.config.server.auth?.principals ?? [];
   const decision = checkRole(principals.length > 0, call.principal, {
     group: tool.group,
     tool: tool.name,
     namespaceId,
+    evidence,
   });
   if (decision === null) return null;
   const { allowed, reason } = decision;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { KEY_1, KEY_2, type TestKey } from "../../../tests/simulation/kernel_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { Principal } from "../../access/types.ts";
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { hashValue } from "../../run/evidence.ts";
 import { EVIDENCE_CONTENT_TYPE, submittedStatementText } from "../../run/submitted_statement.ts";
@@ -11,6 +13,7 @@ import {
   booleanCondition,
   envelope,
   id,
+  REMOTE,
   startRun,
   STORES,
   withTools,
@@ -164,3 +167,61 @@ Deno.test("createServices() refuses a key of a person that has another id, or an
     else await assert.rejects(opening, message);
   }
 });
+
+Deno.test("scenario_status include [waiting] shows the signatures that open stages wait for", () =>
+  withTools(async (bench) => {
+    const open = await openRun(bench);
+    const waiting = async (): Promise<JsonValue> =>
+      (await bench.call("scenario_status", { ...open.run, include: ["waiting"] }))["waiting"] ?? null;
+    const [one, two] = [KEY_1, KEY_2].map(({ key_id, public_key }) => ({ key_id, public_key }));
+    const built = { stage_id: "build", condition_id: "built", needed: 2 };
+    assert.deepEqual(await waiting(), [{ ...built, have: 0, keys: [one, two] }]);
+    await submit(open, KEY_1, true);
+    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [two] }]);
+    await submit(open, KEY_2, false);
+    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [] }], "a refusal is an answer");
+    await submit(open, KEY_1, null);
+    assert.deepEqual(await waiting(), [{ ...built, have: 0, keys: [one] }], "the withdrawn key is waited for again");
+    for (const key of [KEY_1, KEY_2]) await submit(open, key, true);
+    assert.deepEqual(await waiting(), []);
+  }, PEOPLE));
+
+/** Roles are in force as soon as any principal has an entry. */
+const OTHERS = [{ subject: "unused", policy_class: null, roles: [] }];
+
+/** A caller with one role in the namespace of the run. */
+function caller(name: string): Principal {
+  return { ...REMOTE, tenants: null, roles: [{ name, tenant_id: null, namespace_id: 2 }] };
+}
+
+Deno.test("role Approver submits evidence that waits, and no other artifact", () =>
+  withTools(async (bench) => {
+    const as = (name: string): Bench => ({
+      ...bench,
+      call: (tool, input) => bench.call(tool, input, caller(name)),
+      fail: (tool, input) => bench.fail(tool, input, caller(name)),
+    });
+    const open = await openRun(as("NamespaceOwner"));
+    const approver: Open = { ...open, bench: as("Approver") };
+    const { outcome } = await submit(approver, KEY_1, true);
+    assert.equal(outcome, "accepted");
+    const { records } = await approver.bench.call("scenario_history", open.run) as {
+      readonly records: readonly { readonly record: JsonObject }[];
+    };
+    const { attribution } = records.at(-1)?.record as { readonly attribution: JsonObject };
+    assert.deepEqual(attribution["roles_matched"], ["Approver"]);
+    const members = { ...open.run, operation_id: id(77), expected_head: approver.head as unknown as JsonValue };
+    const artifact = {
+      content_type: "application/json",
+      payload: { kind: "json", value: 1 },
+      scope: { kind: "run_wide" },
+    };
+    for (
+      const [tool, own] of [["scenario_submit", artifact], ["scenario_open_stage", { stage_id: "deploy" }]] as const
+    ) {
+      assert.equal((await approver.bench.fail(tool, { ...members, ...own })).code, "role_refused", tool);
+    }
+  }, {
+    ...PEOPLE,
+    config: { server: { ...DEFAULT_SETTINGS.server, auth: { ...AUTH_DEFAULTS, principals: OTHERS } } },
+  }));

@@ -1,0 +1,92 @@
+/**
+ * The member `waiting` of answers: the conditions of open stages that signed statements can still satisfy, with the keys
+ * whose statements are missing.
+ *
+ * @module
+ */
+
+import type { Identity } from "../../canonical/identity.ts";
+import { sortedBy } from "../../canonical/order.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import { TRUE } from "../../law/value/truth.ts";
+import { attemptAt } from "../attempt.ts";
+import type { Environment } from "../command.ts";
+import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
+import type { TrustedKey } from "../profile.ts";
+import { qualifyItem } from "../qualify.ts";
+import { KEYS_PER_CONDITION, presentSubmitted } from "../submitted_evidence.ts";
+import type { RunState } from "../types.ts";
+
+/** A condition that waits for statements. */
+export interface WaitingCondition {
+  readonly stage_id: string;
+  readonly condition_id: string;
+  /** Statements that count now and satisfy the predicate. */
+  readonly have: number;
+  /** How many have to. */
+  readonly needed: number;
+  /** Keys that may sign and have no statement that counts, by key id; the first {@link KEYS_PER_CONDITION} of them. */
+  readonly keys: readonly TrustedKey[];
+}
+
+/** The stages of a run that evidence can wait for now, in the order of the law. */
+export function openForEvidence(law: CompiledLaw, { status, stages }: RunState): readonly CompiledStage[] {
+  if (status === "complete") return [];
+  return law.stages.filter((stage, index) =>
+    stage.acceptsSubmissions && stages[index]?.classification === "open_incomplete"
+  );
+}
+
+/**
+ * The conditions of an open stage that wait for statements, in the order of its requirement.
+ *
+ * @param values The values of the evidence that waits for the stage, by identity
+ * @param now The time at which statements are judged, Unix milliseconds
+ */
+export function waitingConditions(
+  law: CompiledLaw,
+  stage: CompiledStage,
+  state: RunState,
+  values: ReadonlyMap<Identity, TypedValue>,
+  environment: Environment,
+  now: number,
+): readonly WaitingCondition[] {
+  const { stage_id } = stage.stage;
+  const scope = { run_id: state.run_key.run_id, stage_id, expected_head: state.head };
+  const times = { accepted_audit_instant: now, reading_unix_millis: now, last_audit_instant: now };
+  const attempt = attemptAt(environment.procedure, scope, times);
+  const items = presentSubmitted(state, stage_id, values);
+  return stage.conditions.flatMap((condition) => {
+    const { condition_id, evidence_use_policy: policy } = condition.condition;
+    if (!policy.allowed_channels.includes("accepted_submission")) return [];
+    const counting = items.filter((item) => item.condition_id === condition_id).filter((item) =>
+      qualifyItem({ ...environment, law, attempt }, condition, item).reason === null
+    );
+    const have = counting.filter(({ value }) =>
+      value !== null && !condition.awaitsParameter && condition.judge(value, now) === TRUE
+    )
+      .length;
+    const needed = policy.combination.combination === "Quorum" ? policy.combination.minimum : 1;
+    if (have >= needed) {
+      return [];
+    }
+    const signed = new Set(counting.map(({ submission }) =>
+      submission?.public_key
+    ));
+    return [{ stage_id, condition_id, have, needed, keys: missingKeys(condition, environment, signed) }];
+  });
+}
+
+function missingKeys(
+  { condition: { evidence_use_policy: { authorized_key_ids } } }: CompiledCondition,
+  { keys }: Environment,
+  signed: ReadonlySet<string | undefined>,
+): readonly TrustedKey[] {
+  const able = [...keys.values()].filter(({ key_id, public_key }) =>
+    !signed.has(public_key) && (authorized_key_ids === undefined || authorized_key_ids.includes(key_id))
+  );
+  return sortedBy(able, ({ key_id }) => key_id).slice(0, KEYS_PER_CONDITION).map(({ key_id, public_key }) => ({
+    key_id,
+    public_key,
+  }));
+}
