@@ -75,7 +75,8 @@ write_configuration() {
   digest="$(printf %s "$(<"$dir/token")" | sha256sum | cut -d ' ' -f 1)"
   mkdir -p "$dir/gate$1"
   sed -e "s|0\.0\.0\.0:8080|127.0.0.1:$((ports + $1))|" -e "s|<token of the pipeline>|$(<"$dir/token")|" \
-    -e "s|<sha256 of the pipeline's token>|$digest|" -e "s|/var/log/gate/|$dir/gate$1/|" "$here/gate.toml" >"$config"
+    -e "s|<sha256 of the pipeline's token>|$digest|" -e "s|/var/log/gate/|$dir/gate$1/|" -e "s|/etc/gate/state.key|$dir/state.key|" \
+    "$here/gate.toml" >"$config"
   if [[ -n "${S3_ENDPOINT:-}" ]]; then
     sed -i "s|^endpoint = .*|endpoint = \"$S3_ENDPOINT\"\nallow_http = true|" "$config"
   else
@@ -123,6 +124,7 @@ start() {
   mkdir -p "$dir" "$dir/shared"
   umask 077
   openssl rand -hex 32 | tr -d '\n' >"$dir/token"
+  openssl rand -out "$dir/state.key" 32
   start_databases
   for server in 1 2 3; do write_configuration "$server"; done
   GATE_DATABASE="$(database_url gate_server server)" GATE_OWNER="$(database_url gate_owner owner)" "${gate[@]}" store migrate \

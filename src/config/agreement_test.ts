@@ -154,6 +154,7 @@ const MEMBERS: readonly (readonly [base: Tree, path: string, values: readonly Js
     "server.auth.mtls_subjects[0]",
     "server.auth.principals[0].subject",
     "server.audit.path",
+    "server.state_keys[0]",
     "docs.extra_paths[0]",
     "provider_discovery.allowlist[0]",
     "trust.default_policy.require_signature.keys[0]",

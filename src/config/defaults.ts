@@ -106,6 +106,7 @@ export const DEFAULT_SETTINGS = {
     auth: null,
     max_body_bytes: 1048576,
     limits: { max_inflight: 256, rate_limit: null },
+    state_keys: [],
   },
   trust: { default_policy: "audit", min_lane: "verified" },
   validation: {

@@ -90,6 +90,7 @@ const EXPECTED_DEFAULTS: readonly (readonly [path: string, value: unknown])[] = 
   ["server.max_body_bytes", 1048576],
   ["server.limits.max_inflight", 256],
   ["server.limits.rate_limit", null],
+  ["server.state_keys", []],
   ["trust.default_policy", "audit"],
   ["trust.min_lane", "verified"],
   ["validation.strict", true],

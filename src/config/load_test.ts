@@ -274,6 +274,7 @@ function implicitPaths(folder: string): readonly ImplicitCase[] {
     [{ schema_registry: { path: "inside/gate.db" } }],
     [{ docs: { extra_paths: ["inside", "/etc"] } }, `docs.extra_paths[1]: ${OUTSIDE}`],
     [{ server: { audit: { path: "link/passwd" } } }, `server.audit.path: ${OUTSIDE}`],
+    [{ server: { state_keys: ["inside", "/etc/key"] } }, `server.state_keys[1]: ${OUTSIDE}`],
     [{ server: { audit: { path: "dangling" } } }, `server.audit.path: ${OUTSIDE}`],
     [{ server: { audit: { path: "dangling/deeper" } } }, `server.audit.path: ${OUTSIDE}`],
     [{ server: { audit: { path: "to-be-made" } } }],

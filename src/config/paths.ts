@@ -21,6 +21,7 @@ const PATH_MEMBERS: readonly SettingPath[] = [
   ["schema_registry", "path"],
   ["schema_registry", "tls_ca_path"],
   ["server", "audit", "path"],
+  ["server", "state_keys", "*"],
   ["server", "tls", "cert_path"],
   ["server", "tls", "client_ca_path"],
   ["server", "tls", "key_path"],
@@ -57,6 +58,7 @@ export function resolveSettings(settings: GateSettings, baseDir: string): GateSe
     server: {
       ...server,
       audit: { ...server.audit, path: absoluteOrNull(server.audit.path) },
+      state_keys: server.state_keys.map(absolute),
       tls: server.tls === null ? null : {
         ...server.tls,
         cert_path: absolute(server.tls.cert_path),

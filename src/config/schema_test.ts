@@ -85,6 +85,7 @@ const LENGTHS:
       256,
       "item",
     ],
+    ["server.state_keys", (n) => `server.state_keys = ${items(n, () => "'d'")}`, 4, "item"],
     ["docs.extra_paths", (n) => `docs.extra_paths = ${items(n, () => "'d'")}`, 64, "item"],
     [
       "run_state_store.path",

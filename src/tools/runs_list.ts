@@ -58,7 +58,7 @@ export function runsList(services: Services): Tool {
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, ...filters }) => {
       const texts = (parameters ?? []).map((parameter) => parameterText(asJson(parameter)));
       const digest = services.environment.primitives.sha256(canonicalize(asJson({ ...filters, parameters: texts })));
-      const query = { tool: NAMED.name, namespaceId: namespace_id, filters: digest };
+      const query = { tool: NAMED.name, namespaceId: namespace_id, filters: digest, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 3, isPosition);
       if (!start.ok) return start;
       const after = start.after === null ? null : positionOf(start.after);

@@ -33,7 +33,7 @@ export function scenariosList(services: Services): Tool {
       next_token: orNull(TEXT),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
-      const query = { tool: NAMED.name, namespaceId: namespace_id };
+      const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 2);
       if (!start.ok) return start;
       const [scenario_id = "", scenario_law_identity = ""] = start.after ?? [];

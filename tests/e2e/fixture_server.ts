@@ -36,6 +36,7 @@ const PLAIN: ServerConfig = {
   auth: null,
   max_body_bytes: 1 << 20,
   limits: { max_inflight: 256, rate_limit: null },
+  state_keys: [],
 };
 
 interface FixtureOptions {

@@ -94,8 +94,9 @@ Deno.test("a schema registered at one server is read and listed at the other, an
     assert.match(JSON.stringify(await b.ask("schemas_register", { record: schemaRecord() })), /schema_exists/);
   }));
 
-Deno.test("a cursor of one server continues the list at the other", () =>
-  withFleet(postgres, {}, async (fleet) => {
+/** Continues a list of three laws by turns, with the cursors of the other server. */
+function listByTurns(options: { readonly server?: string }): Promise<void> {
+  return withFleet(postgres, options, async (fleet) => {
     const [a, b] = pair(fleet);
     for (const name of ["one", "three", "two"]) await a.call("scenario_define", { spec: spec({ scenario_id: name }) });
     const found: unknown[] = [];
@@ -107,7 +108,20 @@ Deno.test("a cursor of one server continues the list at the other", () =>
       cursor = page["next_token"];
     }
     assert.deepEqual([found, cursor], [["one", "three", "two"], null]);
-  }));
+    const { next_token } = await a.call("scenarios_list", { namespace_id: 2, limit: 1 });
+    const changed = `${String(next_token).slice(0, -1)}!`;
+    assert.match(JSON.stringify(await b.ask("scenarios_list", { namespace_id: 2, cursor: changed })), /invalid_cursor/);
+  });
+}
+
+Deno.test("a cursor of one server continues the list at the other", () => listByTurns({}));
+
+Deno.test("a cursor that one server signed continues the list at the other", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "gate-keys-" });
+  await Deno.writeFile(`${folder}/state.key`, crypto.getRandomValues(new Uint8Array(32)), { mode: 0o600 });
+  await listByTurns({ server: `state_keys = ["${folder}/state.key"]` });
+  await Deno.remove(folder, { recursive: true });
+});
 
 const TOKEN = "token-of-the-builds";
 const BUILDS = { namespace_id: 2, provider_id: "builds", version: "1" };

@@ -119,6 +119,20 @@ export async function checkKeys(config: GateConfig): Promise<readonly Finding[]>
   ];
 }
 
+/** Checks the keys that sign cursors. */
+export async function checkStateKeys(config: GateConfig): Promise<readonly Finding[]> {
+  const check = "state keys";
+  const { state_keys: keys } = config.server;
+  if (keys.length === 0) return [];
+  const { readStateKeys } = await import("../../tools/services/state_keys.ts");
+  try {
+    await readStateKeys(config);
+    return [{ check, status: "ok", message: `${keys[0]} signs cursors` }];
+  } catch (error) {
+    return [{ check, status: "fail", message: messageOf(error) }];
+  }
+}
+
 /** Checks that the clock is plausible: within the range above, and not before the last change of a store. */
 export function checkClock(now: number, storePaths: readonly string[]): Finding {
   const shown = new Date(now).toISOString();

@@ -12,7 +12,7 @@ import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBloc
 import { withRunStore } from "../store/files.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { checkAudit } from "./audit.ts";
-import { checkClock, checkFolder, checkKeys, checkStoreFile, type Finding } from "./checks.ts";
+import { checkClock, checkFolder, checkKeys, checkStateKeys, checkStoreFile, type Finding } from "./checks.ts";
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
@@ -126,7 +126,7 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   if (config.run_state_store.type === "postgres") findings.push(await checkDatabase(config));
-  findings.push(...await checkConfigured(config), ...await checkKeys(config));
+  findings.push(...await checkConfigured(config), ...await checkKeys(config), ...await checkStateKeys(config));
   findings.push(...await checkNetwork(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;

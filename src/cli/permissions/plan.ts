@@ -160,6 +160,7 @@ function readPaths(config: GateConfig): readonly string[] {
     config.config_path ?? "",
     config.run_state_store.tls_ca_path ?? "",
     ...tls,
+    ...server.state_keys,
     ...policies.flatMap((policy) => trustedKeyFiles(policy, config.base_dir).map(({ path }) => path)),
     ...docs.enabled ? docs.extra_paths : [],
     ...docs.enabled && docs.include_default_docs ? [ownPath("docs")] : [],

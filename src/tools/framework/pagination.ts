@@ -8,6 +8,7 @@ import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { RESULT_BYTES, sentBytes } from "./response_size.ts";
 import { toolError } from "./errors.ts";
+import type { StateKeys } from "../services/state_keys.ts";
 import type { ToolError } from "./types.ts";
 
 /** Items of a page without `limit`. */
@@ -35,7 +36,12 @@ export interface PageQuery {
   readonly namespaceId: number;
   /** A digest of the filters of the list; absent for a list without filters. */
   readonly filters?: string;
+  /** The keys that sign cursors; null or absent for unsigned cursors. */
+  readonly keys?: StateKeys | null;
 }
+
+/** What a signature of a cursor is for. */
+const PURPOSE = "cursor";
 
 /**
  * The cursor that continues after a key.
@@ -43,6 +49,11 @@ export interface PageQuery {
  * @param key The parts of the last item's key, in order
  */
 export function encodeCursor(query: PageQuery, key: readonly string[]): string {
+  const cursor = unsignedCursor(query, key);
+  return query.keys?.sign(PURPOSE, cursor) ?? cursor;
+}
+
+function unsignedCursor(query: PageQuery, key: readonly string[]): string {
   const text = JSON.stringify([...namesOf(query), ...key]);
   return encoder.encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
 }
@@ -58,13 +69,14 @@ function namesOf({ tool, namespaceId, filters }: PageQuery): readonly (string | 
  */
 export function decodeCursor(query: PageQuery, cursor: string, parts: number): string[] | null {
   if (cursor.length > CURSOR_CHARACTERS) return null;
-  const items = readCursor(cursor);
+  const unsigned = query.keys ? query.keys.open(PURPOSE, cursor) : cursor;
+  const items = unsigned === null ? null : readCursor(unsigned);
   const names = namesOf(query).length;
   if (items === null || items.length !== names + parts) return null;
   const key = items.slice(names);
   if (!key.every((part) => typeof part === "string")) return null;
   // Encoding it again rejects every other spelling: version, tool, namespace, padding or white space.
-  return encodeCursor(query, key) === cursor ? key : null;
+  return unsignedCursor(query, key) === unsigned ? key : null;
 }
 
 function readCursor(cursor: string): readonly JsonValue[] | null {

@@ -27,6 +27,7 @@ import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
 import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
+import type { StateKeys } from "./state_keys.ts";
 import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
 import { createTypedProviders, type OpenTypedProvider, type TypedProviders } from "./typed_providers.ts";
 
@@ -53,6 +54,8 @@ export interface Services {
   readonly typedGrants: TypedGrants;
   /** Queries the providers of a stage's bindings. */
   readonly acquirer: Acquirer;
+  /** The keys that sign what callers carry between calls; null without keys. */
+  readonly stateKeys: StateKeys | null;
   /** Publishes runpacks; loaded on first use. */
   readonly publisher: () => Promise<Publisher>;
   /** Verifies a pack of the local repository. */
@@ -124,6 +127,11 @@ async function refuseRepeatedKeys(
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }
 
+/** Reads the keys of `server.state_keys`; the module is loaded only with keys. */
+async function stateKeysOf(config: GateConfig): Promise<StateKeys | null> {
+  return config.server.state_keys.length === 0 ? null : await (await import("./state_keys.ts")).readStateKeys(config);
+}
+
 /** Creates the services. Reads the key files that the configuration names. */
 export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
@@ -160,6 +168,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     ),
     typedGrants,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
+    stateKeys: await stateKeysOf(parts.config),
     publisher: parts.publisher ?? (async () => (await import("../../runpack/host/publish.ts")).NOWHERE),
     verifyPack: parts.verifyPack ??
       (async (root, request, validateSchema) =>

@@ -34,7 +34,7 @@ export function typedProvidersList(services: Services): Tool {
     output: closed({ items: listOf(closed(VERSION_MEMBERS)), next_token: orNull(TEXT) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
-      const query = { tool: NAMED.name, namespaceId: namespace_id };
+      const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 2);
       if (!start.ok) return start;
       const [provider_id = "", version = ""] = start.after ?? [];

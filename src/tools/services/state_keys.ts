@@ -1,0 +1,65 @@
+/**
+ * Keys that sign what callers carry from one call to the next. All servers of a fleet have them: what one server signed, any other one
+ * verifies.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { decodeBase64 } from "../../canonical/base64.ts";
+import { ConfigError } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
+import { readPlainFile } from "../../runpack/host/files.ts";
+
+/** Signs texts, and opens signed ones. */
+export interface StateKeys {
+  /** The text with its signature by the first key. */
+  readonly sign: (purpose: string, text: string) => string;
+  /** The text that any of the keys signed for this purpose, else null. */
+  readonly open: (purpose: string, signed: string) => string | null;
+}
+
+const KEY_BYTES = 32;
+
+/** Maximum bytes of a key file: base64 with line ends. */
+const KEY_FILE_BYTES = 64;
+
+/** Reads the keys of `server.state_keys`; null without one. */
+export async function readStateKeys({ server, config_path }: GateConfig): Promise<StateKeys | null> {
+  const read = await Promise.all(server.state_keys.map((path) => readPlainFile(path, KEY_FILE_BYTES)));
+  const keys = read.map((bytes) => typeof bytes === "string" ? null : keyOf(bytes));
+  const problems = keys.flatMap((key, index) =>
+    key === null
+      ? [{ path: `server.state_keys[${index}]`, message: "must name a file of 32 random bytes, raw or in base64" }]
+      : []
+  );
+  if (problems.length > 0) throw new ConfigError(config_path ?? "built-in defaults", problems);
+  return keys.length === 0 ? null : stateKeys(keys.filter((key) => key !== null));
+}
+
+function keyOf(bytes: Uint8Array): Uint8Array | null {
+  const key = bytes.length === KEY_BYTES ? bytes : decodeBase64(new TextDecoder().decode(bytes).trim());
+  return key?.length === KEY_BYTES ? key : null;
+}
+
+/** Makes signatures of keys, at least one; the first one signs. A signed text is `TEXT.KEY_ID.HMAC`. */
+export function stateKeys(keys: readonly Uint8Array[]): StateKeys {
+  const byId = new Map(keys.map((key) => [idOf(key), key]));
+  const [first = ""] = byId.keys();
+  const codeOf = (key: Uint8Array, purpose: string, text: string): string =>
+    createHmac("sha256", key).update(`gate:state:v1\0${purpose}\0${text}`).digest("base64url");
+  return {
+    sign: (purpose, text) => `${text}.${first}.${codeOf(byId.get(first) ?? new Uint8Array(), purpose, text)}`,
+    open: (purpose, signed) => {
+      const [, text = "", id = "", code = ""] = /^(.*)\.([0-9a-f]{16})\.([\w-]{43})$/s.exec(signed) ?? [];
+      const key = byId.get(id);
+      if (key === undefined) return null;
+      return timingSafeEqual(Buffer.from(codeOf(key, purpose, text)), Buffer.from(code)) ? text : null;
+    },
+  };
+}
+
+function idOf(key: Uint8Array): string {
+  return createHash("sha256").update("gate:state-key:v1\0").update(key).digest("hex").slice(0, 16);
+}
