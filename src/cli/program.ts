@@ -154,7 +154,7 @@ function addDoctor(program: Command, finish: Finish): void {
 }
 
 function addStore(program: Command, finish: Finish): void {
-  const store = group(program, "store", "Check, back up, copy and migrate the stores", [
+  const store = group(program, "store", "Check, back up, copy, archive and migrate the stores", [
     "gate store check",
     "gate store backup /backup/gate.db",
   ]);
@@ -187,6 +187,18 @@ function addStore(program: Command, finish: Finish): void {
     .action(async (from: string, to: string, flags: Flags) =>
       finish(await (await import("./store/copy.ts")).runStoreCopy(from, to, flags))
     );
+  withJson(command(store, "archive", "Move old complete runs into runpacks, and leave their receipts", [
+    "gate store archive --before 2026-01-01T00:00:00Z --dry-run",
+    "gate store archive --before 2026-01-01T00:00:00Z",
+    "gate store archive --before 2026-01-01T00:00:00Z --owner env:GATE_OWNER",
+  ]))
+    .requiredOption("--before <INSTANT>", "archive runs whose last record is older")
+    .option("--dry-run", "list these runs, and change nothing")
+    .option("--config <PATH>", CONFIG_FILE)
+    .option("--data-dir <DIR>", "folder that holds the runpacks (default: the folder of the run store, else .gate)")
+    .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
+    .option("--signing-key <FILE>", "Ed25519 private key in PEM that signs the runpacks")
+    .action(async (flags: Flags) => finish(await (await import("./store/archive.ts")).runStoreArchive(flags)));
   withJson(command(store, "migrate", "Bring a store to the format of this version", [
     "gate store migrate",
     "gate store migrate --owner env:OWNER_URL --server-role gate_server",

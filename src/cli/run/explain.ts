@@ -14,6 +14,8 @@ import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
 import type { RunState } from "../../run/types.ts";
 import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
+import { archivedOf } from "../../store/tombstone.ts";
+import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { parametersLine } from "./parameters_text.ts";
@@ -49,7 +51,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
   }
   const namespaceId = namespaceOf(options.namespace);
   const config = await withPipelineStore(await loadConfig({ config: options.config }));
-  const { law, state, attempts } = await loadRun(config, runId, namespaceId);
+  const { law, state, attempts, archived } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
   const code = exitCodeOf(state, attempts);
@@ -63,6 +65,7 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
       ready_frontier: readyFrontier(state),
       missing,
       last_attempts: attempts,
+      ...archivedOf(archived),
     };
     writeResult("explain", result, code === EXIT.ok);
   } else {
@@ -71,7 +74,8 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     const positions = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
     const positionOf = ({ stage_id }: { readonly stage_id: string }): number => positions.get(stage_id) ?? 0;
     const inOrder = missing.toSorted((a, b) => positionOf(a) - positionOf(b));
-    writeOut(describeRun(state, colour) + parametersLine(state) + describeMissing(inOrder, attempts, law.law, colour));
+    const about = describeRun(state, colour) + parametersLine(state) + archivedLine(archivedOf(archived));
+    writeOut(about + describeMissing(inOrder, attempts, law.law, colour));
   }
   return code;
 }

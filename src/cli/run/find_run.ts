@@ -16,6 +16,7 @@ import {
   withServerSession,
 } from "../session/tool_session.ts";
 import { requireFile, storeFile, withPipelineStore } from "../store/files.ts";
+import type { Archived } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 
 /** The flags that all commands on runs have. */
@@ -35,6 +36,8 @@ export interface RunItem {
   readonly status: RunStatus;
   readonly accepted_head: Head;
   readonly created_instant: number;
+  /** Absent for a run whose records are in the store. */
+  readonly archived?: Archived;
 }
 
 /** Runs of a page of a search. */

@@ -12,6 +12,8 @@ import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
+import { archivedOf } from "../../store/tombstone.ts";
+import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
 
 /** A record with its identity. */
@@ -25,7 +27,8 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
   return withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
-    if (flags.json === true) writeResult("history", { ...run.run_key, records });
+    if (flags.json === true) writeResult("history", { ...run.run_key, records, ...archivedOf(run.archived) });
+    else if (run.archived !== undefined) writeOut(archivedLine(run));
     else writeOut(columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]));
     return EXIT.ok;
   });

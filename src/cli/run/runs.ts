@@ -100,7 +100,7 @@ function tableOf(runs: readonly RunItem[]): string {
       run.run_key.run_id.slice(0, digits),
       `${run.run_key.namespace_id}`,
       shown(run.scenario_id),
-      run.status,
+      run.archived === undefined ? run.status : "archived",
       `${run.accepted_head.revision}`,
       instantText(run.created_instant),
       ...named ? [parametersText(run)] : [],

@@ -8,6 +8,8 @@ import { instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
+import { archivedOf } from "../../store/tombstone.ts";
+import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
 import { parametersLine } from "./parameters_text.ts";
 import { describeStanding, exitCodeOfStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
@@ -26,10 +28,15 @@ export function runStatus(prefix: string, flags: RunFlags): Promise<number> {
         created_instant,
         correlation,
         ...parameters === undefined ? {} : { parameters },
+        ...archivedOf(run.archived),
       };
       writeResult("status", { ...standingAsJson(standing), ...names }, code === EXIT.ok);
     } else {
-      writeOut(`Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${parametersLine(run)}`);
+      writeOut(
+        `Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${parametersLine(run)}${
+          archivedLine(run)
+        }`,
+      );
       writeOut(describeStanding(standing, wantsColour()));
     }
     return code;

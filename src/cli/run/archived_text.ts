@@ -1,0 +1,16 @@
+/**
+ * Where the records of an archived run are, as text.
+ *
+ * @module
+ */
+
+import { instantText } from "../../runpack/view/words.ts";
+import type { Archived } from "../../store/types.ts";
+
+/** One line for an archived run; empty for any other. */
+export function archivedLine({ archived }: { readonly archived?: Archived }): string {
+  if (archived === undefined) return "";
+  return `Archived ${
+    instantText(archived.archived_instant)
+  }: its records are in runpack ${archived.runpack_identity}\n`;
+}
