@@ -122,6 +122,11 @@ export function settingWarnings(config: GateConfig): readonly string[] {
   return [
     ...offersTools(config) ? [] : ["server.tools and server.auth.allowed_tools allow no tool: nothing can be called"],
     ...unverifiedSchemas(config),
+    ...server.transport === "sse" && config.run_state_store.type === "postgres"
+      ? [
+        'server.transport is "sse": a session belongs to one server, so the load balancer must send its messages there',
+      ]
+      : [],
     ...weakTokens(server.auth?.bearer_tokens ?? []),
     ...evidence.allow_raw_values && !evidence.require_provider_opt_in
       ? ["evidence.require_provider_opt_in is false: raw values of every provider are disclosed"]

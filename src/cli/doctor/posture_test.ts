@@ -120,6 +120,23 @@ Deno.test("securityPosture() warns of exposed credentials of typed providers", (
   ]);
 });
 
+Deno.test("settingWarnings() warns of sessions of one server where a database has several", () => {
+  const rows = [["sse", "postgres", 1], ["sse", "sqlite", 0], ["http", "postgres", 0], [
+    "stdio",
+    "postgres",
+    0,
+  ]] as const;
+  for (const [transport, type, warnings] of rows) {
+    const config = {
+      ...BASE,
+      server: { ...BASE.server, transport },
+      run_state_store: { ...BASE.run_state_store, type },
+    };
+    const found = settingWarnings(config).filter((message) => message.includes("a session belongs to one server"));
+    assert.equal(found.length, warnings, `${transport}, ${type}`);
+  }
+});
+
 Deno.test("securityPosture() warns of settings that are likely mistakes", async (test) => {
   const { acl } = BASE.schema_registry;
   const server = (change: Partial<GateConfig["server"]>): Partial<GateConfig> => ({
