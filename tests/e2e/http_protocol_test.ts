@@ -333,3 +333,20 @@ Deno.test("metrics count calls by tool and outcome, and requests by route and st
     ]
   ) assert.ok(text.includes(`${line}\n`), `${line} in ${text}`);
 });
+
+Deno.test("subscriptions/listen is acknowledged with no changes and ends, as events", async () => {
+  await using server = await startHttpFixture();
+  const body = message("a", "subscriptions/listen", { notifications: { toolsListChanged: true }, _meta: envelope() });
+  const answer = await send(server.url, body, { headers: modernHeaders("subscriptions/listen") });
+  assert.deepEqual([answer.status, answer.headers["content-type"]], [200, "text/event-stream"]);
+  const [acknowledged, ended, ...others] = [...answer.text.matchAll(/^event: message\ndata: (.*)\n\n/gm)].map((event) =>
+    JSON.parse(event[1] ?? "")
+  );
+  assert.deepEqual(acknowledged.params, { notifications: {}, _meta: { [`${P}subscriptionId`]: "a" } });
+  assert.deepEqual([ended.id, ended.result.resultType, ended.result._meta[`${P}subscriptionId`]], [
+    "a",
+    "complete",
+    "a",
+  ]);
+  assert.deepEqual(others, []);
+});

@@ -159,3 +159,16 @@ for (const { name, version, connect } of GENERATIONS) {
     }
   });
 }
+
+Deno.test("a client that listens for changes is acknowledged with none, and told that there is an end", async () => {
+  const client = new ClientTwo(INFO, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new TransportTwo(COMMAND));
+  try {
+    const subscription = await client.listen({ toolsListChanged: true });
+    assert.deepEqual(subscription.honoredFilter, {});
+    assert.equal(await subscription.closed, "graceful");
+    assert.equal((await client.listTools()).tools.length, 9);
+  } finally {
+    await client.close();
+  }
+});
