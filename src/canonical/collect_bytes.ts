@@ -12,7 +12,7 @@ export interface ByteCollector {
   readonly bytes: () => Uint8Array<ArrayBuffer>;
 }
 
-/** The first size of the buffer. */
+/** The least size of the buffer from the second piece on. */
 const FIRST_BYTES = 4096;
 
 /**
@@ -38,7 +38,9 @@ export function collectBytes(maximumBytes: number): ByteCollector {
       const needed = length + piece.length;
       if (needed > maximumBytes) return false;
       if (needed > kept.length) {
-        const grown = new Uint8Array(Math.min(maximumBytes, Math.max(needed, 2 * kept.length, FIRST_BYTES)));
+        // Most bodies are one piece, which is kept in a buffer of its size.
+        const room = length === 0 ? needed : Math.max(needed, 2 * kept.length, FIRST_BYTES);
+        const grown = new Uint8Array(Math.min(maximumBytes, room));
         grown.set(kept.subarray(0, length));
         kept = grown;
       }
@@ -46,6 +48,7 @@ export function collectBytes(maximumBytes: number): ByteCollector {
       length = needed;
       return true;
     },
-    bytes: () => kept.slice(0, length),
+    // A full buffer is never written again: a further piece takes another one.
+    bytes: () => length === kept.length ? kept : kept.slice(0, length),
   };
 }

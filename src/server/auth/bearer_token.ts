@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { principalOf } from "../../access/principal.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
@@ -50,7 +51,7 @@ function fingerprint(token: Uint8Array): Uint8Array & { toString(encoding: "hex"
 
 /** The bytes of a field: one per character (RFC 9110, 5.5). */
 function bytesOf(field: string): Uint8Array {
-  return Uint8Array.from(field, (character) => character.charCodeAt(0));
+  return Buffer.from(field, "latin1");
 }
 
 function refuse(detail: string): Authentication {

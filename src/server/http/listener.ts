@@ -7,6 +7,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as SocketServer, type Socket } from "node:net";
+import { utf8Length } from "../../canonical/utf8.ts";
 import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../process/log.ts";
 import { isTlsFault } from "./tls_failure.ts";
@@ -279,10 +280,11 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
     response.end();
     return 0;
   }
-  const bytes = encoder.encode(reply.body);
-  response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes.length) });
-  response.end(message.method === "HEAD" ? undefined : bytes);
-  return bytes.length;
+  const bytes = utf8Length(reply.body);
+  response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes) });
+  // As a string the body is written together with the head.
+  response.end(message.method === "HEAD" ? undefined : reply.body);
+  return bytes;
 }
 
 const encoder = new TextEncoder();

@@ -106,10 +106,13 @@ function observe(table: Map<string, Histogram>, key: string, seconds: number, bo
 }
 
 function labels(values: Readonly<Record<string, string>>): string {
-  return Object.entries(values).map(([name, value]) => `${name}="${escaped(value)}"`).join(",");
+  let text = "";
+  for (const name in values) text += `${text === "" ? "" : ","}${name}="${escaped(values[name] ?? "")}"`;
+  return text;
 }
 
 function escaped(value: string): string {
+  if (!/["\\\n]/.test(value)) return value;
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
