@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, type JsonValue } from "./json.ts";
+import { isJsonArray, type JsonValue } from "./json.ts";
 import { isExactNumber } from "./number.ts";
 
 /** A double keeps every decimal of at most this many significant digits. */
@@ -79,19 +79,21 @@ function countNames(bytes: Uint8Array, maximumDepth: number): number {
 
 /** The position of the first byte that is no space, from `start` on. Indentation is read four bytes at a time. */
 function skipSpace(bytes: Uint8Array, view: DataView, start: number): number {
+  const last = bytes.length - 4;
   let at = start;
-  while ((bytes[at] ?? 0x21) <= 0x20) {
+  while (at < bytes.length && (bytes[at] as number) <= 0x20) {
     at++;
-    while (at + 4 <= bytes.length && view.getInt32(at) === 0x20202020) at += 4;
+    while (at <= last && view.getInt32(at, true) === 0x20202020) at += 4;
   }
   return at;
 }
 
 /** The position of the first quote or backslash from `start` on, or one after the end; read four bytes at a time. */
 function skipPlain(bytes: Uint8Array, view: DataView, start: number): number {
+  const last = bytes.length - 4;
   let at = start;
-  for (; at + 4 <= bytes.length; at += 4) {
-    const word = view.getInt32(at);
+  for (; at <= last; at += 4) {
+    const word = view.getInt32(at, true);
     const quote = word ^ 0x22222222;
     const backslash = word ^ 0x5c5c5c5c;
     // The usual test for a zero byte within a word.
@@ -119,18 +121,12 @@ function exactEnd(bytes: Uint8Array, start: number): number {
 }
 
 function countMembers(value: JsonValue): number {
-  let count = 0;
-  if (isJsonArray(value)) {
-    for (const item of value) {
-      if (typeof item === "object" && item !== null) count += countMembers(item);
-    }
-    return count;
-  }
-  if (!isJsonObject(value)) return 0;
-  for (const name in value) {
-    count++;
-    const inner = value[name];
-    if (typeof inner === "object" && inner !== null) count += countMembers(inner);
+  if (typeof value !== "object" || value === null) return 0;
+  const inner: readonly JsonValue[] = isJsonArray(value) ? value : Object.values(value);
+  let count = inner === value ? 0 : inner.length;
+  for (let index = 0; index < inner.length; index++) {
+    const one = inner[index] as JsonValue;
+    if (typeof one === "object" && one !== null) count += countMembers(one);
   }
   return count;
 }

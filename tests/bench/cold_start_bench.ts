@@ -11,7 +11,13 @@ import { type CommandLine, installServerEverything, SERVER_EVERYTHING } from "./
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-const INITIALIZE = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initializeParams() });
+/** The first message of a client. */
+export const INITIALIZE: string = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: initializeParams(),
+});
 const DISCOVER = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: envelope() } });
 
 /** Measures both ways to begin; the peer knows `initialize` only. */
@@ -50,7 +56,27 @@ export async function run(): Promise<BenchRow[]> {
  * @param orderly Whether the server is left to end by itself
  * @returns Milliseconds from the start of the process to the end of the answer's line
  */
-async function firstAnswer(server: CommandLine, message: string, orderly = false): Promise<number> {
+export async function firstAnswer(server: CommandLine, message: string, orderly = false): Promise<number> {
+  return (await startAndAsk(server, message, { orderly })).milliseconds;
+}
+
+/** A first answer, and the memory of the server some time after it. */
+export interface Started {
+  readonly milliseconds: number;
+  /** Resident memory; 0 where it was not asked for. */
+  readonly mebibytes: number;
+}
+
+/**
+ * As {@link firstAnswer}, with the memory of the idle server.
+ *
+ * @param idleMillis Milliseconds to wait before the memory is read; 0 reads none
+ */
+export async function startAndAsk(
+  server: CommandLine,
+  message: string,
+  { orderly = false, idleMillis = 0 }: { readonly orderly?: boolean; readonly idleMillis?: number } = {},
+): Promise<Started> {
   const start = performance.now();
   const child = new Deno.Command(server.command, {
     args: [...server.args],
@@ -65,10 +91,21 @@ async function firstAnswer(server: CommandLine, message: string, orderly = false
   const milliseconds = performance.now() - start;
   const answer = JSON.parse(line) as { id?: unknown; result?: unknown };
   if (answer.id !== 1 || answer.result === undefined) throw new Error(`Cannot measure: the first line was ${line}`);
+  let mebibytes = 0;
+  if (idleMillis > 0) {
+    await new Promise((resolve) => setTimeout(resolve, idleMillis));
+    mebibytes = await residentMebibytes(child.pid);
+  }
   if (orderly) await input.close();
   else child.kill("SIGKILL");
   await child.status;
-  return milliseconds;
+  return { milliseconds, mebibytes };
+}
+
+/** Another program reads it: the runtime reads `/proc` with all permissions only. */
+async function residentMebibytes(pid: number): Promise<number> {
+  const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/status`] }).output();
+  return Number(/VmRSS:\s+(\d+)/.exec(new TextDecoder().decode(stdout))?.[1]) / 1024;
 }
 
 async function readLine(stream: ReadableStream<Uint8Array>): Promise<string> {

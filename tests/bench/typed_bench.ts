@@ -1,6 +1,10 @@
 /**
- * A typed check, its result compared with the result schema, against a check of `rest` that finds the same value. A server
- * without typed providers loads nothing of them (`tests/e2e/typed_modules_test.ts`), so its start and memory need no row.
+ * Typed providers: a check against one of `rest` that finds the same value, the import of a public document against its
+ * `JSON.parse`, and the start and memory of a server without typed providers.
+ *
+ * `GATE_BENCH_BEFORE` may name a checkout of another commit, such as `e0496fd`, the last one without typed providers. Its server is
+ * then the peer of this one. Without it, the peer is this server with a typed provider, and the rows are only reported:
+ * `tests/e2e/typed_modules_test.ts` shows that a server without typed providers loads none of their modules.
  *
  * @module
  */
@@ -11,8 +15,15 @@ import { createSchemaSandbox } from "../../src/evidence/sandbox/schema_sandbox.t
 import type { Provider, ProviderAnswer } from "../../src/evidence/types.ts";
 import { askProvider, withProvider } from "../e2e/providers_fixtures.ts";
 import { withTyped } from "../e2e/typed_fixture.ts";
-import { httpProfile, typedCheck } from "../simulation/typed_documents.ts";
-import { type BenchRow, compare, median } from "./harness.ts";
+import { httpProfile, typedCheck, typedContract } from "../simulation/typed_documents.ts";
+import { readSource } from "../../src/evidence/typed/openapi/read_source.ts";
+import { importOpenApi } from "../../src/evidence/typed/openapi/import.ts";
+import type { ImportResult } from "../../src/evidence/typed/import_result.ts";
+import { gateArgs, STORES } from "../e2e/gate_command.ts";
+import { DIRECTUS, fetchDocument } from "../full/openapi/packages.ts";
+import { firstAnswer, INITIALIZE, startAndAsk } from "./cold_start_bench.ts";
+import { type BenchRow, compare, makeRow, median } from "./harness.ts";
+import type { CommandLine } from "./server_everything.ts";
 
 const CHECKS = 100;
 const PARAMS = { id: "7" };
@@ -33,8 +44,116 @@ async function timeChecks(check: () => Promise<unknown>): Promise<number> {
   return median(times);
 }
 
-/** Runs the benchmark against one server of this process. */
+/** Runs all parts. */
 export async function run(): Promise<BenchRow[]> {
+  return [...await checkRows(), ...await importRows(), ...await startRows()];
+}
+
+/** Imports in one sample; the fastest counts, because what the machine does beside it only adds to the others. */
+const IMPORTS = 60;
+
+function fastest(work: () => unknown): number {
+  let least = Infinity;
+  for (let index = 0; index < IMPORTS; index++) {
+    const started = performance.now();
+    work();
+    least = Math.min(least, performance.now() - started);
+  }
+  return least;
+}
+
+/** The import of Directus' document as the worker does it, after the runtime has compiled it. */
+async function importRows(): Promise<BenchRow[]> {
+  const folder = await Deno.makeTempDir({ prefix: "gate_typed_" });
+  try {
+    const bytes = await fetchDocument(DIRECTUS, folder);
+    const text = new TextDecoder().decode(bytes);
+    const options = { provider_id: "directus", server_url: "https://service.example" };
+    const imported = (): ImportResult => {
+      const read = readSource(bytes);
+      return "code" in read ? read : importOpenApi(read.document, options);
+    };
+    assert.ok(imported().ok);
+    const row = (name: string, must: number | null, ours: () => unknown): Promise<BenchRow> =>
+      compare({
+        row: "typed",
+        name,
+        peer_name: "JSON.parse of its text",
+        unit: "ms",
+        must,
+        goal: null,
+        direction: "lower",
+        ours: () => fastest(ours),
+        peer: () => fastest(() => JSON.parse(text)),
+        rounds: { counted: 9, warmUp: 8 },
+      });
+    return [
+      await row("strict reading of the bytes of Directus' OpenAPI document", null, () => readSource(bytes)),
+      await row("import of Directus' OpenAPI document from its bytes", 5, imported),
+      await row("the same, and the result as text for the server", null, () => JSON.stringify(imported())),
+    ];
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const IDLE_MILLIS = 500;
+
+/** Start and idle memory of a server without typed providers. */
+async function startRows(): Promise<BenchRow[]> {
+  const before = Deno.env.get("GATE_BENCH_BEFORE") ?? "";
+  const folder = await Deno.makeTempDir({ prefix: "gate_typed_" });
+  try {
+    const entry = '[[providers]]\nname = "builds"\ntype = "typed"\ntyped_protocol = "openapi_http"\n' +
+      'capabilities_path = "contract.json"\nruntime_profile_path = "profile.json"\n';
+    await Deno.writeTextFile(`${folder}/contract.json`, JSON.stringify(typedContract()));
+    await Deno.writeTextFile(`${folder}/profile.json`, JSON.stringify(httpProfile()));
+    await Deno.writeTextFile(`${folder}/plain.toml`, STORES);
+    await Deno.writeTextFile(`${folder}/typed.toml`, `${STORES}\n${entry}`);
+    const own = (file: string): CommandLine => ({
+      command: Deno.execPath(),
+      args: gateArgs("serve", "--config", `${folder}/${file}`),
+    });
+    const ours = own("plain.toml");
+    const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+    const peer = before === ""
+      ? own("typed.toml")
+      : { ...ours, args: ours.args.map((word) => word.replace(root, before.replace(/\/$/, ""))) };
+    for (const server of [ours, peer]) await firstAnswer(server, INITIALIZE, true);
+    return await startComparison(ours, peer, before === "");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function startComparison(ours: CommandLine, peer: CommandLine, isReported: boolean): Promise<BenchRow[]> {
+  const memory = { ours: [] as number[], peer: [] as number[] };
+  const measure = async (side: "ours" | "peer"): Promise<number> => {
+    const started = await startAndAsk(side === "ours" ? ours : peer, INITIALIZE, { idleMillis: IDLE_MILLIS });
+    memory[side].push(started.mebibytes);
+    return started.milliseconds;
+  };
+  const shared = {
+    row: "typed",
+    peer_name: isReported ? "the same server with a typed provider" : "the server before typed providers",
+    // Everything that came since is in the difference.
+    must: isReported ? null : 1.2,
+    goal: null,
+    direction: "lower",
+  } as const;
+  const cold = await compare({
+    ...shared,
+    name: "cold start without typed providers",
+    unit: "ms",
+    ours: () => measure("ours"),
+    peer: () => measure("peer"),
+    rounds: { counted: 9 },
+  });
+  return [cold, makeRow({ ...shared, name: "idle memory without typed providers", unit: "MiB" }, memory)];
+}
+
+/** A typed check against one of `rest`, both of one server of this process. */
+async function checkRows(): Promise<BenchRow[]> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     () => Response.json({ id: "7", failed: 3, passed: 120, names: ["unit", "e2e"] }),

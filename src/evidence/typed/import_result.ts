@@ -362,12 +362,12 @@ export function createWarningCollector(): WarningCollector {
 /** The JSON pointer (RFC 6901) of a path. */
 export function pointerOf(steps: readonly (string | number)[]): string {
   let pointer = "";
-  for (const step of steps) pointer += `/${typeof step === "string" && /[~/]/.test(step) ? escaped(step) : step}`;
+  for (const step of steps) pointer += `/${typeof step === "string" ? escaped(step) : step}`;
   return pointer;
 }
 
 function escaped(step: string): string {
-  return step.replaceAll("~", "~0").replaceAll("/", "~1");
+  return step.includes("/") || step.includes("~") ? step.replaceAll("~", "~0").replaceAll("/", "~1") : step;
 }
 
 /** The steps of a JSON pointer; null where the text is none. */

@@ -108,8 +108,8 @@ export function importOpenApi(document: JsonValue, options: ImportOptions): Impo
   const current: Import = {
     document: opened,
     options,
-    request: { document: opened, converter: requests, facts: createSchemaFacts(requests) },
-    result: { document: opened, converter: results, facts: createSchemaFacts(results) },
+    request: { document: opened, converter: requests, facts: createSchemaFacts(requests), known: new Map() },
+    result: { document: opened, converter: results, facts: createSchemaFacts(results), known: new Map() },
     server: serverOf(opened, opened.root, null),
   };
   const selected = selectedNames(options.selection);

@@ -30,8 +30,16 @@ export interface RequestContext {
   readonly document: OpenApiDocument;
   readonly converter: SchemaConverter;
   readonly facts: SchemaFacts;
+  /** Parameters that were read, by their object in the document: many operations refer to the same ones. */
+  readonly known: Map<JsonObject, KnownParameter>;
   /** Whether the operation was selected by name: optional parameters that cannot be set are then left out. */
   readonly isSelected: boolean;
+}
+
+/** The part of a parameter that is the same for every operation. */
+interface KnownParameter extends Pick<OperationParameter, "style" | "explode"> {
+  readonly path: JsonPath;
+  readonly schema: JsonValue;
 }
 
 /** The place of an operation in the document. */
@@ -178,13 +186,23 @@ function readParameter(context: RequestContext, given: Given, members: readonly 
   if (member(value, "allowReserved") === true) {
     context.document.warnings.warn("parameter_encoded", pointerAt(path), `"${name}" is sent percent-encoded`);
   }
-  const schema = readSchema(context, given);
-  const { style, explode } = readStyle(given, schema.shapes);
+  const { schema, style, explode } = readOnce(context, given);
   const param = paramName(location, name, members);
-  const description = shortDescription(member(value, "description"), "").slice(0, DESCRIPTION_CHARACTERS);
-  const described = withDescription(schema.schema, description.toWellFormed());
   const parameter: OperationParameter = { name, in: location, param, style, explode };
-  return { parameter, member: { param, schema: described, isRequired } };
+  return { parameter, member: { param, schema, isRequired } };
+}
+
+/** Reads schema and style of a parameter. An object of YAML may stand in several places, which reasons then tell apart. */
+function readOnce(context: RequestContext, given: Given): KnownParameter {
+  const { value, path } = given;
+  const known = context.known.get(value);
+  if (known?.path === path) return known;
+  const { schema, shapes } = readSchema(context, given);
+  const description = shortDescription(member(value, "description"), "").slice(0, DESCRIPTION_CHARACTERS);
+  const described = withDescription(schema, description.toWellFormed());
+  const read = { path, schema: described, ...readStyle(given, shapes) };
+  context.known.set(value, read);
+  return read;
 }
 
 /** Characters of the description of one parameter. */

@@ -15,7 +15,6 @@ import {
 } from "../../../canonical/json.ts";
 import { areSorted, sortNames } from "../../../canonical/members.ts";
 import { below, type JsonPath, stepsTo } from "../../../canonical/path.ts";
-import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSearch } from "../../regular_expression/search.ts";
 import { IMPORT_LIMITS } from "../import_result.ts";
 import { CandidateFault, faultAt, followReference, type Found, type OpenApiDocument, pointerAt } from "./document.ts";
@@ -220,8 +219,10 @@ function definitionName(path: JsonPath): string {
   return text.toWellFormed();
 }
 
+const encoder = new TextEncoder();
+
 function byteLength(schema: JsonValue): number {
-  return utf8Length(JSON.stringify(schema));
+  return encoder.encode(JSON.stringify(schema)).length;
 }
 
 /** Every definition that the names lead to, converted; the first fault of one of them is that of the schema. */
@@ -317,19 +318,24 @@ function convert(conversion: Conversion, schema: JsonValue, position: Position):
   for (const keyword of UNSUPPORTED_KEYWORDS) {
     if (Object.hasOwn(schema, keyword)) throw faultAt("schema_keyword", below(position.path, keyword), keyword);
   }
-  const members = new Map<string, JsonValue>();
+  const members: Members = {};
   const reference = member(schema, "$ref");
-  if (reference !== undefined) members.set("$ref", convertReference(conversion, reference, position));
+  if (reference !== undefined) members["$ref"] = convertReference(conversion, reference, position);
   // In 3.0 the members beside a reference have no meaning.
   if (reference === undefined || !document.isVersion30) convertKeywords(conversion, schema, position, members);
-  const [only] = members.size === 1 ? [...members.values()] : [];
-  const inner = members.has("allOf") && isJsonArray(only) && only.length === 1 ? only[0] ?? true : fromMembers(members);
+  const inner = withoutWrapper(members);
   return member(schema, "nullable") === true ? withNull(inner) : inner;
 }
 
-/** Object.fromEntries defines members, so `__proto__` is an ordinary name. */
-function fromMembers(members: ReadonlyMap<string, JsonValue>): JsonValue {
-  return members.size === 0 ? true : Object.fromEntries(members);
+/** The keywords of a converted schema: names of the tables of keywords alone. */
+type Members = Record<string, JsonValue>;
+
+/** A schema without keywords accepts everything, and `allOf` of one schema alone is that schema. */
+function withoutWrapper(members: Members): JsonValue {
+  const names = Object.keys(members);
+  if (names.length === 0) return true;
+  const { allOf: all } = members;
+  return names.length === 1 && isJsonArray(all) && all.length === 1 ? all[0] ?? true : members;
 }
 
 function convertReference(conversion: Conversion, reference: JsonValue, position: Position): string {
@@ -348,20 +354,21 @@ function convertKeywords(
   conversion: Conversion,
   schema: JsonObject,
   position: Position,
-  members: Map<string, JsonValue>,
+  members: Members,
 ): void {
-  for (const [keyword, value] of sortedEntries(schema)) {
+  for (const keyword of sortedNames(schema)) {
+    const value = schema[keyword] ?? null;
     const isValid = ASSERTION_FORMS.get(keyword);
     if (isValid !== undefined) setAssertion(conversion, members, { keyword, value, isValid, schema, position });
     else convertApplicator(conversion, members, keyword, value, position);
   }
 }
 
-/** The members by name, so that the first fault does not depend on their order in the document. */
-function sortedEntries(object: JsonObject): [name: string, value: JsonValue][] {
+/** The names in order, so that the first fault does not depend on their order in the document. */
+function sortedNames(object: JsonObject): readonly string[] {
   const names = Object.keys(object);
   if (!areSorted(names)) sortNames(names);
-  return names.map((name) => [name, object[name] ?? null]);
+  return names;
 }
 
 interface GivenAssertion {
@@ -372,20 +379,20 @@ interface GivenAssertion {
   readonly position: Position;
 }
 
-function setAssertion(conversion: Conversion, members: Map<string, JsonValue>, given: GivenAssertion): void {
+function setAssertion(conversion: Conversion, members: Members, given: GivenAssertion): void {
   const { keyword, value, schema, position } = given;
   if (keyword === "exclusiveMinimum" || keyword === "exclusiveMaximum") {
     if (value === false) return;
     const limit = member(schema, keyword === "exclusiveMinimum" ? "minimum" : "maximum");
     // OpenAPI 3.0: a flag beside the limit.
-    if (value === true && typeof limit === "number") return void members.set(keyword, limit);
+    if (value === true && typeof limit === "number") return void (members[keyword] = limit);
   }
   if (keyword === "required" && isJsonArray(value)) return setRequired(conversion, members, value, given);
   if ((keyword === "enum" || keyword === "const") && isDeeper(value, VALUE_DEPTH_MAXIMUM)) {
     throw faultAt("schema_too_deep", below(position.path, keyword));
   }
   const isKept = given.isValid(value) && (keyword !== "pattern" || isPattern(conversion, String(value)));
-  if (isKept) members.set(keyword, value);
+  if (isKept) members[keyword] = value;
   else ignoreKeyword(conversion, below(position.path, keyword), keyword);
 }
 
@@ -432,7 +439,7 @@ export function isDeeper(value: JsonValue, limit: number): boolean {
 /** Names once each, without those that only the other side sends. */
 function setRequired(
   conversion: Conversion,
-  members: Map<string, JsonValue>,
+  members: Members,
   value: JsonArray,
   { schema, position }: GivenAssertion,
 ): void {
@@ -444,12 +451,12 @@ function setRequired(
     const property = isJsonObject(properties) ? member(properties, name) : undefined;
     return !(isJsonObject(property) && member(property, other) === true);
   });
-  if (kept.length > 0) members.set("required", kept);
+  if (kept.length > 0) members["required"] = kept;
 }
 
 function convertApplicator(
   conversion: Conversion,
-  members: Map<string, JsonValue>,
+  members: Members,
   keyword: string,
   value: JsonValue,
   { path, depth, isInPlace }: Position,
@@ -459,26 +466,25 @@ function convertApplicator(
   const single = SINGLE_SCHEMAS.get(keyword);
   if (single !== undefined) {
     const position = { path: at, depth: depth + 1, isInPlace: inside(single) };
-    return void members.set(keyword, convert(conversion, value, position));
+    return void (members[keyword] = convert(conversion, value, position));
   }
   const list = SCHEMA_LISTS.get(keyword);
   if (list !== undefined) {
     if (!isJsonArray(value) || value.length === 0) return ignoreKeyword(conversion, at, keyword);
     const convertOne = (one: JsonValue, index: number): JsonValue =>
       convert(conversion, one, { path: below(at, index), depth: depth + 2, isInPlace: inside(list) });
-    return void members.set(keyword, value.map(convertOne));
+    return void (members[keyword] = value.map(convertOne));
   }
   const map = SCHEMA_MAPS.get(keyword);
   if (map === undefined) return;
   if (!isJsonObject(value)) return ignoreKeyword(conversion, at, keyword);
-  const entries = sortedEntries(value).filter(([name]) =>
-    keyword !== "patternProperties" || isPattern(conversion, name)
-  );
-  const convertEntry = ([name, inner]: readonly [string, JsonValue]): readonly [string, JsonValue] => [
+  const names = sortedNames(value).filter((name) => keyword !== "patternProperties" || isPattern(conversion, name));
+  const convertEntry = (name: string): readonly [string, JsonValue] => [
     name,
-    convert(conversion, inner, { path: below(at, name), depth: depth + 2, isInPlace: inside(map) }),
+    convert(conversion, value[name] ?? null, { path: below(at, name), depth: depth + 2, isInPlace: inside(map) }),
   ];
-  members.set(keyword, Object.fromEntries(entries.map(convertEntry)));
+  // Object.fromEntries defines members, so `__proto__` is an ordinary name.
+  members[keyword] = Object.fromEntries(names.map(convertEntry));
 }
 
 /** The schema, which accepts null too. */
