@@ -3,6 +3,9 @@
  */
 import assert from "node:assert/strict";
 
+import type { JsonObject } from "@/canonical/json.ts";
+import { startServer } from "../e2e/client.ts";
+import { callText, listening, send } from "../e2e/http_fixture.ts";
 import { evidence, LAW } from "../e2e/run_command_fixture.ts";
 import { type Ended, gateArgs, inFolder, processOf } from "../e2e/gate_command.ts";
 import { OWNER, runSql, startPostgres } from "./postgres_server.ts";
@@ -168,6 +171,91 @@ Deno.test("the role of the servers can neither remove nor change what was accept
       else await assert.rejects(asServer, /permission denied|must be owner/, sql);
     }
   }));
+
+Deno.test("the owner archives old runs of a database, and the role of the servers cannot", () =>
+  inWorld(async ({ folder, database, env, gate, migrate }) => {
+    await migrate();
+    await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${CONFIG}`);
+    const drive = ["run", "law.yaml", "--evidence", "evidence.json", "--json", "--run-key"];
+    const runs: string[] = [];
+    for (const key of ["a", "b", "c"]) runs.push(JSON.parse((await gate(...drive, key)).stdout).result.run_id);
+    const run = { namespace_id: 2, scenario_id: "release", run_id: runs[0] ?? "" };
+
+    await using process = startServer({ args: gateArgs("serve"), cwd: folder, env });
+    const { url } = await listening(process);
+    const call = async (name: string, input: JsonObject): Promise<JsonObject> =>
+      JSON.parse((await send(url, callText(1, name, input), {})).text).result.structuredContent;
+    const { accepted_head } = await call("scenario_status", run);
+    const [first] = (await call("scenario_history", run))["records"] as [
+      { record: { operation: { identity: string } } },
+    ];
+    assert.equal(first.record.operation.identity.length, 32);
+
+    const now = new Date().toISOString();
+    const archive = ["store", "archive", "--before", now];
+    assertEnded(await gate(...archive, "--dry-run"), 0, /^3 runs would be archived$/m);
+    assertEnded(await gate(...archive), 8, /the role lacks a right \(42501\)/);
+    assertEnded(await gate("store", "check"), 0, /: sound \(1 law, 3 runs, 15 records/);
+
+    const killed = startOwned(folder, env, [...archive, "--owner", "env:GATE_OWNER"]);
+    const manifests = `${folder}/.gate/runpacks/manifests`;
+    while (!killed.isEnded() && entriesIn(manifests) < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    await killed.kill();
+    assertEnded(await gate("store", "check"), 0, /: sound \(/);
+    assertEnded(await gate(...archive, "--owner", "env:GATE_OWNER"), 0, /^\d runs? archived to /m);
+    assertEnded(await gate(...archive, "--owner", "env:GATE_OWNER"), 0, /^0 runs archived to /m);
+    assertEnded(await gate("store", "check"), 0, /: sound \(1 law, 3 runs, 3 of them archived, 0 records/);
+
+    const history = await call("scenario_history", run) as { records: unknown[]; archived: JsonObject };
+    assert.deepEqual(history.records, []);
+    const submission = {
+      content_type: "application/json",
+      payload: { kind: "json", value: 1 },
+      scope: { kind: "run_wide" },
+    };
+    const submitted = { ...run, ...submission, operation_id: "1".repeat(32), expected_head: accepted_head ?? null };
+    const { outcome } = await call("scenario_submit", submitted) as { outcome: { result: JsonObject } };
+    assert.deepEqual(
+      [outcome.result["reason"], outcome.result["runpack_identity"]],
+      ["run_archived", history.archived["runpack_identity"]],
+    );
+    for (const runId of runs) {
+      const named = ["runpack", "export", "--namespace", "2", "--run", runId, "--archive", `${runId}.runpack`];
+      assertEnded(await gate(...named), 0, /^[0-9a-f]{64}\n$/);
+      assertEnded(await gate("runpack", "verify", `${runId}.runpack`), 0, /^Complete; /);
+    }
+    assertEnded(await gate(...drive, "a"), 0, /"status":"complete"/);
+    const left = "SELECT count(*) FROM gate.records WHERE record <> '' OR material <> ''";
+    await runSql(server, `DO $$ BEGIN ASSERT (${left}) = 0; END $$`, database);
+  }));
+
+/** A command that a test kills. */
+function startOwned(cwd: string, env: Readonly<Record<string, string>>, args: readonly string[]): {
+  readonly isEnded: () => boolean;
+  readonly kill: () => Promise<void>;
+} {
+  const { command, args: given } = processOf(gateArgs(...args));
+  const options = { args: [...given], cwd, env: { NO_COLOR: "1", ...env } };
+  const child = new Deno.Command(command, { ...options, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+  let isEnded = false;
+  const ended = child.status.then(() => void (isEnded = true));
+  return {
+    isEnded: () => isEnded,
+    kill: async () => {
+      if (!isEnded) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** Entries of a folder; none where it does not exist. */
+function entriesIn(folder: string): number {
+  try {
+    return [...Deno.readDirSync(folder)].length;
+  } catch {
+    return 0;
+  }
+}
 
 Deno.test("a server with exactly the permissions that gate permissions prints serves on a database", () =>
   inWorld(async ({ folder, gate, migrate, env }) => {
