@@ -103,7 +103,7 @@ Deno.test("securityPosture() reports the storage of runpacks, and unknownRoles()
     }),
     [
       'server.auth.principals[0].roles[1].name: role "NamespaceWritter" grants nothing; built in are TenantAdmin, ' +
-      "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, NamespaceDeleteAdmin",
+      "NamespaceOwner, NamespaceAdmin, NamespaceWriter, NamespaceReader, SchemaManager, AgentSandbox, Approver, NamespaceDeleteAdmin",
     ],
   );
 });
