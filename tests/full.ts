@@ -127,6 +127,7 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres_move_test.ts",
       "tests/full/postgres_connection_test.ts",
       "tests/full/postgres_contention_test.ts",
+      "tests/full/postgres_reads_test.ts",
       "tests/full/postgres_failover_test.ts",
     ],
     minutes: 15,

@@ -2,8 +2,12 @@
  * The compare-and-set append of many runs in one statement.
  *
  * The statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or moved. Its rows are in
- * the order of the runs, so that two servers lock them in one order. An operation is compared by counting receipts: as `NOT EXISTS` the
- * planner turns it into a join over all records, which grows with the table.
+ * the order of the runs, so that two servers lock them in one order.
+ *
+ * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So operations are
+ * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records, and a join inside of the count reads
+ * every record of the run. Scenario and law are compared with an operator that no index has: otherwise the index of the runs of a scenario
+ * is read in place of the run's own.
  *
  * @module
  */
@@ -82,6 +86,10 @@ const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 const APPEND = `WITH
   a AS (SELECT * FROM ${arrays(RUN_COLUMNS, "t", 1)}),
   r AS (SELECT * FROM ${arrays(RECORD_COLUMNS, "t", 1 + RUN_COLUMNS.length)}),
+  known AS MATERIALIZED (
+    SELECT r.namespace_id, r.run_id FROM r
+    WHERE (SELECT count(*) FROM gate.records AS x WHERE x.namespace_id = r.namespace_id AND x.run_id = r.run_id
+      AND x.operation = r.operation AND x.family = r.family) > 0),
   created AS (
     INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created, status,
       correlation, parameters, parameter_hashes, active_seal, complete_seal)
@@ -95,10 +103,9 @@ const APPEND = `WITH
       status = CASE WHEN a.completes = 1 THEN 'complete' ELSE u.status END
     FROM a WHERE a.creation IS NULL AND u.namespace_id = a.namespace_id AND u.run_id = a.run_id
       AND u.revision = a.expected_revision AND u.head = a.expected_head
-      AND u.scenario_id = a.scenario_id AND u.law_identity = a.law_identity AND u.archived IS NULL
-      AND (SELECT count(*) FROM r JOIN gate.records AS x ON x.namespace_id = r.namespace_id AND x.run_id = r.run_id
-        AND x.operation = r.operation AND x.family = r.family
-        WHERE r.namespace_id = a.namespace_id AND r.run_id = a.run_id) = 0
+      AND u.scenario_id IS NOT DISTINCT FROM a.scenario_id AND u.law_identity IS NOT DISTINCT FROM a.law_identity
+      AND u.archived IS NULL
+      AND (SELECT count(*) FROM known WHERE known.namespace_id = a.namespace_id AND known.run_id = a.run_id) = 0
     RETURNING u.namespace_id, u.run_id),
   accepted AS (SELECT * FROM created UNION ALL SELECT * FROM moved),
   stored AS (
@@ -112,26 +119,41 @@ const APPEND = `WITH
     ON CONFLICT DO NOTHING)
   SELECT namespace_id, run_id FROM accepted`;
 
+/**
+ * The record of a run with the least revision at or above one. Without statistics the planner finds every index as good that begins with
+ * the run; the order leaves the primary key alone.
+ */
+function recordAt(columns: string, run: string, revision: string): string {
+  return `SELECT ${columns} FROM gate.records AS r WHERE r.namespace_id = ${run}.namespace_id AND r.run_id = ${run}.run_id
+    AND r.revision >= ${revision} ORDER BY r.revision LIMIT 1`;
+}
+
 /** The runs whose record at a revision is the given one. */
-const FIND_RECORDS = `SELECT r.namespace_id, r.run_id FROM gate.records AS r
-  JOIN unnest($1::int8[], $2::text[], $3::int8[], $4::text[]) AS t (namespace_id, run_id, revision, record_id)
-  USING (namespace_id, run_id, revision, record_id)`;
+const FIND_RECORDS = `SELECT t.namespace_id, t.run_id
+  FROM unnest($1::int8[], $2::text[], $3::int8[], $4::text[]) AS t (namespace_id, run_id, revision, record_id)
+  WHERE (${recordAt("r.record_id", "t", "t.revision")}) = t.record_id`;
 
-const FIND_RECEIPTS = `SELECT ${RECEIPT_COLUMNS} FROM gate.records AS r
-  JOIN unnest($3::text[], $4::text[]) WITH ORDINALITY AS t (operation, family, place)
-    ON r.operation = t.operation AND r.family = t.family
-  WHERE r.namespace_id = $1 AND r.run_id = $2 ORDER BY t.place LIMIT 1`;
+const FIND_RECEIPTS = `SELECT ${RECEIPT_COLUMNS}
+  FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS t (operation, family, place)
+  CROSS JOIN LATERAL (
+    SELECT * FROM gate.records AS x
+    WHERE x.namespace_id = $1 AND x.run_id = $2 AND x.operation = t.operation AND x.family = t.family OFFSET 0) AS r
+  ORDER BY t.place LIMIT 1`;
 
-const FIND_CREATION = `SELECT u.run_id, ${RECEIPT_COLUMNS} FROM gate.runs AS u
-  LEFT JOIN gate.records AS r ON r.namespace_id = u.namespace_id AND r.run_id = u.run_id AND r.revision = 1
-  WHERE u.namespace_id = $1 AND u.creation = $2`;
+const FIND_CREATION = `SELECT u.run_id, ${RECEIPT_COLUMNS} FROM (
+    SELECT * FROM gate.runs WHERE namespace_id = $1 AND creation >= $2 ORDER BY creation LIMIT 1) AS u
+  LEFT JOIN LATERAL (${recordAt("*", "u", "1")}) AS r ON true
+  WHERE u.creation = $2`;
 
-const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identity, u.revision, u.head, r.record_id,
+const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identity, u.revision, u.head,
     u.runpack_identity, u.archived, u.state_identity, u.archive_seal,
+    (${recordAt("r.record_id", "u", "u.revision")}) AS record_id,
     (SELECT max(revision) FROM gate.records AS m WHERE m.namespace_id = u.namespace_id AND m.run_id = u.run_id) AS last
   FROM unnest($1::int8[], $2::text[]) AS t (namespace_id, run_id)
-  JOIN gate.runs AS u USING (namespace_id, run_id)
-  LEFT JOIN gate.records AS r ON r.namespace_id = u.namespace_id AND r.run_id = u.run_id AND r.revision = u.revision`;
+  CROSS JOIN LATERAL (
+    SELECT * FROM gate.runs AS x WHERE x.namespace_id = t.namespace_id AND x.run_id >= t.run_id
+    ORDER BY x.run_id LIMIT 1) AS u
+  WHERE u.run_id = t.run_id`;
 
 /** An append whose values were computed before it waits for the writer. */
 export interface PreparedAppend {
