@@ -5,10 +5,10 @@
  * @module
  */
 
-import { isDeepStrictEqual } from "node:util";
-
 import type { Head } from "../run/types.ts";
 import { type CheckedRun, checkRuns } from "./check_runs.ts";
+import { copyArchived } from "./copy_archived.ts";
+import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
 import { corruptRecord, toRecord } from "./sqlite/rows.ts";
@@ -42,25 +42,18 @@ export async function copyRuns(copying: Copying): Promise<void> {
       if (batch.length >= BATCH_RUNS || bytes >= BATCH_BYTES) await flush();
       return null;
     });
-  await checkRuns(copying.checking, { keepBytes: SMALL_RUN_BYTES, use, useArchived: refuseArchived(copying) });
+  await checkRuns(copying.checking, {
+    keepBytes: SMALL_RUN_BYTES,
+    use,
+    useArchived: (run, row) => copyArchived(copying, run, row),
+  });
   await flush();
-}
-
-/** An archived run has no records that the target could verify. It is reported, so that a copy never lacks it silently. */
-function refuseArchived(copying: Copying): (run: RunHead) => Promise<void> {
-  return ({ run_key }) =>
-    reporting(
-      copying,
-      "run",
-      run_key,
-      () => Promise.resolve("it is archived and not copied: its runpack has its records"),
-    );
 }
 
 function copyRun(copying: Copying, checked: CheckedRun): Promise<void> {
   const { run, records } = checked;
   return reporting(copying, "run", run.run_key, async () => {
-    const there = (await copying.target.runs.getHead(run.run_key))?.head ?? null;
+    const there = await copying.target.runs.getHead(run.run_key);
     const pieces = records === null ? piecesOf(copying, checked) : [records];
     let after: Head | null = null;
     for await (const piece of pieces) {
@@ -70,7 +63,7 @@ function copyRun(copying: Copying, checked: CheckedRun): Promise<void> {
       if (last !== undefined) after = { record_id: last.record_id, revision: last.revision };
     }
     if (there === null) copying.written.runs += 1;
-    await copySnapshot(copying, checked);
+    if (there?.archived === undefined) await copySnapshot(copying, checked);
     return null;
   });
 }
@@ -89,8 +82,8 @@ async function* piecesOf({ checking: { rows } }: Copying, { run, row }: CheckedR
 
 interface Piece {
   readonly run: RunHead;
-  /** The head of the run at the target before the copy. */
-  readonly there: Head | null;
+  /** The run at the target before the copy. */
+  readonly there: RunHead | null;
   /** The head that the piece follows. */
   readonly after: Head | null;
   readonly piece: readonly StoredRecord[];
@@ -99,9 +92,10 @@ interface Piece {
 /** Compares the records that the target has, appends the others, and compares them too; returns the first difference. */
 async function copyPiece(copying: Copying, { run, there, after, piece }: Piece): Promise<string | null> {
   const { target, written } = copying;
-  const existing = piece.filter(({ revision }) => revision <= (there?.revision ?? 0));
+  const existing = piece.filter(({ revision }) => revision <= (there?.head.revision ?? 0));
   const missing = piece.slice(existing.length);
-  const difference = await differenceOf(copying, run, existing);
+  const isArchived = there?.archived !== undefined;
+  const difference = await differenceOf(copying, run, existing, isArchived);
   if (difference !== null || missing.length === 0) return difference;
   const last = existing.at(-1);
   const expected_head = last === undefined ? after : { record_id: last.record_id, revision: last.revision };
@@ -113,37 +107,7 @@ async function copyPiece(copying: Copying, { run, there, after, piece }: Piece):
     return `its creation request created run "${result.receipt.run_key.run_id}" at the target`;
   }
   // Another copy may have appended the same records; if they differ, the comparison finds it.
-  return await differenceOf(copying, run, missing);
-}
-
-/** The first difference between records and those of the target, which are hashed again when they are read. */
-async function differenceOf(
-  { target }: Copying,
-  run: RunHead,
-  records: readonly StoredRecord[],
-): Promise<string | null> {
-  const [first] = records;
-  if (first === undefined) return null;
-  const found = await target.runs.listRecords(run.run_key, first.revision - 1, records.length);
-  for (const [index, record] of records.entries()) {
-    const other = found[index];
-    if (isDeepStrictEqual(other, record)) continue;
-    const head = (await target.runs.getHead(run.run_key))?.head ?? null;
-    const heads = `the head is ${nameOf(run.head)} at the source and ${
-      head === null ? "absent" : nameOf(head)
-    } at the target`;
-    const what = other?.record_id === record.record_id
-      ? "has another receipt or material at the target"
-      : `is "${record.record_id}" at the source and ${
-        other === undefined ? "absent" : `"${other.record_id}"`
-      } at the target`;
-    return `the run differs: record ${record.revision} ${what}; ${heads}`;
-  }
-  return null;
-}
-
-function nameOf({ record_id, revision }: Head): string {
-  return `"${record_id}" at revision ${revision}`;
+  return await differenceOf(copying, run, missing, isArchived);
 }
 
 /** Copies the newest snapshot, so that the target does not fold a long run again. */

@@ -53,7 +53,10 @@ function lawName(namespaceId: number, identity: string): string {
  * @returns Why the run cannot be copied, or null
  * @throws {StoreError} `corrupt` where one of them is damaged at the target
  */
-export async function shareWith(copying: Copying, { run, artifacts }: CheckedRun): Promise<string | null> {
+export async function shareWith(
+  copying: Copying,
+  { run, artifacts }: Pick<CheckedRun, "run" | "artifacts">,
+): Promise<string | null> {
   const { checking, target: { runs }, copied } = copying;
   const { run_key: { namespace_id }, scenario_law_identity } = run;
   const name = lawName(namespace_id, scenario_law_identity);

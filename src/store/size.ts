@@ -6,7 +6,7 @@
 
 import { Buffer } from "node:buffer";
 
-import type { Append, SchemaRecord, StoredRecord } from "./types.ts";
+import type { Append, ArchivedRun, SchemaRecord, StoredRecord } from "./types.ts";
 
 /** Pieces of material of one record: more than any call produces. */
 export const MATERIAL_MAXIMUM = 65_536;
@@ -29,6 +29,11 @@ export function appendBytes(append: Append): number {
   for (const record of append.records) bytes += recordBytes(record);
   for (const artifact of append.artifacts) bytes += textBytes(artifact.body);
   return bytes;
+}
+
+/** UTF-8 bytes of the texts of an archived run. */
+export function archivedBytes({ receipts, tombstone }: ArchivedRun): number {
+  return receipts.reduce((bytes, { receipt }) => bytes + textBytes(receipt.result), textBytes(tombstone.state));
 }
 
 /**

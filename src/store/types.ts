@@ -8,7 +8,7 @@
 import type { Identity } from "../canonical/identity.ts";
 import type { Head, OperationId, RunKey } from "../run/types.ts";
 import type { TypedProviderStore } from "./typed_provider_types.ts";
-import type { RunPage, RunPosition, RunQuery } from "./run_index.ts";
+import type { RunEntry, RunPage, RunPosition, RunQuery } from "./run_index.ts";
 
 /** A registered scenario law. */
 export interface StoredLaw {
@@ -65,6 +65,20 @@ export interface Tombstone extends Archived {
   readonly state_identity: Identity;
   /** Canonical text of that state. */
   readonly state: string;
+}
+
+/** A receipt of an archived run. */
+export interface ArchivedReceipt extends StoredReceipt {
+  /** Kind and identity of each piece of material of the record, one on each line: the receipt's seal covers them. */
+  readonly material_names: string;
+}
+
+/** An archived run, as a copy brings it to another store. */
+export interface ArchivedRun {
+  readonly run: Omit<RunHead, "archived">;
+  readonly entry: RunEntry;
+  readonly receipts: readonly ArchivedReceipt[];
+  readonly tombstone: Tombstone;
 }
 
 /** The outcome of archiving a run. */
@@ -176,6 +190,13 @@ export interface RunStore {
    * @throws {StoreError} `io` for another role; `corrupt` where the tombstone does not fit the head
    */
   archive(runKey: RunKey, head: Head, tombstone: Tombstone): Promise<ArchiveResult>;
+  /**
+   * Stores an archived run in one transaction, unless a run of its id or of its creation request exists.
+   * On PostgreSQL only the owner of the tables may do so.
+   *
+   * @throws {StoreError} `io` for another role; `corrupt` where the tombstone does not fit the head
+   */
+  putArchived(archived: ArchivedRun): Promise<"stored" | "exists">;
   /** The tombstone of an archived run; null for any other. */
   getTombstone(runKey: RunKey): Promise<Tombstone | null>;
   getArtifact(identity: Identity): Promise<Artifact | null>;

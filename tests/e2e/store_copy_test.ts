@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { closeStores, openStores, type Stores } from "@/store/open.ts";
 import type { Append } from "@/store/types.ts";
 import { dumpOf } from "../simulation/store_dump.ts";
-import { fill, fillAll, HEAD, RUN } from "../simulation/store_damage.ts";
+import { ARCHIVABLE, archiveRun, fill, fillAll, HEAD, RUN } from "../simulation/store_damage.ts";
 import {
   appendTo,
   headAfter,
@@ -64,7 +64,8 @@ Deno.test("gate store copy: a new file has every row of the source, and a second
   inFolder(async (folder) => {
     const from = await within(folder, "from", fillAll);
     const first = outcomeOf(await copy(folder));
-    const rows = { laws: 1, runs: 3, records: 158, artifacts: 1, snapshots: 1, schemas: 3, typed_providers: 3 };
+    const kept = { laws: 1, runs: 3, archived_runs: 0, records: 158, artifacts: 1, snapshots: 1 };
+    const rows = { ...kept, schemas: 3, typed_providers: 3 };
     assert.deepEqual([first.code, first.problems, first.written], [0, [], rows]);
     assert.deepEqual(first.read, { ...rows, material: 1 });
     const dump = dumpOf(from);
@@ -191,6 +192,94 @@ for (const [what, prepare, problem] of DIFFERING) {
       // What does not differ is copied, whatever else does.
       assert.ok(after["runs"]?.some((row) => row.includes(runKey("b").run_id)));
       assert.equal((await gate(folder, "store", "check", "to/gate.db", "--json")).stdout.includes("hash"), false);
+    }));
+}
+
+/** Puts the run that can be archived into stores, and archives it in a runpack. */
+function archived(runpack?: string): (stores: Stores) => Promise<void> {
+  return async (stores) => {
+    await stores.runs.append(ARCHIVABLE);
+    await archiveRun(stores, runpack);
+  };
+}
+
+async function unarchived({ runs }: Stores): Promise<void> {
+  await runs.append(ARCHIVABLE);
+}
+
+async function continued({ runs }: Stores): Promise<void> {
+  await runs.append(ARCHIVABLE);
+  await runs.append(appendTo(ARCHIVABLE.run_key, headAfter(ARCHIVABLE), "late"));
+}
+
+/** An archived run at the source or the target, what the other one holds, the problem, and whether the target changes. */
+const ARCHIVED: readonly (readonly [
+  source: string,
+  fillSource: (stores: Stores) => Promise<void>,
+  target: string,
+  fillTarget: (stores: Stores) => Promise<void>,
+  problem: RegExp | null,
+  isWritten: boolean,
+])[] = [
+  ["archived", archived(), "absent", () => Promise.resolve(), null, true],
+  ["archived", archived(), "archived", archived(), null, false],
+  ["archived", archived(), "not archived", unarchived, null, false],
+  ["archived", archived(), "continued", continued, null, false],
+  [
+    "archived",
+    archived(),
+    "archived in another runpack",
+    archived("b".repeat(64)),
+    /^run: it is archived in runpack "a{64}" at the source and "b{64}" at the target$/,
+    false,
+  ],
+  [
+    "archived",
+    archived(),
+    "shorter",
+    async ({ runs }) => void await runs.append({ ...ARCHIVABLE, records: ARCHIVABLE.records.slice(0, 2) }),
+    /^run: the run differs: record 3 is "\w{64}" at the source and absent at the target; the head is /,
+    false,
+  ],
+  [
+    "archived",
+    archived(),
+    "another one of the same creation request",
+    async ({ runs }) => void await runs.append(appendTo(runKey("d"), null, "create archivable")),
+    /^run: its creation request created another run at the target$/,
+    false,
+  ],
+  ["not archived", unarchived, "archived", archived(), null, false],
+  [
+    "continued",
+    continued,
+    "archived",
+    archived(),
+    /^run: the run differs: record 4 is "\w{64}" at the source and absent at the target; the head is /,
+    false,
+  ],
+];
+
+for (const [source, fillSource, target, fillTarget, problem, isWritten] of ARCHIVED) {
+  const verdict = problem === null ? "succeeds" : "reports it";
+  Deno.test(`gate store copy of a run that is ${source} to a store where it is ${target} ${verdict}`, () =>
+    inFolder(async (folder) => {
+      const from = await within(folder, "from", async (stores) => {
+        await stores.runs.putLaw(LAW);
+        await fillSource(stores);
+      });
+      const to = await within(folder, "to", async (stores) => {
+        await stores.runs.putLaw(LAW);
+        await fillTarget(stores);
+      });
+      const before = dumpOf(to);
+      const { code, problems, written } = outcomeOf(await copy(folder));
+      assert.equal(code, problem === null ? 0 : 6, JSON.stringify(problems));
+      assert.equal(problems.length, problem === null ? 0 : 1, JSON.stringify(problems));
+      if (problem !== null) assert.match(problems[0] ?? "", problem);
+      assert.deepEqual([written["runs"], written["archived_runs"]], isWritten ? [1, 1] : [0, 0]);
+      assert.deepEqual(dumpOf(to), isWritten ? dumpOf(from) : before);
+      if (isWritten) assert.equal(outcomeOf(await copy(folder)).written["runs"], 0);
     }));
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { type Ended, gate, inFolder } from "../e2e/gate_command.ts";
 import { startGate } from "../e2e/run_command_fixture.ts";
-import { fillAll } from "../simulation/store_damage.ts";
+import { ARCHIVABLE, archiveRun, fillAll } from "../simulation/store_damage.ts";
 import { dumpOf } from "../simulation/store_dump.ts";
 import { appendTo, LAW, runKey, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
@@ -110,6 +110,31 @@ Deno.test("gate store copy: a run of the database that differs is named with bot
       /record 2 is "\w{64}" at the source and .*; the head is "\w{64}" at revision 2 at the source and/,
     );
     assert.equal(await runSql(server, rows, database), before);
+  }));
+
+Deno.test("gate store copy: an archived run goes to a database and back; the role of the servers cannot write it", () =>
+  inFolder(async (folder) => {
+    const file = await makeFile(folder, async (stores) => {
+      await stores.runs.putLaw(LAW);
+      await stores.runs.append(ARCHIVABLE);
+      await archiveRun(stores);
+    });
+    const database = await createDatabase();
+    const refused = await gate(folder, "store", "copy", file, server.url(database, "gate_server"));
+    assert.deepEqual([refused.code, refused.stdout], [8, ""]);
+    assert.match(refused.stderr, /the role lacks a right \(42501\)/);
+    assert.equal(await runSql(server, "SELECT count(*) FROM gate.runs", database), "0");
+    assert.deepEqual(await copy(folder, file, server.url(database)), { code: 0, problems: [], records: 0 });
+    const back = join(folder, "back.db");
+    assert.deepEqual(await copy(folder, server.url(database, "gate_reader"), back), {
+      code: 0,
+      problems: [],
+      records: 0,
+    });
+    assert.deepEqual(dumpOf(back), dumpOf(file));
+    const checked = JSON.parse((await gate(folder, "store", "check", server.url(database), "--json")).stdout);
+    assert.deepEqual(checked.result.stores[0].problems, []);
+    assert.equal(checked.result.stores[0].counts.archived_runs, 1);
   }));
 
 /** Runs at the target when the copy is killed. */

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { checkStore } from "../../src/store/check.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { sealLaw, sealSchema } from "../../src/store/seal.ts";
-import type { SchemaRecord } from "../../src/store/types.ts";
+import type { Append, SchemaRecord } from "../../src/store/types.ts";
 import {
   appendTo,
   headAfter,
@@ -66,6 +66,23 @@ export async function fillAll(stores: Stores): Promise<void> {
   await schemas.typedProviders.register(deprecated);
   await schemas.typedProviders.deprecate(deprecated, "registered");
   await schemas.typedProviders.register(makeTypedProvider("new", "1"));
+}
+
+/** A complete run with material and parameters, which {@link archiveRun} archives. */
+export const ARCHIVABLE: Append = appendTo(
+  runKey("archivable"),
+  null,
+  { operation: "create archivable", correlation: "y", parameters: [{ parameter_id: "p", value: null }], created: 9 },
+  { operation: "paid", material: [PAYLOAD] },
+  { operation: "completed", family: "evaluate_stage", evaluates: "complete" },
+);
+
+/** Archives {@link ARCHIVABLE}, which the stores have. */
+export async function archiveRun({ runs }: Stores, runpack_identity = "a".repeat(64)): Promise<void> {
+  const { state_identity, state } = makeSnapshot(headAfter(ARCHIVABLE));
+  const tombstone = { runpack_identity, archived_instant: 1_000, state_identity, state };
+  const { outcome } = await runs.archive(ARCHIVABLE.run_key, headAfter(ARCHIVABLE), tombstone);
+  assert.equal(outcome, "archived");
 }
 
 /** Every read of the suite; each name is what may be refused. */

@@ -22,6 +22,7 @@ const TABLES: Readonly<Record<string, string>> = {
   typed_providers:
     "namespace_id, provider_id, version, identity, state, typed_protocol, checks, registered_at, seal, body",
   run_index: "namespace_id, created, run_id, scenario_id, law_identity, status, correlation, parameters, seal",
+  archives: `${OF_RUN}, runpack_identity, archived, state_identity, archive_seal, state`,
   run_parameters: "namespace_id, parameter, created, run_id",
 };
 

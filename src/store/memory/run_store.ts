@@ -24,6 +24,7 @@ import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import {
   type Append,
   type AppendResult,
+  type ArchivedRun,
   type ArchiveResult,
   type Artifact,
   type Receipt,
@@ -91,6 +92,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
       answer(() => listRecords(memory, runKey, after, limit, maximumBytes ?? Infinity)),
     listReceipts: (runKey, after, limit) => answer(() => listReceipts(memory, runKey, after, limit)),
     archive: (runKey, head, tombstone) => answer(() => archive(memory, sha256, { runKey, head, tombstone })),
+    putArchived: (archived) => answer(() => putArchived(memory, sha256, archived)),
     getTombstone: (runKey) => answer(() => memory.runs.get(keyOf(runKey))?.tombstone ?? null),
     getArtifact: (identity) => answer(() => memory.artifacts.get(identity) ?? null),
     putArtifact: (artifact) => answer(() => putArtifact(memory, artifact)),
@@ -164,28 +166,31 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
     scenario_law_identity,
     head: { record_id: last.record_id, revision: last.revision },
   };
-  const target: MemoryRun = run ?? createRun(memory, append, head);
+  const target: MemoryRun = run ?? createRun(memory, entryOfCreation(append, append.records[0]?.record ?? ""), head);
   target.head = head;
   for (const record of append.records) {
     if (completesRun(record.record)) target.entry = { ...target.entry, status: "complete" };
     target.records.push(record);
-    const receipt: Receipt = { ...record.receipt, run_key, revision: record.revision };
-    target.receipts.set(operationKey(receipt.operation), receipt);
-    if (receipt.operation.family === "create_run") {
-      memory.creations.set(`${run_key.namespace_id} ${receipt.operation.identity}`, receipt);
-    }
+    putReceipt(memory, target, record);
   }
   memory.runs.set(keyOf(run_key), target);
   for (const artifact of append.artifacts) putArtifact(memory, artifact);
   return { outcome: "accepted" };
 }
 
+function putReceipt(memory: Memory, run: MemoryRun, { revision, receipt: stored }: StoredReceipt): void {
+  const { run_key } = run.head;
+  const receipt: Receipt = { ...stored, run_key, revision };
+  run.receipts.set(operationKey(receipt.operation), receipt);
+  if (receipt.operation.family !== "create_run") return;
+  memory.creations.set(`${run_key.namespace_id} ${receipt.operation.identity}`, receipt);
+}
+
 function putArtifact({ artifacts }: Memory, artifact: Artifact): void {
   if (!artifacts.has(artifact.identity)) artifacts.set(artifact.identity, artifact);
 }
 
-function createRun(memory: Memory, append: Append, head: RunHead): MemoryRun {
-  const entry = entryOfCreation(append, append.records[0]?.record ?? "");
+function createRun(memory: Memory, entry: RunEntry, head: RunHead): MemoryRun {
   const lists = { records: [], receipts: new Map(), snapshots: [] };
   const run = { head, entry, row: memory.listed.length + 1, ...lists, tombstone: null };
   const position = memory.listed.findLastIndex((other) => compareListed(other.entry, entry) < 0) + 1;
@@ -285,6 +290,24 @@ function archive(memory: Memory, sha256: Sha256, { runKey, head, tombstone }: Ar
   run.records = run.records.map((record) => ({ ...record, record: "", material: [] }));
   run.snapshots = [];
   return { outcome: "archived" };
+}
+
+function putArchived(memory: Memory, sha256: Sha256, archived: ArchivedRun): "stored" | "exists" {
+  const { run, entry, receipts, tombstone } = archived;
+  const problem = tombstoneProblem(sha256, run.run_key, run.head, tombstone);
+  if (problem !== null) throw problem;
+  const creation = `${run.run_key.namespace_id} ${receipts[0]?.receipt.operation.identity ?? ""}`;
+  if (memory.runs.has(keyOf(run.run_key)) || memory.creations.has(creation)) return "exists";
+  const { runpack_identity, archived_instant } = tombstone;
+  const target = createRun(memory, entry, { ...run, archived: { runpack_identity, archived_instant } });
+  target.tombstone = { ...tombstone };
+  for (const receipt of receipts) {
+    const { revision, record_id } = receipt;
+    target.records.push({ revision, record_id, receipt: receipt.receipt, record: "", material: [] });
+    putReceipt(memory, target, receipt);
+  }
+  memory.runs.set(keyOf(run.run_key), target);
+  return "stored";
 }
 
 function putSnapshot(memory: Memory, runKey: RunKey, snapshot: Snapshot): void {

@@ -82,6 +82,15 @@ function arrays(columns: Columns, name: string, first: number): string {
 
 const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 
+/** Inserts records of existing runs; the parameters are those of {@link recordColumns}. */
+export const INSERT_RECORDS = `INSERT INTO gate.records (${RECORD_NAMES})
+  SELECT ${RECORD_NAMES} FROM ${arrays(RECORD_COLUMNS, "t", 1)}`;
+
+/** The columns of records. */
+export function recordColumns(records: readonly RecordValues[]): Value[] {
+  return columnsOf(records, RECORD_COLUMNS.length);
+}
+
 /** Appends a batch with at most one append for each run; returns the runs that accepted it. */
 const APPEND = `WITH
   a AS (SELECT * FROM ${arrays(RUN_COLUMNS, "t", 1)}),
@@ -188,7 +197,11 @@ export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
 /** The columns of a run's entry in the list of runs; null for a run that exists. */
 function entryValues(sha256: Sha256, append: Append): readonly (string | number | null)[] {
   if (append.expected_head !== null) return [null, null, null, null, null, null];
-  const entry: RunEntry = entryOfCreation(append, append.records[0]?.record ?? "");
+  return columnsOfEntry(sha256, entryOfCreation(append, append.records[0]?.record ?? ""));
+}
+
+/** The columns of an entry: instant, correlation, parameters with their hashes, and both seals. */
+export function columnsOfEntry(sha256: Sha256, entry: RunEntry): readonly (string | number)[] {
   const { correlation, parameters } = entry;
   return [
     entry.created_instant,
@@ -213,7 +226,7 @@ export async function appendBatch(database: Database, batch: readonly PreparedAp
   );
   const rows = await database.query(APPEND, [
     ...columnsOf(sorted.map(({ run }) => run), RUN_COLUMNS.length),
-    ...columnsOf(sorted.flatMap(({ records }) => records), RECORD_COLUMNS.length),
+    ...recordColumns(sorted.flatMap(({ records }) => records)),
     ...columnsOf(artifacts, ARTIFACT_COLUMNS.length),
   ]);
   return namesOf(rows);

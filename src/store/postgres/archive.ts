@@ -8,10 +8,11 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Head, RunKey } from "../../run/types.ts";
 import { sealTombstone } from "../seal.ts";
+import { toArchivedValues } from "../sqlite/rows.ts";
 import { toTombstone } from "../sqlite/tombstones.ts";
 import { tombstoneProblem } from "../tombstone.ts";
-import type { ArchiveResult, Tombstone } from "../types.ts";
-import { findHead } from "./append.ts";
+import type { ArchivedRun, ArchiveResult, Tombstone } from "../types.ts";
+import { columnsOfEntry, findHead, INSERT_RECORDS, recordColumns } from "./append.ts";
 import type { Database } from "./database.ts";
 
 // The row is changed, not locked only: an append that waits for it compares its condition with the new row.
@@ -22,12 +23,17 @@ const PUT_STATE = "INSERT INTO gate.archives (namespace_id, run_id, state) VALUE
 const EMPTY_RECORDS = `UPDATE gate.records SET record = '', material = ''
   WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 AND revision <= $4`;
 const DROP_SNAPSHOTS = "DELETE FROM gate.snapshots WHERE namespace_id = $1 AND run_id = $2";
+const PUT_RUN = `INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head,
+    created, correlation, parameters, parameter_hashes, active_seal, complete_seal,
+    runpack_identity, archived, state_identity, archive_seal, status)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, string_to_array($11, ' '), $12, $13, $14, $15, $16, $17, 'complete')
+  ON CONFLICT DO NOTHING RETURNING 1 AS stored`;
 const GET_TOMBSTONE = `SELECT u.runpack_identity, u.archived, u.state_identity, a.state FROM gate.runs AS u
   JOIN gate.archives AS a USING (namespace_id, run_id)
   WHERE u.namespace_id = $1 AND u.run_id = $2 AND u.archived IS NOT NULL`;
 
-/** Records that one statement empties, so that each ends well within its time limit. */
-const EMPTIED_AT_ONCE = 2000;
+/** Records that one statement empties or writes, so that each ends well within its time limit. */
+const RECORDS_AT_ONCE = 2000;
 
 /** A complete run with the tombstone that replaces its records. */
 export interface Archiving {
@@ -64,11 +70,42 @@ function replaceRecords(database: Database, { runKey, head, tombstone }: Archivi
     const marked = await query(MARK, [...run, head.revision, head.record_id, ...marks]);
     if (marked.length === 0) return false;
     await query(PUT_STATE, [...run, state]);
-    for (let after = 0; after < head.revision; after += EMPTIED_AT_ONCE) {
-      await query(EMPTY_RECORDS, [...run, after, after + EMPTIED_AT_ONCE]);
+    for (let after = 0; after < head.revision; after += RECORDS_AT_ONCE) {
+      await query(EMPTY_RECORDS, [...run, after, after + RECORDS_AT_ONCE]);
     }
     await query(DROP_SNAPSHOTS, run);
     return true;
+  });
+}
+
+/**
+ * Stores an archived run.
+ *
+ * @throws {StoreError} `corrupt` where the tombstone does not fit the head, `io` for a role that is not the owner
+ */
+export function putArchivedRun(
+  database: Database,
+  sha256: Sha256,
+  { run, entry, receipts, tombstone }: ArchivedRun,
+): Promise<"stored" | "exists"> {
+  const { run_key, head, scenario_id, scenario_law_identity } = run;
+  const problem = tombstoneProblem(sha256, run_key, head, tombstone);
+  if (problem !== null) return Promise.reject(problem);
+  const names = [run_key.namespace_id, run_key.run_id];
+  const { runpack_identity, archived_instant, state_identity, state } = tombstone;
+  const values = [
+    ...[...names, scenario_id, scenario_law_identity, receipts[0]?.receipt.operation.identity ?? ""],
+    ...[head.revision, head.record_id, ...columnsOfEntry(sha256, entry)],
+    ...[runpack_identity, archived_instant, state_identity, sealTombstone(sha256, run, tombstone)],
+  ];
+  const records = receipts.map((receipt) => toArchivedValues(sha256, run_key, receipt));
+  return database.transaction(async (query) => {
+    if ((await query(PUT_RUN, values)).length === 0) return "exists";
+    await query(PUT_STATE, [...names, state]);
+    for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
+      await query(INSERT_RECORDS, recordColumns(records.slice(start, start + RECORDS_AT_ONCE)));
+    }
+    return "stored";
   });
 }
 

@@ -38,7 +38,7 @@ import {
   StoreError,
 } from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
-import { archiveRun, findTombstone } from "./archive.ts";
+import { archiveRun, findTombstone, putArchivedRun } from "./archive.ts";
 import type { Database } from "./database.ts";
 import { findRuns } from "./run_list.ts";
 import { createWriter, type WriterOptions } from "./writer.ts";
@@ -139,6 +139,7 @@ export function createPostgresRunStore(
         return rows.map((row) => toStoredReceipt(sha256, runKey, row));
       }),
     archive: (runKey, head, tombstone) => use(() => archiveRun(database, sha256, { runKey, head, tombstone })),
+    putArchived: (archived) => use(() => putArchivedRun(database, sha256, archived)),
     getTombstone: (runKey) => use(() => findTombstone(database, sha256, runKey)),
     getArtifact: (identity) => use(() => getArtifact(database, sha256, identity)),
     putArtifact: ({ identity, kind, body }) =>

@@ -33,7 +33,8 @@ const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
   AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.run_row = runs.run_row AND r.operation = ? AND r.family = ?)
   AND NOT EXISTS (SELECT 1 FROM archives AS a WHERE a.run_row = runs.run_row)`;
 
-const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
+/** Inserts the row of a run unless a run of its id or of its creation request exists. */
+export const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 const FIND_RECEIPT = `SELECT ${RECEIPT_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row

@@ -9,10 +9,11 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { Head, RunKey } from "../../run/types.ts";
 import { sealTombstone } from "../seal.ts";
 import { tombstoneProblem } from "../tombstone.ts";
-import type { ArchiveResult, StoredReceipt, Tombstone } from "../types.ts";
-import { findRun } from "./append.ts";
+import type { ArchivedRun, ArchiveResult, StoredReceipt, Tombstone } from "../types.ts";
+import { CREATE_RUN, findRun } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { integer, RECEIPT_COLUMNS, toStoredReceipt } from "./rows.ts";
+import { INSERT_RECORD, integer, RECEIPT_COLUMNS, toArchivedValues, toStoredReceipt } from "./rows.ts";
+import { sealed, writeEntry } from "./run_index.ts";
 import { ARCHIVED_COLUMNS, toTombstone } from "./tombstones.ts";
 
 const FIND_ROW = "SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?";
@@ -54,6 +55,36 @@ export function prepareArchive(
     connection.statement(EMPTY_RECORDS).run(runRow);
     connection.statement(DROP_SNAPSHOTS).run(runRow);
     return { outcome: "archived" };
+  };
+}
+
+/**
+ * Computes what storing an archived run needs except comparing and writing; the returned work is to be called inside a transaction.
+ *
+ * @throws {StoreError} `corrupt` where the tombstone does not fit the head
+ */
+export function preparePutArchived(
+  sha256: Sha256,
+  { run, entry, receipts, tombstone }: ArchivedRun,
+): (connection: Connection) => "stored" | "exists" {
+  const { run_key, head, scenario_id, scenario_law_identity } = run;
+  const problem = tombstoneProblem(sha256, run_key, head, tombstone);
+  if (problem !== null) throw problem;
+  const prepared = sealed(sha256, entry);
+  const rows = receipts.map((receipt) => toArchivedValues(sha256, run_key, receipt));
+  const seal = sealTombstone(sha256, run, tombstone);
+  const names = [run_key.namespace_id, run_key.run_id, scenario_id, scenario_law_identity];
+  const creation = receipts[0]?.receipt.operation.identity ?? "";
+  return (connection) => {
+    const { changes } = connection.statement(CREATE_RUN).run(head.revision, head.record_id, ...names, creation);
+    if (changes !== 1) return "exists";
+    writeEntry(connection, prepared);
+    for (const values of rows) connection.statement(INSERT_RECORD).run(...values);
+    const row = connection.statement(FIND_ROW).get(run_key.namespace_id, run_key.run_id) ?? {};
+    const { runpack_identity, archived_instant, state_identity, state } = tombstone;
+    connection.statement(PUT_TOMBSTONE)
+      .run(integer(row, "run_row"), runpack_identity, archived_instant, state_identity, seal, state);
+    return "stored";
   };
 }
 

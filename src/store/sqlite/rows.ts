@@ -8,7 +8,7 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily, RunKey } from "../../run/types.ts";
 import { materialNames, sealReceipt } from "../seal.ts";
 import { MATERIAL_MAXIMUM } from "../size.ts";
-import { type Receipt, type StoredReceipt, type StoredRecord, StoreError } from "../types.ts";
+import { type ArchivedReceipt, type Receipt, type StoredReceipt, type StoredRecord, StoreError } from "../types.ts";
 
 /** A row of `node:sqlite`: an object without prototype, with a text or number for each column. */
 export type Row = Record<string, unknown>;
@@ -46,9 +46,22 @@ export const INSERT_RECORD = `INSERT INTO records
 
 /** The columns of a record, computed before it waits for the writer. */
 export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord): RecordValues {
-  const { revision, record_id, receipt } = stored;
+  const material = stored.material.map((item) => item.body).join("\n");
+  return [
+    ...receiptValues(sha256, run_key, { ...stored, material_names: materialNames(stored.material) }),
+    stored.record,
+    material,
+  ];
+}
+
+/** The columns of a record of an archived run, which has no texts. */
+export function toArchivedValues(sha256: Sha256, run_key: RunKey, receipt: ArchivedReceipt): RecordValues {
+  return [...receiptValues(sha256, run_key, receipt), "", ""];
+}
+
+function receiptValues(sha256: Sha256, run_key: RunKey, stored: ArchivedReceipt): RecordValues {
+  const { revision, record_id, receipt, material_names } = stored;
   const { operation, invocation_identity, result } = receipt;
-  const material_names = materialNames(stored.material);
   const seal = sealReceipt(sha256, {
     run_key,
     revision,
@@ -58,7 +71,6 @@ export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord):
     material_names,
     result,
   });
-  const material = stored.material.map((item) => item.body).join("\n");
   const { family, identity } = operation;
   return [
     run_key.namespace_id,
@@ -71,9 +83,12 @@ export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord):
     material_names,
     seal,
     result,
-    stored.record,
-    material,
   ];
+}
+
+/** The receipt of a row of an archived run, verified by its seal. */
+export function toArchivedReceipt(sha256: Sha256, run_key: RunKey, row: Row): ArchivedReceipt {
+  return { ...toStoredReceipt(sha256, run_key, row), material_names: text(row, "material_names") };
 }
 
 /**

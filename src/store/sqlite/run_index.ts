@@ -61,7 +61,8 @@ function withStatus(entry: RunEntry, records: readonly { readonly record: string
   return records.some(({ record }) => completesRun(record)) ? { ...entry, status: "complete" } : entry;
 }
 
-function sealed(sha256: Sha256, entry: RunEntry): PreparedEntry {
+/** An entry with its seal. */
+export function sealed(sha256: Sha256, entry: RunEntry): PreparedEntry {
   const parameters = entry.parameters.map((one) => sha256(parameterText(one)));
   return { entry, seal: sealEntry(sha256, entry), parameters };
 }

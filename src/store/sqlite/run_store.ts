@@ -8,12 +8,12 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { sealLaw } from "../seal.ts";
 import { assertAppend, assertLaw } from "../shape.ts";
-import { appendBytes, textBytes } from "../size.ts";
+import { appendBytes, archivedBytes, textBytes } from "../size.ts";
 import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
-import { prepareArchive, readReceipts, readTombstone } from "./archive.ts";
+import { prepareArchive, preparePutArchived, readReceipts, readTombstone } from "./archive.ts";
 import { readArtifact, writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
@@ -77,6 +77,8 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         file.heads.remove(runKey);
         return result;
       }),
+    putArchived: (archived) =>
+      use(() => file.writer.submit(archivedBytes(archived), preparePutArchived(sha256, archived))),
     getTombstone: (runKey) => point((connection) => readTombstone(connection, sha256, runKey)),
     getArtifact: (identity) => point((connection) => readArtifact(connection, sha256, identity)),
     putArtifact: (artifact) =>
