@@ -91,13 +91,13 @@ function covers(name: string, specifier: string): boolean {
 export function checkPackages(files: readonly SourceFile[]): Violation[] {
   return programFiles(files).flatMap((file) =>
     readImports(file).flatMap((edge) => {
-      const message = packageRefusal(file.path, edge.specifier);
+      const message = packageRefusal(file.path, edge);
       return message === null ? [] : [{ rule: "packages", path: file.path, line: edge.line, message }];
     })
   );
 }
 
-function packageRefusal(path: string, specifier: string | null): string | null {
+function packageRefusal(path: string, { specifier, kind }: ImportEdge): string | null {
   const layer = layerOf(path);
   if (specifier === null || layer === null || /^(\.|@\/)/.test(specifier)) return null;
   if (TEST_ONLY_PACKAGES.some((name) => covers(name, specifier))) {
@@ -110,6 +110,7 @@ function packageRefusal(path: string, specifier: string | null): string | null {
   if (row === undefined) {
     return `Cannot import "${specifier}": add it to PACKAGES in "tests/checks/layering_rules.ts", with a decision page`;
   }
+  if (row.typesOnly === true && kind !== "type") return `Cannot import "${specifier}": only its types may be imported`;
   if (row.layers.includes(layer)) return null;
   return `Cannot import "${specifier}" from "${layer}": only ${row.layers.map((name) => `"${name}"`).join(", ")} may`;
 }

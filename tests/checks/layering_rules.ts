@@ -49,7 +49,12 @@ export const PUBLIC_FILES: readonly {
  * The packages and built-in modules that the program may load, with the layers that may load each. A name covers its
  * subpaths. A new package needs a row here and a page in `docs/decisions/`.
  */
-export const PACKAGES: readonly { readonly name: string; readonly layers: readonly string[] }[] = [
+export const PACKAGES: readonly {
+  readonly name: string;
+  readonly layers: readonly string[];
+  /** Only types may be imported: the package is never loaded. */
+  readonly typesOnly?: boolean;
+}[] = [
   { name: "node:sqlite", layers: ["store"] },
   {
     name: "node:",
@@ -59,6 +64,7 @@ export const PACKAGES: readonly { readonly name: string; readonly layers: readon
   { name: "@eslint-community/regexpp", layers: ["evidence"] },
   { name: "@modelcontextprotocol/client", layers: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", layers: ["runpack/host"] },
+  { name: "@modelcontextprotocol/server", layers: ["server"], typesOnly: true },
   { name: "@noble/ed25519", layers: ["runpack/browser", "cli"] },
   { name: "@noble/hashes", layers: ["runpack/browser"] },
   { name: "commander", layers: ["cli"] },

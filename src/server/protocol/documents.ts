@@ -12,6 +12,7 @@ import { type DocumentRequest, type ListMethod, unknownCursor } from "./plan.ts"
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
 import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
 import type { ReadOutcome } from "./read_request.ts";
+import type { DocumentAnswer } from "./result_types.ts";
 import {
   completePage,
   listResources,
@@ -30,16 +31,13 @@ import {
   TOOL_VARIABLE,
 } from "./schema_resources.ts";
 
-/** The members of a result. */
-export type ResultMembers = Readonly<Record<string, unknown>>;
-
 /** Reads for the caller of a request; never rejects. */
 export async function readDocument(
   dispatcher: Dispatcher,
   request: DocumentRequest,
   call: Call,
-): Promise<ReadOutcome<ResultMembers>> {
-  return await dispatcher.read<ResultMembers>({
+): Promise<ReadOutcome<DocumentAnswer>> {
+  return await dispatcher.read<DocumentAnswer>({
     method: request.method,
     names: namesOf(request),
     read: async ({ namespaces }) => {
@@ -54,7 +52,7 @@ export async function readDocument(
         }
         case "completion/complete": {
           const ask: Ask = { tool: (name, input) => dispatcher.call(name, input, call), namespaces };
-          return { ok: true, found: { completion: await complete(dispatcher, request, ask) } };
+          return { ok: true, found: { completion: { ...await complete(dispatcher, request, ask) } } };
         }
         default:
           if (request.cursor !== null) return { ok: false, error: unknownCursor(request.method) };
@@ -78,7 +76,7 @@ function namesOf(request: DocumentRequest): JsonObject {
   }
 }
 
-async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<ResultMembers> {
+async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<DocumentAnswer> {
   switch (method) {
     case "resources/list":
       return { resources: [...listResources(await docsOf(dispatcher)), ...listSchemaResources()] };
@@ -97,7 +95,7 @@ function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
   return { sources: sourcesOf(offer), isOffered: offer.isOffered };
 }
 
-async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<ResultMembers>> {
+async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<DocumentAnswer>> {
   const docs = await docsOf(dispatcher);
   const doc = readResource(docs, uri);
   if (doc !== null) return { ok: true, found: { contents: [doc] } };

@@ -17,7 +17,7 @@ export const SERVER_INFO: { readonly name: string; readonly title: string; reado
 export const MODERN_VERSION = "2026-07-28";
 
 /** The revisions that `initialize` negotiates, newest first; any other is answered with the first of these. */
-export const LEGACY_VERSIONS: readonly string[] = [
+export const LEGACY_VERSIONS: readonly [newest: string, ...older: string[]] = [
   "2025-11-25",
   "2025-06-18",
   "2025-03-26",

@@ -8,6 +8,7 @@ import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
 import type { Offer } from "./offer.ts";
+import type { DiscoverAnswer, DocumentAnswer, InitializeAnswer } from "./result_types.ts";
 
 /** The two shapes of results: of the revisions with `initialize`, and of 2026-07-28. */
 export type AnswerEra = "legacy" | "modern";
@@ -31,23 +32,27 @@ type Offered = Pick<Offer, "capabilities" | "instructions">;
 /** The result of `initialize` for the version that the client asked for. */
 export function initializeResult(requested: string, { capabilities, instructions }: Offered): string {
   const protocolVersion = LEGACY_VERSIONS.includes(requested) ? requested : LEGACY_VERSIONS[0];
-  return JSON.stringify({
-    protocolVersion,
-    capabilities,
-    serverInfo: SERVER_INFO,
-    instructions,
-  });
+  return JSON.stringify(
+    {
+      protocolVersion,
+      capabilities,
+      serverInfo: SERVER_INFO,
+      instructions,
+    } satisfies InitializeAnswer,
+  );
 }
 
 /** The result of `server/discover`. */
 export function discoverResult({ capabilities, instructions }: Offered): string {
-  return JSON.stringify({
-    supportedVersions: [MODERN_VERSION],
-    capabilities,
-    instructions,
-    ...LIST_CACHE,
-    ...MODERN_MEMBERS,
-  });
+  return JSON.stringify(
+    {
+      supportedVersions: [MODERN_VERSION],
+      capabilities,
+      instructions,
+      ...LIST_CACHE,
+      ...MODERN_MEMBERS,
+    } satisfies DiscoverAnswer,
+  );
 }
 
 /** A tool as `tools/list` shows it. */
@@ -77,7 +82,7 @@ const CACHED: ReadonlySet<string> = new Set([
 ]);
 
 /** The result of a request for documents, prompts or completions. */
-export function documentResult(method: string, found: Readonly<Record<string, unknown>>, era: AnswerEra): string {
+export function documentResult(method: string, found: DocumentAnswer, era: AnswerEra): string {
   if (era === "legacy") return JSON.stringify(found);
   return JSON.stringify({ ...found, ...CACHED.has(method) ? LIST_CACHE : {}, ...MODERN_MEMBERS });
 }
