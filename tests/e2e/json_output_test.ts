@@ -79,6 +79,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["store check", []],
   ["store backup", ["copy.db"]],
   ["store copy", ["gate.db", "copied.db"]],
+  ["store archive", ["--before", "2020-01-01T00:00:00Z"]],
   ["store migrate", []],
   ["audit verify", ["audit.jsonl"]],
   ["completions", ["bash"]],
