@@ -15,6 +15,9 @@ const SAFE_DIGITS = 15;
 /** Longer numbers are left to the scanner. */
 const NUMBER_BYTES = 64;
 
+/** Texts with more names are left to the scanner: the native listing of one object with so many takes longer. */
+const NAMES_MAXIMUM = 262_144;
+
 /** The count of a text that needs the scanner. */
 const NEEDS_SCAN = -1;
 
@@ -65,8 +68,7 @@ function countNames(bytes: Uint8Array, maximumDepth: number): number {
       }
       at++;
     } else if (byte === 0x3a) {
-      if (isEscaped) return NEEDS_SCAN;
-      names++;
+      if (isEscaped || ++names > NAMES_MAXIMUM) return NEEDS_SCAN;
     } else if (byte >= 0x30 && byte <= 0x39) {
       at = exactEnd(bytes, at - 1);
       if (at === NEEDS_SCAN) return NEEDS_SCAN;

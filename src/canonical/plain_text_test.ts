@@ -107,6 +107,12 @@ for (const [what, text, isRead] of DECIDED) {
   });
 }
 
+Deno.test("readPlain() reads n - 1 and n names, and leaves n + 1 to the scanner", () => {
+  for (const [count, isRead] of [[262_143, true], [262_144, true], [262_145, false]] as const) {
+    assert.equal(readPlain(`[${'{"a":1},'.repeat(count)}0]`, 64) !== undefined, isRead, `${count}`);
+  }
+});
+
 Deno.test("readPlain() reads depth n - 1 and n, and leaves n + 1 to the scanner before it parses", () => {
   for (const limit of [1, 64, 128]) {
     for (const [depth, isRead] of [[limit - 1, true], [limit, true], [limit + 1, false]] as const) {

@@ -19,9 +19,8 @@ import {
   findCheck,
   findProvider,
   inactiveProvider,
-  namesOf,
   noProvider,
-  shownProviders,
+  shownProviderIds,
 } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
 import { makeTool, READS_AND_ACQUIRES } from "./make_tool.ts";
@@ -84,7 +83,7 @@ async function query(services: Services, { query, context }: Input, call: Call):
     return { ok: false, error: inactiveProvider("query provider", namespace_id, query.provider_id) };
   }
   if (provider === null) {
-    const known = namesOf(await shownProviders(services, namespace_id), null);
+    const known = await shownProviderIds(services, namespace_id);
     return { ok: false, error: noProvider(query.provider_id, known) };
   }
   const check = findCheck(provider, query.check_id);

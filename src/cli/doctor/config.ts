@@ -47,7 +47,7 @@ async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
   }
 }
 
-/** Namespaces and providers that a report lists. */
+/** Namespaces whose providers a report lists. */
 const NAMESPACES_SHOWN = 32;
 
 /** Lists the active typed providers of the store, with the flags of `gate serve` that each needs. */
@@ -57,7 +57,8 @@ async function checkTypedProviders(config: GateConfig): Promise<readonly Finding
   try {
     return await withStoredProviders(config, NO_GRANTS, async (stored) => {
       const findings: Finding[] = [];
-      for (const namespace of await stored?.reads.listNamespaces(NAMESPACES_SHOWN) ?? []) {
+      const namespaces = await stored?.reads.listNamespaces(NAMESPACES_SHOWN + 1) ?? [];
+      for (const namespace of namespaces.slice(0, NAMESPACES_SHOWN)) {
         for (const { provider_id, version } of await stored?.reads.listActive(namespace) ?? []) {
           const found = await stored?.reads.get({ namespace_id: namespace, provider_id, version }) ?? null;
           if (found === null) continue;
@@ -65,6 +66,10 @@ async function checkTypedProviders(config: GateConfig): Promise<readonly Finding
             `it needs ${typedFlags(readVersion(found).profile)}`;
           findings.push({ check, status: "ok", message });
         }
+      }
+      if (namespaces.length > NAMESPACES_SHOWN) {
+        const message = `More than ${NAMESPACES_SHOWN} namespaces have active versions; the others are not listed here`;
+        findings.push({ check, status: "note", message });
       }
       return findings;
     });

@@ -12,7 +12,7 @@ import { exitAtSignals } from "../../server/process/signals.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import { credentialsFolder, typedHostsOf } from "../serve/typed_flags.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
-import { withStoredProviders } from "./stored_providers.ts";
+import { activeProviders, withStoredProviders } from "./stored_providers.ts";
 import type { Providers } from "../../evidence/types.ts";
 
 /** The open providers and their configuration. */
@@ -67,7 +67,7 @@ export async function withProviders<Result>(
       if (namespaceId === null) return await work({ config, providers, schemas });
       const grants = await grantsOf(config, flags);
       return await withStoredProviders(config, grants, async (stored) => {
-        const active = await stored?.typed.listActive(namespaceId) ?? [];
+        const active = stored === null ? [] : await activeProviders(stored.typed, namespaceId);
         const all = new Map([...active.map((one) => [one.provider_id, one] as const), ...providers]);
         return await work({ config, providers: all, schemas });
       });

@@ -6,6 +6,7 @@
 
 import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
+import type { Provider } from "../../evidence/types.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import { openTypedProviders } from "../../store/open.ts";
 import { StoreError } from "../../store/types.ts";
@@ -46,4 +47,14 @@ export async function withStoredProviders<Result>(
     await typed.close();
     await opened.close();
   }
+}
+
+/** The active versions of a namespace, which can be queried. */
+export async function activeProviders(typed: TypedProviders, namespaceId: number): Promise<readonly Provider[]> {
+  const found: Provider[] = [];
+  for (const providerId of await typed.listActiveIds(namespaceId)) {
+    const provider = await typed.findActive(namespaceId, providerId);
+    if (provider !== null && provider !== "inactive") found.push(provider);
+  }
+  return found;
 }

@@ -154,10 +154,10 @@ async function withTyped<Result>(
   if (typeof namespaceId !== "number" || names.every((name) => providers.has(name))) {
     return await work({ providers, find: configured });
   }
-  const { withStoredProviders } = await import("../provider/stored_providers.ts");
+  const { activeProviders, withStoredProviders } = await import("../provider/stored_providers.ts");
   return await withStoredProviders(config, NO_GRANTS, async (stored) => {
     if (stored === null) return await work({ providers, find: configured });
-    const active = await stored.typed.listActive(namespaceId);
+    const active = await activeProviders(stored.typed, namespaceId);
     return await work({
       providers: new Map([...active.map((one) => [one.provider_id, one] as const), ...providers]),
       find: async (id) => providers.get(id) ?? await stored.typed.findActive(namespaceId, id),

@@ -12,7 +12,7 @@ import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/
 import { toolError } from "../framework/errors.ts";
 import type { ToolError } from "../framework/types.ts";
 import { boundProviders, knownChecks } from "./known_checks.ts";
-import { findProvider, namesOf, shownProviders } from "./provider_discovery.ts";
+import { findProvider, shownProviderIds } from "./provider_discovery.ts";
 import type { Services } from "./services.ts";
 
 /**
@@ -24,12 +24,21 @@ import type { Services } from "./services.ts";
 export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
   const namespaceId = member(spec, "namespace_id");
   const namespace = typeof namespaceId === "number" ? namespaceId : null;
-  const findCheck = await knownChecks(services, spec, (id) => findProvider(services, namespace, id));
+  const bound = new Map<string, Awaited<ReturnType<typeof findProvider>>>();
+  const findCheck = await knownChecks(services, spec, async (id) => {
+    const found = await findProvider(services, namespace, id);
+    bound.set(id, found);
+    return found;
+  });
   // Only bindings name providers.
-  const shown = boundProviders(spec).length === 0 ? [] : await shownProviders(services, namespace);
+  const shown = boundProviders(spec).length === 0 ? [] : await shownProviderIds(services, namespace);
+  const checksOf = (providerId: string): readonly string[] => {
+    const found = shown.includes(providerId) ? bound.get(providerId) : undefined;
+    return typeof found === "object" ? found?.loaded.contract.checks.map(({ check_id }) => check_id) ?? [] : [];
+  };
   const constructed = constructLaw(spec, {
     ...await environmentOf(services, spec, namespaceId, findCheck),
-    namesShown: (providerId) => namesOf(shown, providerId),
+    namesShown: (providerId) => providerId === null ? shown : checksOf(providerId),
   });
   return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
 }

@@ -13,6 +13,7 @@ import type { CheckContract, Provider } from "../../evidence/types.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import { failure, success, toolError } from "../framework/errors.ts";
 import type { Services } from "./services.ts";
+import type { ListedProvider } from "./typed_providers.ts";
 import type { ToolAnswer, ToolError } from "../framework/types.ts";
 
 type ProviderServices = Pick<Services, "config" | "providers" | "typed">;
@@ -21,11 +22,23 @@ type ProviderServices = Pick<Services, "config" | "providers" | "typed">;
 export async function shownProviders(
   { config, providers, typed }: ProviderServices,
   namespaceId: number | null,
-): Promise<readonly Provider[]> {
-  const active = namespaceId === null ? [] : await typed.listActive(namespaceId);
-  return [...providers.values(), ...active.filter(({ provider_id }) => !providers.has(provider_id))]
-    .filter(({ provider_id }) => mayShowProvider(config.provider_discovery, provider_id))
+): Promise<readonly ListedProvider[]> {
+  const isShown = (providerId: string): boolean => mayShowProvider(config.provider_discovery, providerId);
+  const isWanted = (providerId: string): boolean => isShown(providerId) && !providers.has(providerId);
+  const active = namespaceId === null ? [] : await typed.listActive(namespaceId, isWanted);
+  return [...[...providers.values()].filter(({ provider_id }) => isShown(provider_id)), ...active]
     .sort((a, b) => compareCodePoints(a.provider_id, b.provider_id));
+}
+
+/** The ids of the visible providers, in order. Reads no contract of a typed one. */
+export async function shownProviderIds(
+  { config, providers, typed }: ProviderServices,
+  namespaceId: number | null,
+): Promise<readonly string[]> {
+  const active = namespaceId === null ? [] : await typed.listActiveIds(namespaceId);
+  return [...new Set([...providers.keys(), ...active])]
+    .filter((providerId) => mayShowProvider(config.provider_discovery, providerId))
+    .sort(compareCodePoints);
 }
 
 /** A configured provider, or the active version of a typed one in a namespace. */
@@ -39,13 +52,6 @@ export async function findProvider(
   return namespaceId === null ? null : await typed.findActive(namespaceId, providerId);
 }
 
-/** The names of providers, or of the checks of one of them. */
-export function namesOf(shown: readonly Provider[], providerId: string | null): readonly string[] {
-  if (providerId === null) return shown.map(({ provider_id }) => provider_id);
-  return shown.find(({ provider_id }) => provider_id === providerId)?.loaded.contract.checks
-    .map(({ check_id }) => check_id) ?? [];
-}
-
 /** A visible provider. A hidden one gives the same error as a missing one. */
 export async function findShown(
   services: ProviderServices,
@@ -55,7 +61,7 @@ export async function findShown(
   const isShown = mayShowProvider(services.config.provider_discovery, providerId);
   const found = isShown ? await findProvider(services, namespaceId, providerId) : null;
   if (found === "inactive") return inactiveProvider("show provider", namespaceId ?? 0, providerId);
-  return found ?? noProvider(providerId, namesOf(await shownProviders(services, namespaceId), null));
+  return found ?? noProvider(providerId, await shownProviderIds(services, namespaceId));
 }
 
 /** The error for a missing provider; it names the visible ones. */

@@ -17,6 +17,9 @@ import { StoreError } from "../../store/types.ts";
 /** Providers that stay open without a query. */
 export const OPEN_MAXIMUM = 64;
 
+/** A provider in a listing. */
+export type ListedProvider = Pick<Provider, "provider_id" | "loaded">;
+
 /** Opens the provider of a version; it starts nothing yet. */
 export type OpenTypedProvider = (version: TypedVersion) => Promise<Provider>;
 
@@ -24,8 +27,13 @@ export type OpenTypedProvider = (version: TypedVersion) => Promise<Provider>;
 export interface TypedProviders {
   /** The active version; `inactive` where the provider has versions and none of them is active. */
   readonly findActive: (namespaceId: number, providerId: string) => Promise<Provider | "inactive" | null>;
-  /** The active versions of a namespace in provider id order. */
-  readonly listActive: (namespaceId: number) => Promise<readonly Provider[]>;
+  /** The ids of the providers of a namespace that have an active version, in order. Reads no contract. */
+  readonly listActiveIds: (namespaceId: number) => Promise<readonly string[]>;
+  /** The active versions of a namespace in provider id order, as far as they are wanted. Opens and closes no provider. */
+  readonly listActive: (
+    namespaceId: number,
+    isWanted: (providerId: string) => boolean,
+  ) => Promise<readonly ListedProvider[]>;
   /** The version that a run is bound to, whether it is active or not. */
   readonly findBound: (
     namespaceId: number,
@@ -63,11 +71,15 @@ export function createTypedProviders(store: TypedProviderReads, open: OpenTypedP
       const [first] = await store.list(namespaceId, { provider_id, version: "" }, 1);
       return first?.provider_id === provider_id ? "inactive" : null;
     },
-    listActive: async (namespaceId) => {
-      const found: Provider[] = [];
-      for (const { provider_id } of await store.listActive(namespaceId)) {
-        const stored = await store.getActive(namespaceId, provider_id);
-        if (stored !== null) found.push(providerOf(stored));
+    listActiveIds: async (namespaceId) => (await store.listActive(namespaceId)).map(({ provider_id }) => provider_id),
+    listActive: async (namespaceId, isWanted) => {
+      const found: ListedProvider[] = [];
+      for (const { provider_id, provider_version_identity } of await store.listActive(namespaceId)) {
+        if (!isWanted(provider_id)) continue;
+        const known = opened.get(`${namespaceId} ${provider_version_identity}`)?.provider;
+        const stored = known === undefined ? await store.getActive(namespaceId, provider_id) : null;
+        if (known !== undefined) found.push(known);
+        else if (stored !== null) found.push({ provider_id, loaded: readVersion(stored).loaded });
       }
       return found;
     },

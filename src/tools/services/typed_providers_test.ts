@@ -134,3 +134,31 @@ Deno.test("a provider that cannot be opened fails the query, and the next query 
   assert.equal(attempts, 2);
   await typed.close();
 });
+
+Deno.test("a listing reads the bodies of wanted versions alone, and closes no provider", async () => {
+  const store = await storeOf(OPEN_MAXIMUM + 2);
+  const read: string[] = [];
+  const counted: TypedProviderStore = {
+    ...store,
+    getActive: (namespaceId, providerId) => {
+      read.push(providerId);
+      return store.getActive(namespaceId, providerId);
+    },
+  };
+  const { open, closed, release } = watched();
+  const typed = createTypedProviders(counted, open);
+  release();
+  const first = await typed.findActive(2, "p0");
+  assert.ok(typeof first === "object" && first !== null);
+  await first.query(...QUERY);
+  read.length = 0;
+  const ids = await typed.listActiveIds(2);
+  assert.deepEqual([ids.length, read], [OPEN_MAXIMUM + 2, []]);
+  const wanted = await typed.listActive(2, (providerId) => providerId !== "p1");
+  assert.deepEqual(wanted.map(({ provider_id }) => provider_id), ids.filter((id) => id !== "p1"));
+  assert.deepEqual(wanted[0]?.loaded, first.loaded);
+  assert.ok(!read.includes("p0"), "the contract of an open provider is known");
+  assert.equal(read.length, OPEN_MAXIMUM);
+  assert.deepEqual(closed, []);
+  await typed.close();
+});
