@@ -390,6 +390,48 @@ Deno.test("gate store copy of a store in use: each run is one that the source ha
     assert.deepEqual(dumpOf(join(folder, "to/gate.db")), dumpOf(join(folder, "from/gate.db")));
   }));
 
+Deno.test("gate store copy, started twice at the same time, copies everything once", () =>
+  inFolder(async (folder) => {
+    const from = await within(folder, "from", async (stores) => {
+      await fillAll(stores);
+      const many = Array.from({ length: 200 }, (_, index) => runOf(`many ${index}`, "second", "third"));
+      await Promise.all(many.map((run) => stores.runs.append(run)));
+    });
+    for (const ended of await Promise.all([copy(folder), copy(folder)])) {
+      const { code, problems } = outcomeOf(ended);
+      assert.deepEqual([code, problems], [0, []]);
+    }
+    assert.deepEqual(dumpOf(join(folder, "to/gate.db")), dumpOf(from));
+  }));
+
+/** Tables that later formats added, and the format without them. */
+const OLDER: readonly (readonly [format: number, tables: readonly string[]])[] = [
+  [1, ["schema_tenants", "typed_providers", "run_index", "run_parameters", "archives"]],
+  [2, ["typed_providers", "run_index", "run_parameters", "archives"]],
+  [3, ["run_index", "run_parameters", "archives"]],
+  [4, ["archives"]],
+];
+
+for (const [format, tables] of OLDER) {
+  Deno.test(`gate store copy of a file of format ${format} makes one of the newest format, and leaves the source as it is`, () =>
+    inFolder(async (folder) => {
+      const from = await within(folder, "from", fillAll);
+      const wanted: Record<string, readonly string[]> = { ...dumpOf(from) };
+      const database = new DatabaseSync(from);
+      for (const table of tables) {
+        database.exec(`DROP TABLE ${table}`);
+        if (table === "schema_tenants" || table === "typed_providers") wanted[table] = [];
+      }
+      database.exec(`PRAGMA user_version = ${format}; PRAGMA wal_checkpoint(TRUNCATE)`);
+      database.close();
+      const before = await Deno.readFile(from);
+      const { code, problems } = outcomeOf(await copy(folder));
+      assert.deepEqual([code, problems], [0, []]);
+      assert.deepEqual(dumpOf(join(folder, "to/gate.db")), wanted);
+      assert.deepEqual(await Deno.readFile(from), before);
+    }));
+}
+
 Deno.test("gate store copy between configurations whose stores are in two files", () =>
   inFolder(async (folder) => {
     const section = (name: string, path: string): string => `[${name}]\ntype = "sqlite"\npath = "${path}"\n`;

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
+import { checkRows } from "../../src/store/check.ts";
+import { closeStores, openRows, openStores, type Stores } from "../../src/store/open.ts";
 import { type Ended, gate, inFolder } from "../e2e/gate_command.ts";
 import { startGate } from "../e2e/run_command_fixture.ts";
 import { ARCHIVABLE, archiveRun, fillAll } from "../simulation/store_damage.ts";
 import { dumpOf } from "../simulation/store_dump.ts";
-import { appendTo, LAW, runKey, sha256 } from "../simulation/store_fixture.ts";
+import { appendTo, headAfter, LAW, makeSnapshot, runKey, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { createMigrated, runSql, startPostgres } from "./postgres_server.ts";
 
@@ -135,6 +136,44 @@ Deno.test("gate store copy: an archived run goes to a database and back; the rol
     const checked = JSON.parse((await gate(folder, "store", "check", server.url(database), "--json")).stdout);
     assert.deepEqual(checked.result.stores[0].problems, []);
     assert.equal(checked.result.stores[0].counts.archived_runs, 1);
+  }));
+
+Deno.test("gate store check and copy of a database in use find no problem, and each run is one that it had", () =>
+  inFolder(async (folder) => {
+    const database = await createDatabase();
+    const postgres = { name: "postgres", changes: { type: "postgres", url: server.url(database) } } as const;
+    const options = storesOptions("", postgres);
+    const stores = await openStores(options, sha256);
+    await stores.runs.putLaw(LAW);
+    let runs = Array.from({ length: 20 }, (_, index) => appendTo(runKey(`live ${index}`), null, `create ${index}`));
+    const heads = new Set<string>();
+    let isOver = false;
+    const rows = await openRows(options.run);
+    const reading = (async () => {
+      const checked = [];
+      for (let round = 0; round < 5; round++) checked.push(...(await checkRows(rows, { sha256 })).problems);
+      const copied = await copy(folder, server.url(database), join(folder, "live.db"));
+      isOver = true;
+      return { checked, copied };
+    })();
+    for (let round = 0; !isOver; round++) {
+      await Promise.all(runs.map(async (append) => {
+        assert.equal((await stores.runs.append(append)).outcome, "accepted");
+        heads.add(headAfter(append).record_id);
+        if (round % 3 === 0) await stores.runs.putSnapshot(append.run_key, makeSnapshot(headAfter(append)));
+      }));
+      runs = runs.map((append) => appendTo(append.run_key, headAfter(append), `round ${round}`));
+    }
+    const { checked, copied: { code, problems } } = await reading;
+    assert.deepEqual([checked, code, problems], [[], 0, []]);
+    await rows.close();
+    await closeStores(stores);
+    for (const row of dumpOf(join(folder, "live.db"))["runs"] ?? []) assert.ok(heads.has(JSON.parse(row).head), row);
+    assert.equal((await copy(folder, server.url(database), join(folder, "live.db"))).code, 0);
+    const after = await createDatabase();
+    assert.equal((await copy(folder, join(folder, "live.db"), server.url(after))).code, 0);
+    const counts = "SELECT count(*), sum(revision) FROM gate.runs";
+    assert.equal(await runSql(server, counts, after), await runSql(server, counts, database));
   }));
 
 /** Runs at the target when the copy is killed. */
