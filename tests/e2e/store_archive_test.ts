@@ -229,3 +229,16 @@ Deno.test("a run whose runpack does not verify stays in the store, and others ar
     assert.deepEqual([ok, idsOf(result), result.problems[0].run_id], [false, [good], bad]);
     assert.equal((await gate(folder, "history", bad)).stdout.split("\n").length, 7);
   }));
+
+Deno.test("a run stays in the store while its runpack cannot be mirrored", () =>
+  inWorld(async (folder) => {
+    const run = await drive(folder, "a");
+    const before = await instantAfterAll();
+    const storage = 'provider = "s3"\nbucket = "b"\nendpoint = "http://127.0.0.1:9"\nallow_http = true\n';
+    const text = `${CONFIG}\n[runpack_storage]\ntype = "object_store"\n${storage}`;
+    await Deno.writeTextFile(join(folder, "s3.toml"), text);
+    const ended = await gate(folder, "store", "archive", "--before", before, "--config", "s3.toml");
+    assert.deepEqual([ended.code, ended.stdout], [8, ""], ended.stderr);
+    assert.match(ended.stderr, /^gate: Cannot .* the bucket "b".*\(nothing is lost: run the command again\)\n$/);
+    assert.equal((await gate(folder, "history", run)).stdout.split("\n").length, 7);
+  }));

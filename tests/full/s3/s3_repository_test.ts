@@ -13,12 +13,13 @@ import { openLocalRepository } from "../../../src/runpack/host/local_repository.
 import { createPublisher, type Publisher } from "../../../src/runpack/host/publish.ts";
 import { type Repository, RepositoryError } from "../../../src/runpack/host/repository.ts";
 import { openS3Repository, type S3Options } from "../../../src/runpack/host/s3_repository.ts";
-import { gate } from "../../e2e/gate_command.ts";
+import { evidence, LAW } from "../../e2e/run_command_fixture.ts";
+import { gate, STORES } from "../../e2e/gate_command.ts";
 import { SHA256 } from "../../simulation/kernel_fixture.ts";
 import { goldenSigner } from "../../simulation/runpack_packs.ts";
 import { objectsOf, testRepository } from "../../simulation/runpack_repository_cases.ts";
 import { playGoldenRun, storeRun } from "../../simulation/runpack_run.ts";
-import { WAL_FULL, withStores } from "../../simulation/store_open.ts";
+import { WAL_FULL, withFolder, withStores } from "../../simulation/store_open.ts";
 import { startObjectStore } from "./radosgw.ts";
 
 const store = await startObjectStore();
@@ -211,5 +212,32 @@ Deno.test("gate runpack export mirrors to the bucket, and gate runpack pull fetc
     const missing = await gate(folder, "runpack", "pull", SHA256("nothing"), ...named);
     assert.equal(missing.code, 2);
     assert.match(missing.stderr, /Cannot find runpack/);
+  });
+});
+
+Deno.test("gate store archive removes a run once the bucket has its runpack, which gate runpack pull fetches elsewhere", async () => {
+  const storage = await freshBucket("archive");
+  const table = Object.entries(storage).filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}`).join("\n");
+  Deno.env.set("AWS_ACCESS_KEY_ID", store.credentials.accessKeyId);
+  Deno.env.set("AWS_SECRET_ACCESS_KEY", store.credentials.secretAccessKey);
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, `${STORES}[runpack_storage]\n${table}\n`);
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    await Deno.writeTextFile(`${folder}/all.json`, evidence({ built: true, deployed: true }));
+    const named = ["--config", "gate.toml"];
+    await gate(folder, "run", "law.yaml", "--evidence", "all.json", "--run-key", "a", ...named);
+    const archived = await gate(folder, "store", "archive", "--before", new Date().toISOString(), "--json", ...named);
+    assert.equal(archived.code, 0, archived.stderr);
+    const [{ run_id, runpack_identity }] = JSON.parse(archived.stdout).result.archived;
+    await Deno.remove(`${folder}/runpacks`, { recursive: true });
+
+    const copy = ["runpack", "export", "--namespace", "2", "--run", run_id, "--archive", "run.runpack", ...named];
+    const absent = await gate(folder, ...copy);
+    assert.equal(absent.code, 2);
+    assert.match(absent.stderr, /is not in the data folder .*gate runpack pull fetches it from the object store/);
+    assert.equal((await gate(folder, "runpack", "pull", runpack_identity, ...named)).code, 0);
+    assert.equal((await gate(folder, ...copy)).code, 0);
+    assert.match((await gate(folder, "runpack", "verify", "run.runpack")).stdout, /^Complete; /);
   });
 });
