@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Brings up the set-up of docs/guide/fleet.md on this machine, to try it and to break it: three gate servers, nginx, and a PostgreSQL
-# primary with a synchronous standby. Not for production: everything is on one disk.
+# Brings up the set-up of docs/guide/fleet.md on this machine, to try it and to break it: three gate servers, nginx, a PostgreSQL
+# primary with a synchronous standby, and an S3 object store. Not for production: everything is on one disk.
 #
-#   apt-get install nginx postgresql openssl curl procps
+#   apt-get install nginx postgresql openssl curl procps ceph-mon ceph-mgr ceph-osd radosgw
 #   config/fleet/one_machine.sh start DIR     # prints the address, the token and the file of the authority
 #   config/fleet/one_machine.sh promote DIR   # after the primary was killed
 #   config/fleet/one_machine.sh stop DIR
 #
-# Variables: GATE (the command; default gate), GATE_PORTS (first of eight ports; default 8440), GATE_PROVIDERS (a file with further
-# configuration), S3_ENDPOINT (an object store with the bucket "gate"; without it the servers share a folder of runpacks).
+# Variables: GATE (the command; default gate), GATE_PORTS (first of nine ports; default 8440), GATE_PROVIDERS (a file with further
+# configuration), S3_ENDPOINT (another object store with the bucket "gate", and AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY). Without radosgw
+# and without S3_ENDPOINT the servers share a folder of runpacks.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
-usage() { sed -n '2,12p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '2,13p' "${BASH_SOURCE[0]}"; exit 2; }
 [[ $# -eq 2 ]] || usage
 dir="$(realpath -m "$2")"
 read -r -a gate <<<"${GATE:-gate}"
@@ -43,6 +44,16 @@ start_postgres() {
 }
 
 is_synchronous() { [[ "$(sql "$primary_port" "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")" == 1 ]]; }
+
+# Names the object store, and starts one where none is named.
+start_object_store() {
+  if [[ -n "${S3_ENDPOINT:-}" ]] || ! command -v radosgw >/dev/null; then return; fi
+  "$here/object_store.sh" start "$dir/s3" "$((ports + 6))"
+  S3_ENDPOINT="http://127.0.0.1:$((ports + 6))"
+  AWS_ACCESS_KEY_ID="$(<"$dir/s3/access_key")"
+  AWS_SECRET_ACCESS_KEY="$(<"$dir/s3/secret_key")"
+  export AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+}
 
 start_databases() {
   mkdir -p "$dir/postgres"
@@ -125,6 +136,7 @@ start() {
   umask 077
   openssl rand -hex 32 | tr -d '\n' >"$dir/token"
   openssl rand -out "$dir/state.key" 32
+  start_object_store
   start_databases
   for server in 1 2 3; do write_configuration "$server"; done
   GATE_DATABASE="$(database_url gate_server server)" GATE_OWNER="$(database_url gate_owner owner)" "${gate[@]}" store migrate \
@@ -159,6 +171,7 @@ stop() {
   for file in "$dir"/gate[123]/pid; do
     if [[ -e "$file" ]]; then until_true "a server does not stop" is_gone "$(<"$file")"; fi
   done
+  if [[ -e "$dir/s3" ]]; then "$here/object_store.sh" stop "$dir/s3"; fi
   for name in primary standby; do
     as_postgres "$postgres_bin/pg_ctl" -D "$dir/postgres/$name" -s -m immediate -t 10 stop 2>/dev/null || true
   done

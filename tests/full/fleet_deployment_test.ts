@@ -4,15 +4,13 @@
  */
 
 import assert from "node:assert/strict";
-import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { COMMIT, releaseOf } from "../../e2e/example_goals.ts";
-import { gate, gateArgs, inFolder, processOf } from "../../e2e/gate_command.ts";
-import { GOOD_RESULTS } from "../../e2e/release_goal.ts";
-import { type ObjectStore, startObjectStore } from "./radosgw.ts";
+import { COMMIT, releaseOf } from "../e2e/example_goals.ts";
+import { gate, gateArgs, inFolder, processOf } from "../e2e/gate_command.ts";
+import { GOOD_RESULTS } from "../e2e/release_goal.ts";
 
-const EXAMPLE = new URL("../../../docs/examples/release_gate/", import.meta.url).pathname;
-const SCRIPT = new URL("../../../config/fleet/one_machine.sh", import.meta.url).pathname;
+const EXAMPLE = new URL("../../docs/examples/release_gate/", import.meta.url).pathname;
+const SCRIPT = new URL("../../config/fleet/one_machine.sh", import.meta.url).pathname;
 
 interface Json {
   // deno-lint-ignore no-explicit-any
@@ -23,13 +21,13 @@ function id(): string {
   return crypto.randomUUID().replaceAll("-", "");
 }
 
-/** Eight ports in a row that are free now. */
+/** Nine ports in a row that are free now. */
 function freePorts(): number {
   for (;;) {
     using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = first.addr;
     try {
-      for (let next = port + 1; next < port + 8; next++) Deno.listen({ hostname: "127.0.0.1", port: next }).close();
+      for (let next = port + 1; next < port + 9; next++) Deno.listen({ hostname: "127.0.0.1", port: next }).close();
       return port;
     } catch {
       // One of them is taken.
@@ -58,24 +56,13 @@ async function run(command: string, args: readonly string[], env: Readonly<Recor
   return output;
 }
 
-async function fleetIn(folder: string, store: ObjectStore, providers: string): Promise<Fleet> {
-  const client = new S3Client({
-    endpoint: store.endpoint,
-    region: "us-east-1",
-    forcePathStyle: true,
-    credentials: store.credentials,
-  });
-  await client.send(new CreateBucketCommand({ Bucket: "gate" }));
-  client.destroy();
+async function fleetIn(folder: string, providers: string): Promise<Fleet> {
   await Deno.writeTextFile(`${folder}/providers.toml`, providers);
   const { command, args } = processOf(gateArgs());
   const env = {
     GATE: [command, ...args].join(" "),
     GATE_PORTS: String(freePorts()),
     GATE_PROVIDERS: `${folder}/providers.toml`,
-    S3_ENDPOINT: store.endpoint,
-    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
   };
   return {
     folder: `${folder}/fleet`,
@@ -161,9 +148,8 @@ Deno.test("the release gate goes on through nginx while a server and the primary
     );
     // The user that runs PostgreSQL has its files below.
     await Deno.chmod(folder, 0o711);
-    const store = await startObjectStore();
     const { spec, providers } = await releaseGate(folder, endpoint.addr.port);
-    const fleet = await fleetIn(folder, store, providers);
+    const fleet = await fleetIn(folder, providers);
     try {
       const printed = await fleet.run("start");
       const client = await connect(printed, printedValue(printed, "address"));
@@ -185,6 +171,7 @@ Deno.test("the release gate goes on through nginx while a server and the primary
       assert.equal(publication.outcome, "published", JSON.stringify(publication));
       const { runpack_identity } = publication;
       await client.close();
+      assert.match(await Deno.readTextFile(`${fleet.folder}/gate2/gate.toml`), /^bucket = "gate"\nendpoint = "http:/m);
       // One of the two servers that are left exported it, the other one fetches it.
       for (const server of [2, 3]) {
         const direct = await connect(printed, fleet.addressOf(server));
@@ -198,7 +185,6 @@ Deno.test("the release gate goes on through nginx while a server and the primary
       assert.equal(verified.match(/^chain .*: sound$/gm)?.length, 3, verified);
     } finally {
       await fleet.run("stop").catch(() => {});
-      await store.stop();
       await endpoint.shutdown();
     }
   }));
