@@ -6,7 +6,6 @@
 
 import { Command, CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
-import { VALUE_TYPES } from "../law/value/types.ts";
 import type { LogLevel } from "../server/process/log.ts";
 import { CliError } from "./terminal/cli_error.ts";
 import { addClient } from "./client/commands.ts";
@@ -26,6 +25,7 @@ import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
 import { addRelease } from "./release/commands.ts";
+import { addEvidence } from "./evidence/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
 import { addScenario } from "./scenario/commands.ts";
@@ -93,7 +93,7 @@ export function buildProgram(finish: Finish): Command {
   addRun(program, finish);
   addRuns(program, finish);
   addExplain(program, finish);
-  addApprove(program, finish);
+  addEvidence(program, finish);
   program.commandsGroup("Verify records:");
   addRunpack(program, finish);
   addStore(program, finish);
@@ -281,39 +281,6 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--credentials-dir <DIR>", "as for gate serve")
     .option("--evidence-keys <DIR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
-}
-
-function addApprove(program: Command, finish: Finish): void {
-  const approve = withJson(command(program, "approve", "Sign an approval as evidence for one condition at one head", [
-    "gate approve --key me.key --namespace 2 --law LAW --run RUN --stage release \\\n" +
-    "  --condition approved --value true --head RECORD_ID:REVISION",
-    "gate approve keygen me.key",
-  ]))
-    .option("--key <FILE>", "Ed25519 private key: 32 raw bytes, their base64, or PKCS #8 PEM")
-    .option("--key-id <ID>", "name of the public key in the gate's configuration (default: the file with .pub)")
-    .option("--namespace <N>", "namespace of the run")
-    .option("--law <IDENTITY>", "scenario_law_identity of the run")
-    .option("--run <RUN_ID>", "the run")
-    .option("--stage <ID>", "the stage")
-    .option("--condition <ID>", "the condition")
-    .option("--value <JSON>", "the approved value")
-    .option("--type <TYPE>", "domain of the value (default for true or false, strings and integers: from the value)")
-    .option("--head <RECORD_ID:REVISION>", "accepted_head of the run; the approval is valid at this head only")
-    .option("--any-head", "make the approval valid at any head of the run")
-    .option("--observed-at <MS>", "time of the observation in Unix milliseconds (default: now)")
-    .option("--digest-only", "for a condition that retains only digests")
-    .action(async (flags: Flags) => finish(await (await import("./evidence/approve.ts")).runApprove(flags)));
-  withValues(approve, { "--type": VALUE_TYPES });
-  withJson(
-    command(approve, "keygen", "Create a key pair: a private key that only its owner can read, and a public key", [
-      "gate approve keygen keys/alice.key",
-    ]),
-  )
-    .argument("<file>", "where to write the private key; the public key goes to FILE.pub")
-    // Commander assigns flags that both commands have to the outer one.
-    .action(async (file: string, _own: Flags, keygen: Command) =>
-      finish(await (await import("./evidence/approve_keygen.ts")).runApproveKeygen(file, keygen.optsWithGlobals()))
-    );
 }
 
 function addAudit(program: Command, finish: Finish): void {

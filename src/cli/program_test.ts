@@ -10,8 +10,8 @@ import { buildProgram, runProgram } from "./program.ts";
 
 const PROGRAM = buildProgram(() => {});
 const TREE = describeTree(PROGRAM);
-/** Commands with an action: those without subcommands, and `approve`. */
-const LEAVES = TREE.filter(({ words, commands }) => commands.length === 0 || words.join(" ") === "approve");
+/** Commands with an action: those without subcommands. */
+const LEAVES = TREE.filter(({ commands }) => commands.length === 0);
 const GROUPS = TREE.filter((one) => one.words.length > 0 && !LEAVES.includes(one));
 
 /** Finds a command by its words. */

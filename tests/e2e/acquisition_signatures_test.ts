@@ -132,9 +132,9 @@ Deno.test("an approval at one head does not hold at the next", () =>
     assert.deepEqual(attemptOf(result).items, { "caller:0": "authorization" });
   }));
 
-Deno.test("gate approve signs evidence that gate serve accepts", () =>
+Deno.test("gate evidence sign signs evidence that gate serve accepts", () =>
   withKeys(async (folder) => {
-    const made = await runGate(folder, "approve", "keygen", "keys/bob.key");
+    const made = await runGate(folder, "key", "create", "keys/bob.key");
     assert.equal(made.code, 0, made.stderr);
     assert.equal((Deno.statSync(`${folder}/keys/bob.key`).mode ?? 0) & 0o777, 0o600);
     await using gate = await serveGate(folder, TRUST.replace("alice.pub", "bob.key.pub"));
@@ -143,18 +143,18 @@ Deno.test("gate approve signs evidence that gate serve accepts", () =>
     const flags = ["--namespace", "2", "--law", open.law, "--run", String(open.run["run_id"]), "--stage", "release"];
     const approved = await runGate(
       folder,
-      ...["approve", "--key", "keys/bob.key", ...flags, "--condition", "approved", "--value", "true"],
+      ...["evidence", "sign", "--key", "keys/bob.key", ...flags, "--condition", "approved", "--value", "true"],
       ...["--head", `${record_id}:${revision}`],
     );
     assert.equal(approved.code, 0, approved.stderr);
     const { result } = await evaluate(gate, open, { caller_evidence: [JSON.parse(approved.stdout) as JsonObject] });
     assert.equal(attemptOf(result).outcome, "true");
-    const again = await runGate(folder, "approve", "keygen", "keys/bob.key");
+    const again = await runGate(folder, "key", "create", "keys/bob.key");
     assert.equal(again.code, 2);
     assert.match(again.stderr, /it exists already/);
   }));
 
-/** Invalid flags of gate approve, and a part of the message. */
+/** Invalid flags of gate evidence sign, and a part of the message. */
 const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[] = [
   [["--key", "none"], /it does not exist/],
   [["--key", "."], /it is not a key file/],
@@ -173,15 +173,15 @@ const MISTAKES: readonly (readonly [flags: readonly string[], message: RegExp])[
   [["--observed-at", "now"], /--observed-at "now"/],
 ];
 
-Deno.test("gate approve reports invalid flags", () =>
+Deno.test("gate evidence sign reports invalid flags", () =>
   withKeys(async (folder) => {
-    await runGate(folder, "approve", "keygen", "k");
+    await runGate(folder, "key", "create", "k");
     await Deno.writeTextFile(`${folder}/text`, "no key");
     for (const name of ["copy", "copy.pub"]) await Deno.copyFile(`${folder}/k.pub`, `${folder}/${name}`);
     const base = ["--key", "k", "--namespace", "2", "--law", OTHER, "--run", OTHER.slice(32), "--stage", "s"];
     const right = [...base, "--condition", "c", "--value", "true", "--head", `${OTHER}:1`];
     await Promise.all(MISTAKES.map(async ([flags, message]) => {
-      const { code, stderr, stdout } = await runGate(folder, "approve", ...right, ...flags);
+      const { code, stderr, stdout } = await runGate(folder, "evidence", "sign", ...right, ...flags);
       assert.equal(code, 2, flags.join(" "));
       assert.match(stderr, message);
       assert.equal(stdout, "");

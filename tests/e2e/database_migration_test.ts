@@ -87,7 +87,18 @@ async function approval({ folder, law, run, head }: Migration, person: string): 
   const { record_id, revision } = head as { record_id: string; revision: number };
   const { code, stdout, stderr } = await gate(
     folder,
-    ...["approve", "--key", `keys/${person}.key`, "--namespace", "2", "--law", law, "--run", String(run["run_id"])],
+    ...[
+      "evidence",
+      "sign",
+      "--key",
+      `keys/${person}.key`,
+      "--namespace",
+      "2",
+      "--law",
+      law,
+      "--run",
+      String(run["run_id"]),
+    ],
     ...["--stage", "migration", "--condition", "approved", "--head", `${record_id}:${revision}`, "--value", "true"],
   );
   assert.equal(code, 0, stderr);
@@ -143,7 +154,7 @@ async function withMigration(
         const local = 'allow_http = true, allow_private_networks = true, allowed_hosts = ["127.0.0.1"]';
         await Deno.writeTextFile(config, (await Deno.readTextFile(config)).replace(hosts, local));
         for (const person of ["alice", "bob", "carol"]) {
-          assert.equal((await gate(folder, "approve", "keygen", `keys/${person}.key`)).code, 0);
+          assert.equal((await gate(folder, "key", "create", `keys/${person}.key`)).code, 0);
         }
       },
     );

@@ -105,7 +105,7 @@ export async function withExample(
   await inFolder(async (folder) => {
     await copyFolder(new URL(`../../docs/examples/${example.name}/`, import.meta.url).pathname, folder);
     await prepare(folder);
-    assert.equal((await gate(folder, "approve", "keygen", "keys/approver.key")).code, 0);
+    assert.equal((await gate(folder, "key", "create", "keys/approver.key")).code, 0);
     const printed = await gate(folder, "scenario", "json", example.file, ...await configOf(folder));
     assert.equal(printed.code, 0, printed.stdout + printed.stderr);
     const { spec } = JSON.parse(printed.stdout) as { spec: JsonObject };
@@ -141,7 +141,14 @@ export async function approve(folder: string, asked: JsonObject): Promise<JsonOb
     head: `${record_id}:${revision}`,
   };
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const { code, stdout, stderr } = await gate(folder, "approve", ...words, "--value", JSON.stringify(asked["value"]));
+  const { code, stdout, stderr } = await gate(
+    folder,
+    "evidence",
+    "sign",
+    ...words,
+    "--value",
+    JSON.stringify(asked["value"]),
+  );
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout) as JsonObject;
 }

@@ -68,8 +68,10 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["runs", []],
   ["status", [run_id.slice(0, 8)]],
   ["history", [run_id]],
-  ["approve keygen", ["a.key"]],
-  ["approve", APPROVAL],
+  ["key create", ["a.key"]],
+  ["key trust", ["a.key.pub", "--name", "alice"]],
+  ["evidence sign", APPROVAL],
+  ["waiting", []],
   ["runpack export", ["--namespace", "2", "--run", run_id, "--out", "pack"]],
   ["runpack sign", ["pack", "--key", "a.key"]],
   ["runpack verify", ["pack", "--profile", "integrity_only_v1"]],
@@ -93,6 +95,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],
   ["runpack pull", ["0".repeat(64)]],
+  ["approve", [run_id, "--key", "a.key", "--yes"]],
   ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],
 ];
 
@@ -150,9 +153,7 @@ Deno.test("every command with --json writes one line of JSON, for any position o
       assert.deepEqual(Object.keys(JSON.parse(stderr).error), ["code", "message", "hint"], command);
     }
     for (const [name, args] of [["b.key", ["--json", "b.key"]], ["c.key", ["c.key", "--json"]]] as const) {
-      const { result } = JSON.parse((await gate(folder, "approve", "keygen", ...args)).stdout);
+      const { result } = JSON.parse((await gate(folder, "key", "create", ...args)).stdout);
       assert.equal(result.private_key, join(folder, name));
     }
-    const outer = JSON.parse((await gate(folder, "approve", "--json", "keygen", "d.key")).stdout);
-    assert.equal(outer.command, "approve keygen");
   }));

@@ -61,7 +61,7 @@ const ROWS: readonly (readonly [line: string, expected: readonly string[]])[] = 
   ["gate runpack ", ["admit", "attest", "diff", "export", "pull", "show", "sign", "verify"]],
   ["gate runpack s", ["show", "sign"]],
   ["gate scenario ", SCENARIO],
-  ["gate approve ", ["keygen"]],
+  ["gate key ", ["create", "trust"]],
   // Flags, where one is begun.
   ["gate audit verify --", ["--config", "--help", "--json"]],
   ["gate client call --to", ["--token-file"]],

@@ -1,156 +1,312 @@
 /**
- * `gate approve`: signs one evidence statement, so that an approval counts only for the approved value and run.
+ * `gate approve`: shows what an open stage asks a person, signs the answer and submits it.
  *
  * @module
  */
 
-import { isIdentity, isOperationIdentity } from "../../canonical/identity.ts";
+import { basename } from "node:path";
+import { canonicalize } from "../../canonical/canonicalize.ts";
+import { identifyCanonical } from "../../canonical/identity.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
-import { signApproval, type SignedApproval } from "../../evidence/trust/approval.ts";
-import { KEY_FILE_BYTES_MAXIMUM, parseSigningKey, type SigningKey } from "../../evidence/trust/signing_key.ts";
-import { checkTypedValue } from "../../law/value/typed_value.ts";
-import { type TypedValue, VALUE_TYPES, type ValueType } from "../../law/value/types.ts";
-import type { Head } from "../../run/types.ts";
-import { publicKeyReason } from "../../runpack/host/signing.ts";
+import type { SigningKey } from "../../evidence/trust/signing_key.ts";
+import type { Condition, ScenarioLaw } from "../../law/types.ts";
+import type { TypedValue } from "../../law/value/types.ts";
+import { hashValue } from "../../run/evidence.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { fold, FoldError } from "../../run/fold.ts";
+import type { WaitingCondition } from "../../run/missing/waiting.ts";
+import { asJson } from "../../run/primitives.ts";
+import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "../../run/submitted_statement.ts";
+import type { Head, RunRecord, RunState, StageState } from "../../run/types.ts";
+import { conditionsOf } from "../../tools/law_words/explain_law.ts";
+import { describeCondition } from "../../tools/law_words/describe_law.ts";
+import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
+import { sha256 } from "../run/fold_state.ts";
+import { readHistory } from "../run/history.ts";
+import { parametersText } from "../run/parameters_text.ts";
+import { readLaw } from "../run/standing.ts";
+import { readLawFile } from "../runpack/law_file.ts";
+import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { shown } from "../terminal/text.ts";
+import { readKey } from "./read_key.ts";
+import { readWaiting, type WaitingFlags } from "./waiting.ts";
 
-/** The flags of `gate approve`, not yet parsed. */
-export interface ApproveOptions {
-  readonly key?: string;
+/** The flags of `gate approve`. */
+export interface ApproveFlags extends WaitingFlags {
   readonly keyId?: string;
-  readonly namespace?: string;
-  readonly law?: string;
-  readonly run?: string;
-  readonly stage?: string;
   readonly condition?: string;
   readonly value?: string;
-  readonly type?: string;
-  readonly head?: string;
-  readonly anyHead?: boolean;
-  readonly observedAt?: string;
-  readonly digestOnly?: boolean;
-  readonly json?: boolean;
+  readonly comment?: string;
+  readonly law?: string;
+  readonly reject?: boolean;
+  readonly withdraw?: boolean;
+  readonly yes?: boolean;
 }
 
-/** Runs `gate approve`: prints the item of `caller_evidence`. */
-export async function runApprove(options: ApproveOptions): Promise<number> {
-  const file = required(options.key, "--key");
-  const key = await readKey(file);
-  const keyId = options.keyId ?? `${file}.pub`;
-  const signed = signApproval(key, keyId, {
-    namespace_id: wholeNumber(required(options.namespace, "--namespace"), "--namespace", 1),
-    scenario_law_identity: matching(options.law, "--law", isIdentity, "64 lower-case hex digits"),
-    run_id: matching(options.run, "--run", isOperationIdentity, "32 lower-case hex digits"),
-    stage_id: required(options.stage, "--stage"),
-    condition_id: required(options.condition, "--condition"),
-    value: typedValue(options),
-    observed_at: options.observedAt === undefined ? Date.now() : wholeNumber(options.observedAt, "--observed-at", 0),
-    head: headOf(options),
-    retention: options.digestOnly === true ? "RetainDigestOnly" : "RetainCanonicalValue",
+/** How often a submission is repeated where another caller moved the run. */
+const ATTEMPTS = 5;
+
+/** What the person is asked: a condition of an open stage, at the head that is shown. */
+interface Question {
+  readonly run: RunItem;
+  readonly law: ScenarioLaw;
+  readonly stage: StageState & { readonly stage_open_record_id: string };
+  readonly condition: Condition;
+  readonly waiting: WaitingCondition | undefined;
+  readonly head: Head;
+}
+
+/** Runs `gate approve RUN [STAGE]`. */
+export async function runApprove(prefix: string, stageId: string | undefined, flags: ApproveFlags): Promise<number> {
+  refuseOldSpelling(prefix);
+  if (flags.key === undefined) throw new CliError("usage", "Flag --key is missing", "gate key create FILE creates one");
+  if (flags.reject === true && flags.withdraw === true) {
+    throw new CliError("usage", "Flags --reject and --withdraw exclude each other");
+  }
+  const key = await readKey(flags.key, flags.passphraseFile);
+  return await withRunTools(flags, async (session) => {
+    const run = await findRun(session, flags, prefix);
+    const question = await findQuestion(session, run, stageId, key, flags);
+    const value = flags.withdraw === true ? null : answerOf(question.condition, flags);
+    const words = describe(question, value, flags);
+    if (flags.yes !== true && !confirm(words)) throw new CliError("denied", "Nothing was signed", null, EXIT.denied);
+    const keyId = keyIdOf(question, key, flags);
+    const record_id = await submit(session, question, key, keyId, value, flags.comment);
+    const next = await evaluate(session, question);
+    if (flags.json === true) writeResult("approve", { record_id, key_id: keyId, evaluated: next.evaluated });
+    else writeOut(`${flags.yes === true ? words : ""}Submitted ${record_id} as key ${shown(keyId)}\n${next.line}\n`);
+    return EXIT.ok;
   });
-  write(signed, key, keyId, options.json === true);
-  return EXIT.ok;
 }
 
-function write(
-  { item, statement, statement_identity }: SignedApproval,
+/** The commands that had this name. */
+function refuseOldSpelling(prefix: string): void {
+  if (prefix === "keygen") throw new CliError("usage", "gate approve keygen is now gate key create FILE");
+}
+
+/** Reads the run; with `--law` from its records alone, each checked under the law of the file. */
+async function readRun(
+  session: ToolSession,
+  run: RunItem,
+  flags: ApproveFlags,
+): Promise<{ readonly law: ScenarioLaw; readonly state: RunState }> {
+  const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
+  const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
+  if (compiled !== null && compiled.scenario_law_identity !== identity) {
+    const message = `Cannot approve: the run has law "${identity}", and "${flags.law}" is ` +
+      `"${compiled.scenario_law_identity}"`;
+    throw new CliError("refused", message, null, EXIT.verificationFailed);
+  }
+  const law = compiled?.law ?? await readLaw(session, namespace_id, identity);
+  const { compileLaw } = await import("../../run/compile.ts");
+  const folded = compiled ?? compileLaw(law, identity, "");
+  let state: RunState | null = null;
+  for await (const { record } of readHistory(session, run)) {
+    // The identity is computed here, so the server cannot name another record.
+    const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
+    state = foldRecord(folded, state, record, recordId);
+  }
+  const { run_id } = run.run_key;
+  if (state === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id) {
+    throw new CliError(
+      "refused",
+      `Cannot approve: the server has no records of run "${run_id}"`,
+      null,
+      EXIT.verificationFailed,
+    );
+  }
+  return { law, state };
+}
+
+function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: string): RunState {
+  try {
+    return fold(law, state, record, recordId);
+  } catch (error) {
+    if (!(error instanceof FoldError)) throw error;
+    const message = `Cannot approve: the records of the server are no history: ${error.message}`;
+    throw new CliError("refused", message, null, EXIT.verificationFailed);
+  }
+}
+
+function acceptsKey(condition: Condition, keyId: string): boolean {
+  const { allowed_channels, authorized_key_ids } = condition.evidence_use_policy;
+  return allowed_channels.includes("accepted_submission") &&
+    (authorized_key_ids === undefined || authorized_key_ids.includes(keyId));
+}
+
+async function findQuestion(
+  session: ToolSession,
+  run: RunItem,
+  stageId: string | undefined,
+  key: SigningKey,
+  flags: ApproveFlags,
+): Promise<Question> {
+  const { law, state } = await readRun(session, run, flags);
+  const waiting = await readWaiting(session, run);
+  const asked = waiting.filter(({ keys }) => keys.some(({ public_key }) => public_key === key.public_key));
+  const keyId = flags.keyId ?? asked[0]?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ??
+    keyName(flags);
+  const candidates = state.stages.flatMap((stage) => {
+    const { stage_id, stage_open_record_id, classification } = stage;
+    const named = law.stages.find((one) => one.stage_id === stage_id);
+    if (classification !== "open_incomplete" || stage_open_record_id === null || named === undefined) return [];
+    if (stageId !== undefined && stage_id !== stageId) return [];
+    const { parameters: _given, ...rest } = run;
+    const shownRun = state.parameters === undefined ? rest : { ...rest, parameters: state.parameters };
+    return conditionsOf(law, named).filter((one) =>
+      acceptsKey(one, keyId) && (flags.condition === undefined || one.condition_id === flags.condition)
+    ).map((condition): Question => ({
+      run: shownRun,
+      law,
+      stage: { ...stage, stage_open_record_id },
+      condition,
+      waiting: waiting.find((one) => one.stage_id === stage_id && one.condition_id === condition.condition_id),
+      head: state.head,
+    }));
+  });
+  const [first, ...others] = candidates;
+  if (first === undefined) {
+    const message = `Cannot approve: no open stage takes a statement of key "${keyId}"`;
+    throw new CliError("refused", message, "gate waiting lists what waits, --key-id names the key", EXIT.denied);
+  }
+  if (others.length === 0) return first;
+  const names = candidates.map(({ stage, condition }) => `${stage.stage_id} ${condition.condition_id}`);
+  throw new CliError("usage", `Cannot choose: ${names.map(shown).join(", ")}`, "name a stage, and --condition");
+}
+
+/** The key id where the server does not say it: the name of the key file without its ending. */
+function keyName({ key = "" }: ApproveFlags): string {
+  return basename(key).replace(/\.[^.]+$/, "");
+}
+
+function keyIdOf({ waiting }: Question, key: SigningKey, flags: ApproveFlags): string {
+  return flags.keyId ?? waiting?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ?? keyName(flags);
+}
+
+/** The value of `--value`; for a boolean the expected one, or with `--reject` the other. */
+function answerOf(
+  { observation_domain: { domain }, predicate, condition_id }: Condition,
+  flags: ApproveFlags,
+): TypedValue {
+  if (flags.value !== undefined) {
+    const parsed = parseJson(flags.value);
+    if (parsed.ok) return { value: parsed.value, value_type: domain };
+    throw new CliError("usage", `Cannot read --value as JSON: ${parsed.fault.message}`);
+  }
+  const expected = "expected" in predicate && predicate.predicate === "Equals" ? predicate.expected : undefined;
+  const typed = expected as unknown as JsonValue | undefined;
+  const value = isJsonObject(typed) ? member(typed, "value") : undefined;
+  if (domain === "Boolean" && typeof value === "boolean") {
+    return { value: flags.reject === true ? !value : value, value_type: domain };
+  }
+  const hint = `condition ${shown(condition_id)} takes ${domain}, such as --value '1'`;
+  throw new CliError("usage", "Flag --value is missing: the condition expects no single boolean", hint);
+}
+
+function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
+  const { run, stage, condition, waiting, head } = question;
+  const parameters = parametersText(run);
+  const lines = [
+    `Run        ${run.run_key.run_id} of scenario ${shown(run.scenario_id)}`,
+    `Law        ${run.scenario_law_identity}`,
+    ...parameters === "" ? [] : [`Parameters ${parameters}`],
+    `Stage      ${shown(stage.stage_id)}, at revision ${head.revision}`,
+    `Condition  ${shown(condition.condition_id)}: ${describeCondition(condition)}`,
+    ...waiting === undefined ? [] : [`Signed     ${waiting.have} of ${waiting.needed}${missingKeys(waiting)}`],
+    `You sign   ${value === null ? "a withdrawal of your last statement" : shown(JSON.stringify(value.value))}`,
+    ...comment === undefined ? [] : [`Comment    ${shown(comment)}`],
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function missingKeys({ keys }: WaitingCondition): string {
+  return keys.length === 0 ? "" : `, waits for ${keys.map(({ key_id }) => shown(key_id)).join(" ")}`;
+}
+
+function confirm(words: string): boolean {
+  if (!Deno.stdin.isTerminal()) {
+    throw new CliError("usage", "Cannot ask: standard input is no terminal", "--yes signs without asking");
+  }
+  writeError(words);
+  return /^y(es)?$/i.test(globalThis.prompt("Sign this? [y/N]")?.trim() ?? "");
+}
+
+/** Submits the statement; where the run moved meanwhile, the same statement again at the new head. */
+async function submit(
+  session: ToolSession,
+  { run, stage, condition, head }: Question,
   key: SigningKey,
   keyId: string,
-  asJson: boolean,
-): void {
-  if (asJson) {
-    writeResult("approve", { item, statement, statement_identity, key_id: keyId, public_key: key.public_key });
-    return;
+  value: TypedValue | null,
+  comment: string | undefined,
+): Promise<string> {
+  const { run_key, scenario_id, scenario_law_identity } = run;
+  const { stage_id, stage_open_record_id } = stage;
+  const { condition_id } = condition;
+  const observed_at = Date.now();
+  const seen_head = { record_id: head.record_id, revision: head.revision };
+  const statement = submittedStatementText({
+    namespace_id: run_key.namespace_id,
+    scenario_law_identity,
+    run_id: run_key.run_id,
+    stage_id,
+    stage_open_record_id,
+    condition_id,
+    observed_at,
+    value_identity: value === null ? null : hashValue(sha256, value).identity,
+    seen_head,
+    ...comment === undefined ? {} : { comment_hash: commentHash(sha256, comment) },
+  });
+  const payload = {
+    condition_id,
+    value: value === null ? null : asJson(value),
+    observed_at,
+    seen_head,
+    ...comment === undefined ? {} : { comment },
+    signature: { scheme: "ed25519", key_id: keyId, signature: key.sign(statement) },
+  };
+  let expected: JsonValue = seen_head;
+  for (let attempt = 1;; attempt++) {
+    const answer = await mustCall(session, "scenario_submit", {
+      namespace_id: run_key.namespace_id,
+      scenario_id,
+      run_id: run_key.run_id,
+      expected_head: expected,
+      operation_id: crypto.randomUUID().replaceAll("-", ""),
+      content_type: EVIDENCE_CONTENT_TYPE,
+      scope: { kind: "stage_open", stage_id, stage_open_record_id },
+      payload: { kind: "json", value: payload },
+    });
+    const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
+    if (outcome === "accepted") return String(member(result["submission"] as JsonObject, "record_id"));
+    if (outcome !== "stale" || attempt === ATTEMPTS) throw refusedCall("scenario_submit", answer);
+    expected = { record_id: result["record_id"] ?? "", revision: result["revision"] ?? 0 };
   }
-  writeOut(`${JSON.stringify(item, null, 2)}\n`);
-  writeError(`Signed: ${statement}\nKey id: ${keyId}; trust or providers[].trust must use this name\n`);
 }
 
-async function readKey(path: string): Promise<SigningKey> {
-  const { bytes, isOpenToOthers } = await readKeyFile(path);
-  const key = parseSigningKey(bytes);
-  const expected = "expected an Ed25519 private key: 32 raw bytes, their base64, or PKCS #8 PEM";
-  const reason = key === null ? expected : await publicKeyReason(path, bytes);
-  if (key === null || reason !== null) throw new CliError("usage", `Cannot use key "${path}": ${reason}`);
-  if (isOpenToOthers) {
-    writeError(`gate warn: other users of this machine can read "${path}": chmod 600 restricts access\n`);
-  }
-  return key;
-}
-
-async function readKeyFile(path: string): Promise<{ readonly bytes: Uint8Array; readonly isOpenToOthers: boolean }> {
-  try {
-    const { isFile, size, mode } = await Deno.stat(path);
-    if (!isFile || size > KEY_FILE_BYTES_MAXIMUM) {
-      throw new CliError("usage", `Cannot use key "${path}": it is not a key file`);
-    }
-    return { bytes: await Deno.readFile(path), isOpenToOthers: mode !== null && (mode & 0o077) !== 0 };
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
-    throw new CliError("usage", `Cannot use key "${path}": ${reason}`, "gate approve keygen FILE creates one");
-  }
-}
-
-function required(value: string | undefined, flag: string): string {
-  if (value !== undefined && value !== "") return value;
-  throw new CliError("usage", `Flag ${flag} is missing`, "see gate help approve");
-}
-
-function matching(
-  value: string | undefined,
-  flag: string,
-  test: (text: unknown) => text is string,
-  expected: string,
-): string {
-  const text = required(value, flag);
-  if (test(text)) return text;
-  throw new CliError("usage", `Cannot read ${flag} "${text}": expected ${expected}`);
-}
-
-function wholeNumber(text: string, flag: string, minimum: number): number {
-  const number = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (Number.isSafeInteger(number) && number >= minimum) return number;
-  throw new CliError("usage", `Cannot read ${flag} "${text}": expected a whole number, at least ${minimum}`);
-}
-
-/** Parses `RECORD_ID:REVISION`, the members of `accepted_head`. */
-function headOf({ head, anyHead }: ApproveOptions): Head | null {
-  if (anyHead === true && head !== undefined) {
-    throw new CliError("usage", "Flags --head and --any-head exclude each other");
-  }
-  if (anyHead === true) return null;
-  const [record_id, revision, ...rest] = required(head, "--head").split(":");
-  if (rest.length === 0 && isIdentity(record_id) && revision !== undefined) {
-    return { record_id, revision: wholeNumber(revision, "--head", 1) };
-  }
-  throw new CliError("usage", `Cannot read --head "${head}": expected RECORD_ID:REVISION of the run's accepted_head`);
-}
-
-/** Parses the value. The type of a boolean, a string or an integer follows from the value. */
-function typedValue({ value, type }: ApproveOptions): TypedValue {
-  const parsed = parseJson(required(value, "--value"));
-  if (!parsed.ok) {
-    const hint = `quote a string twice: --value '"approved"'`;
-    throw new CliError("usage", `Cannot read --value as JSON: ${parsed.fault.message}`, hint);
-  }
-  const value_type = type === undefined ? impliedType(parsed.value) : namedType(type);
-  const fault = checkTypedValue(parsed.value, value_type);
-  if (fault !== null) throw new CliError("usage", `Cannot read --value as ${value_type}: ${fault}`);
-  return { value: parsed.value, value_type };
-}
-
-function impliedType(value: unknown): ValueType {
-  if (typeof value === "boolean") return "Boolean";
-  if (typeof value === "string") return "String";
-  if (Number.isSafeInteger(value)) return "Integer";
-  throw new CliError("usage", "Flag --type is missing: the value has more than one possible type");
-}
-
-function namedType(name: string): ValueType {
-  const found = VALUE_TYPES.find((known) => known === name);
-  if (found !== undefined) return found;
-  throw new CliError("usage", `Cannot read --type "${name}": expected one of ${VALUE_TYPES.join(", ")}`);
+/** Takes the step of the stage, where the caller may; else says who must. */
+async function evaluate(
+  session: ToolSession,
+  { run: { run_key, scenario_id }, stage: { stage_id } }: Question,
+): Promise<{ readonly evaluated: boolean; readonly line: string }> {
+  const named = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id };
+  const { accepted_head } = await mustCall(session, "scenario_status", named);
+  const answer = await session.call("scenario_next", {
+    ...named,
+    stage_id,
+    only_changed: true,
+    expected_head: accepted_head ?? null,
+    request_id: crypto.randomUUID().replaceAll("-", ""),
+  });
+  const outcome = member(answer, "outcome");
+  const result = isJsonObject(outcome) ? member(outcome, "result") : undefined;
+  const decision = isJsonObject(result) ? member(result, "decision") : undefined;
+  const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
+  if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${kind}` };
+  const line = `Stage ${shown(stage_id)} is not evaluated yet: a caller that drives the run has to call scenario_next`;
+  return { evaluated: false, line };
 }

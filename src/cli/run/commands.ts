@@ -29,7 +29,8 @@ function withServerAddress(added: Command): Command {
     .option("--timeout <MS>", "time limit of an answer of the server in milliseconds (default: 60000)");
 }
 
-function withRunFlags(added: Command): Command {
+/** Adds the flags of all commands on runs. */
+export function withRunFlags(added: Command): Command {
   return withServerAddress(withJson(added).option("--config <PATH>", CONFIG_FILE))
     .option("--namespace <N>", "namespace of the run (default: all)");
 }

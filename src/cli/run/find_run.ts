@@ -6,6 +6,7 @@
 
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
 import {
   mustCall,
@@ -23,6 +24,8 @@ import { CliError } from "../terminal/cli_error.ts";
 export interface RunFlags extends ServerAddressFlags {
   readonly config?: string;
   readonly namespace?: string;
+  /** The folder of the keys of people, for tools of this process. */
+  readonly evidenceKeys?: string;
   readonly json?: boolean;
 }
 
@@ -53,7 +56,7 @@ export async function withRunTools<Result>(
   if (namesServer(flags)) return await withServerSession(flags, body);
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   if (config.run_state_store.type !== "postgres") await requireFile(storeFile(config, "run_state_store"));
-  return await withLocalSession(config, body);
+  return await withLocalSession(config, body, dataDirOf(config, undefined), flags.evidenceKeys ?? null);
 }
 
 /** The namespaces of `--namespace`, else all that the caller may read. */

@@ -102,9 +102,15 @@ export async function withLocalSession<Result>(
   config: GateConfig,
   body: (session: ToolSession) => Promise<Result>,
   dataDir: string = dataDirOf(config, undefined),
+  evidenceKeys: string | null = null,
 ): Promise<Result> {
   const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
-  const runtime = await openRuntime({ ...config, server }, { dataDir, signingKey: null, typed: NO_GRANTS }).catch(
+  const runtime = await openRuntime({ ...config, server }, {
+    dataDir,
+    signingKey: null,
+    typed: NO_GRANTS,
+    evidenceKeys,
+  }).catch(
     (error) => {
       throw storeErrorOf(error) ?? error;
     },
@@ -156,10 +162,15 @@ export function refusedCall(tool: string, answer: JsonObject): CliError {
     ? message
     : `${tool} answers ${typeof name === "string" ? name : "no result"}`;
   const details = member(error, "details") === undefined ? objectAt(outcome, "result") : objectAt(error, "details");
-  const reasons = REASON_LISTS.flatMap((list) => {
+  const listed = REASON_LISTS.flatMap((list) => {
     const items = member(details, list) ?? null;
     return isJsonArray(items) ? items.filter(isJsonObject) : [];
-  }).map((item) => shown(`${member(item, "path") ?? "$"}: ${member(item, "message") ?? member(item, "code") ?? ""}`));
+  });
+  // A rejected statement has one fault, beside the reason.
+  const own = member(details, "code") === undefined || member(details, "path") === undefined ? [] : [details];
+  const reasons = [...listed, ...own].map((item) =>
+    shown(`${member(item, "path") ?? "$"}: ${member(item, "message") ?? member(item, "code") ?? ""}`)
+  );
   const isRepeated = reasons.length === 1 && why.endsWith(reasons[0] ?? "");
   return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer), isRepeated ? [] : reasons);
 }

@@ -23,18 +23,20 @@ export interface SigningKey {
 }
 
 /**
- * Parses a key file: 32 raw bytes, their base64, or PKCS #8 as PEM.
+ * Parses a key file: 32 raw bytes, their base64, or PKCS #8 as PEM, encrypted or not.
  *
- * @returns Null for any other content, and for keys other than Ed25519
+ * @param passphrase Of an encrypted key
+ * @returns Null for any other content, for another passphrase, and for keys other than Ed25519
  */
-export function parseSigningKey(bytes: Uint8Array): SigningKey | null {
+export function parseSigningKey(bytes: Uint8Array, passphrase: string | null = null): SigningKey | null {
   if (bytes.length === 32) return keyOfSeed(bytes);
   const text = new TextDecoder().decode(bytes).trim();
   const seed = decodeBase64(text);
   if (seed?.length === 32) return keyOfSeed(seed);
-  if (!text.startsWith("-----BEGIN PRIVATE KEY-----")) return null;
+  const isEncrypted = text.startsWith("-----BEGIN ENCRYPTED PRIVATE KEY-----") && passphrase !== null;
+  if (!isEncrypted && !text.startsWith("-----BEGIN PRIVATE KEY-----")) return null;
   try {
-    return signingKey(createPrivateKey(text));
+    return signingKey(isEncrypted ? createPrivateKey({ key: text, passphrase }) : createPrivateKey(text));
   } catch {
     return null;
   }
@@ -58,11 +60,21 @@ function rawPublicKey(key: KeyObject): Uint8Array {
   return Uint8Array.fromBase64(x, { alphabet: "base64url" });
 }
 
-/** Generates a key pair as the texts of its two files: PKCS #8 as PEM, and the public key in base64. */
-export function makeKeyPair(): { readonly private_pem: string; readonly public_text: string } {
+/**
+ * Generates a key pair as the texts of its two files: PKCS #8 as PEM, and the public key in base64.
+ *
+ * @param passphrase Encrypts the private key; null leaves it as it is
+ */
+export function makeKeyPair(
+  passphrase: string | null = null,
+): { readonly private_pem: string; readonly public_text: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   return {
-    private_pem: privateKey.export({ format: "pem", type: "pkcs8" }) as string,
+    private_pem: privateKey.export({
+      format: "pem",
+      type: "pkcs8",
+      ...passphrase === null ? {} : { cipher: "aes-256-cbc", passphrase },
+    }) as string,
     public_text: `${encodeBase64(rawPublicKey(publicKey))}\n`,
   };
 }

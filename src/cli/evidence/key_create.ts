@@ -1,5 +1,5 @@
 /**
- * `gate approve keygen`: creates a key pair for approvals.
+ * `gate key create`: creates a key pair for approvals.
  *
  * @module
  */
@@ -8,25 +8,34 @@ import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { readPassphrase } from "./read_key.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
+/** The flags of `gate key create`. */
+export interface KeyCreateOptions {
+  readonly json?: boolean;
+  readonly passphraseFile?: string;
+}
+
 /**
- * Runs `gate approve keygen FILE`: writes the private key to the file, readable by its owner alone, and the public key to
+ * Runs `gate key create FILE`: writes the private key to the file, readable by its owner alone, and the public key to
  * `FILE.pub`.
  */
-export async function runApproveKeygen(file: string, options: { readonly json?: boolean }): Promise<number> {
+export async function runKeyCreate(file: string, options: KeyCreateOptions): Promise<number> {
   const path = resolve(file);
   const publicPath = `${path}.pub`;
-  const { private_pem, public_text } = makeKeyPair();
+  const { private_pem, public_text } = makeKeyPair(
+    options.passphraseFile === undefined ? null : await readPassphrase(options.passphraseFile),
+  );
   await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => fail(dirname(path), error));
   await writeNew(path, private_pem, 0o600);
   await writeNew(publicPath, public_text, 0o644);
   if (options.json === true) {
-    writeResult("approve keygen", { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() });
+    writeResult("key create", { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() });
   } else {
     writeOut(`${path}\n${publicPath}\n`);
     writeError(
-      "Next: add the .pub file to trust.default_policy.require_signature.keys; its path as written there is the key id\n",
+      "Next: give the .pub file to the operator, who runs gate key trust FILE --name NAME\n",
     );
   }
   return EXIT.ok;

@@ -1,0 +1,73 @@
+/**
+ * `gate key trust`: puts a public key into the folder of the keys that a server trusts.
+ *
+ * @module
+ */
+
+import { join, resolve } from "node:path";
+import { encodeBase64 } from "../../canonical/base64.ts";
+import { readAtMost } from "../../config/files.ts";
+import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
+import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/public_key.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+
+/** The flags of `gate key trust`. */
+export interface KeyTrustOptions {
+  readonly name?: string;
+  readonly evidenceKeys?: string;
+  readonly json?: boolean;
+}
+
+/** The folder unless `--evidence-keys` names one. */
+const FOLDER = "evidence-keys";
+
+/** Runs `gate key trust FILE --name NAME`. A key that is there already is never replaced. */
+export async function runKeyTrust(file: string, options: KeyTrustOptions): Promise<number> {
+  const name = options.name ?? "";
+  // The name is a file name, a key id in laws, and part of command lines.
+  if (!/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/.test(name)) {
+    throw new CliError("usage", `Cannot use --name "${name}": expected 1 to 128 letters, digits, or . _ @ + -`);
+  }
+  const public_key = await readKeyText(file);
+  const folder = resolve(options.evidenceKeys ?? FOLDER);
+  await Deno.mkdir(folder, { recursive: true }).catch((error) => fail(folder, error));
+  const path = join(folder, `${name}.pub`);
+  const other = (await readEvidenceKeys(folder)).find((key) => key.public_key === public_key);
+  if (other !== undefined && other.key_id !== name) {
+    throw new CliError("usage", `Cannot trust "${file}" as "${name}": it is trusted as "${other.key_id}" already`);
+  }
+  if (other === undefined) await writeNew(path, `${public_key}\n`);
+  if (options.json === true) writeResult("key trust", { key_id: name, public_key, path });
+  else {
+    writeOut(`${path}\n`);
+    writeError(`Next: restart gate serve with --evidence-keys ${folder}; a law names the key as "${name}"\n`);
+  }
+  return EXIT.ok;
+}
+
+async function readKeyText(file: string): Promise<string> {
+  const bytes = await readAtMost(file, PUBLIC_KEY_FILE_BYTES).catch(() => null);
+  const key = bytes === null ? null : parsePublicKey(bytes);
+  if (key === null) {
+    const hint = "give the .pub file, which gate key create writes beside the private key";
+    throw new CliError("usage", `Cannot read public key "${file}": expected 32 raw bytes or their base64`, hint);
+  }
+  return encodeBase64(key);
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o644 });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new CliError("file_exists", `Cannot write "${path}": it is the key of that name already`);
+    }
+    fail(path, error);
+  }
+}
+
+function fail(path: string, error: unknown): never {
+  throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
+}

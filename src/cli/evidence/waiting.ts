@@ -1,0 +1,71 @@
+/**
+ * `gate waiting`: lists the signatures that open stages wait for.
+ *
+ * @module
+ */
+
+import { isJsonArray } from "../../canonical/json.ts";
+import type { WaitingCondition } from "../../run/missing/waiting.ts";
+import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
+import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { writeOut, writeResult } from "../terminal/output.ts";
+import { columns, shown } from "../terminal/text.ts";
+import { readKey } from "./read_key.ts";
+
+/** The flags of `gate waiting`. */
+export interface WaitingFlags extends RunFlags {
+  readonly key?: string;
+  readonly passphraseFile?: string;
+}
+
+/** Runs of a page. */
+const PAGE = 100;
+
+/** The conditions of a run that wait for statements. */
+export async function readWaiting(session: ToolSession, run: RunItem): Promise<readonly WaitingCondition[]> {
+  const { run_key: { namespace_id, run_id }, scenario_id } = run;
+  const answer = await mustCall(session, "scenario_status", {
+    namespace_id,
+    scenario_id,
+    run_id,
+    include: ["waiting"],
+  });
+  const waiting = answer["waiting"] ?? null;
+  return (isJsonArray(waiting) ? waiting : []) as unknown as readonly WaitingCondition[];
+}
+
+/** Runs `gate waiting`: with `--key` only what waits for this key. */
+export async function runWaiting(flags: WaitingFlags): Promise<number> {
+  const own = flags.key === undefined ? null : (await readKey(flags.key, flags.passphraseFile)).public_key;
+  return await withRunTools(flags, async (session) => {
+    const found: (WaitingCondition & { readonly run_id: string; readonly namespace_id: number })[] = [];
+    for (const namespace_id of await namespacesOf(session, flags.namespace)) {
+      let cursor: string | null = null;
+      do {
+        const query = { namespace_id, status: "active", limit: PAGE, cursor };
+        const page: Awaited<ReturnType<typeof listRuns>> = await listRuns(session, query);
+        for (const run of page.items) {
+          for (const one of await readWaiting(session, run)) {
+            const isOwn = own === null || one.keys.some(({ public_key }) => public_key === own);
+            if (isOwn) found.push({ ...run.run_key, ...one });
+          }
+        }
+        cursor = page.next;
+      } while (cursor !== null);
+    }
+    if (flags.json === true) writeResult("waiting", { waiting: found });
+    else if (found.length === 0) writeOut("Nothing waits for a signature\n");
+    else {
+      const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys }) => [
+        run_id,
+        shown(stage_id),
+        shown(condition_id),
+        `${have} of ${needed}`,
+        keys.map(({ key_id }) => shown(key_id)).join(" "),
+      ]);
+      writeOut(columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]));
+    }
+    return EXIT.ok;
+  });
+}
