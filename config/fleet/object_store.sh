@@ -7,7 +7,7 @@
 #   config/fleet/object_store.sh stop DIR
 set -euo pipefail
 
-usage() { sed -n '2,8p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '2,7p' "${BASH_SOURCE[0]}"; exit 2; }
 [[ $# -ge 2 ]] || usage
 dir="$(realpath -m "$2")"
 export CEPH_CONF="$dir/ceph.conf"

@@ -13,7 +13,7 @@
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
-usage() { sed -n '2,13p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '2,12p' "${BASH_SOURCE[0]}"; exit 2; }
 [[ $# -eq 2 ]] || usage
 dir="$(realpath -m "$2")"
 read -r -a gate <<<"${GATE:-gate}"
