@@ -13,6 +13,7 @@ import { fileReason } from "../store/file_reason.ts";
 import { CliError } from "./terminal/cli_error.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { writeOut, writeResult } from "./terminal/output.ts";
+import { refuseRuntimeTelemetry } from "./terminal/runtime_telemetry.ts";
 
 /** The flags of `gate audit verify`. */
 export interface AuditVerifyOptions {
@@ -30,6 +31,7 @@ interface FileReport extends AuditReport {
  * be lines of them.
  */
 export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
+  refuseRuntimeTelemetry();
   const paths = files.map((given) => resolve(given));
   // Heads are read before the files: a log that is still written may be ahead of its heads, never behind them.
   const comparison = options.config === undefined ? null : await import("./audit_recorded_heads.ts");

@@ -280,6 +280,8 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--typed-private", "as for gate serve")
     .option("--credentials-dir <DIR>", "as for gate serve")
     .option("--evidence-keys <DIR>", "as for gate serve")
+    .option("--otlp-endpoint <URL>", "as for gate serve")
+    .option("--otlp-header <NAME=env:VAR>", "as for gate serve (repeatable)", collect)
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 

@@ -14,6 +14,7 @@ import { formatOfStderr, type Log, openLog, writeAll } from "./process/log.ts";
 import { exitWhenUncaught, HANGUP_CODE, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 
 /** How long a process without a request waits before it opens its stores, in milliseconds. */
 const PRELOAD_MILLISECONDS = 250;
@@ -28,11 +29,13 @@ const LOG_FLUSH_MILLISECONDS = 200;
  */
 export async function host(options: HostOptions): Promise<number> {
   const writeError = errorOutlet();
-  const { log, flush } = openLog({
+  const { log: ownLog, flush } = openLog({
     level: options.logLevel,
     format: formatOfStderr(),
     write: (bytes) => writeError(bytes).then(() => bytes.length),
   });
+  const telemetry = await telemetryOf(options, ownLog);
+  const log = telemetry?.follow(ownLog) ?? ownLog;
   const audit = createAuditService({
     config: options.server.audit,
     writeError,
@@ -48,7 +51,10 @@ export async function host(options: HostOptions): Promise<number> {
   const load = (): Promise<Runtime> => {
     if (runtime !== null) return runtime;
     const loading = options.loadRuntime(log);
-    runtime = Promise.all([loading, audit.open().catch(unreachable)]).then(([loaded]) => loaded, async (error) => {
+    runtime = Promise.all([loading, audit.open().catch(unreachable)]).then(([loaded]) => {
+      telemetry?.source(loaded.detailedMeasures ?? (() => []));
+      return loaded;
+    }, async (error) => {
       await closeRuntime(loading, log);
       throw startFailure(error);
     });
@@ -59,6 +65,15 @@ export async function host(options: HostOptions): Promise<number> {
     });
     return runtime;
   };
+  const dispatcher = createDispatcher({
+    loadTools: async () => (await load()).tools,
+    listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
+    tools: options.server.tools,
+    auth: options.server.auth,
+    log,
+    ...options.server.audit.enabled ? { loadCallAudit: () => loadCallAudit(audit, load) } : {},
+    ...(options.offer === undefined ? {} : { offer: options.offer }),
+  });
   const hosting: Hosting = {
     options,
     log,
@@ -67,26 +82,25 @@ export async function host(options: HostOptions): Promise<number> {
     load,
     broken: broken.signal,
     limits: createLimits(options.server.limits, { isShared: hasSeveralCallers(options.server) }),
-    dispatcher: createDispatcher({
-      loadTools: async () => (await load()).tools,
-      listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
-      tools: options.server.tools,
-      auth: options.server.auth,
-      log,
-      ...options.server.audit.enabled ? { loadCallAudit: () => loadCallAudit(audit, load) } : {},
-      ...(options.offer === undefined ? {} : { offer: options.offer }),
-    }),
+    dispatcher: telemetry?.trace(dispatcher) ?? dispatcher,
   };
   const failure = await hostTransport(hosting).then(() => null, startFailure);
   // A failure of the runtime was logged already.
   if (failure !== null && !broken.signal.aborted) log("error", failure.message);
   await closeRuntime(runtime, log);
   await audit.close();
+  await telemetry?.close();
   signals.close();
   hangup.close();
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
   return (broken.signal.aborted ? startFailure(broken.signal.reason) : failure)?.exitCode ?? 0;
+}
+
+/** Starts telemetry where a collector is named. The module is loaded only then. */
+async function telemetryOf({ collector }: HostOptions, log: Log): Promise<Telemetry | null> {
+  if (collector === undefined || collector === null) return null;
+  return (await import("./telemetry/telemetry.ts")).startTelemetry(collector, log);
 }
 
 /** Loads the function that audits calls; rejects with the start failure if the log cannot be opened. */

@@ -15,6 +15,7 @@ import type { Log, LogLevel } from "./process/log.ts";
 import type { StopWatch } from "./process/signals.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
 import type { Offer } from "./protocol/offer.ts";
+import type { Collector } from "./telemetry/exporter.ts";
 
 /** The tools and the resources behind them. */
 export interface Runtime {
@@ -25,6 +26,8 @@ export interface Runtime {
   readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
   /** The metrics of the runtime. */
   readonly measures?: () => readonly Measure[];
+  /** The metrics with names of scenarios, which not every caller may see. */
+  readonly detailedMeasures?: () => readonly Measure[];
   /** Closes stores and workers, after the last call. */
   readonly close: () => Promise<void>;
 }
@@ -39,6 +42,8 @@ export interface HostOptions {
   readonly offer?: Offer;
   /** Opens the store that keeps heads of the audit log apart from its file; absent without one. */
   readonly openHeads?: OpenHeadStore | undefined;
+  /** Where telemetry goes; absent or null without it. */
+  readonly collector?: Collector | null;
   /** The options of the HTTP transports; without them only stdio is served. */
   readonly http?: HttpHostOptions;
 }

@@ -14,6 +14,7 @@ import type { HttpHostOptions, Runtime } from "./hosting.ts";
 import type { RuntimeOptions } from "../tools/runtime.ts";
 import type { Log, LogLevel } from "./process/log.ts";
 import { offerWith } from "./protocol/offer.ts";
+import type { Collector } from "./telemetry/exporter.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
 
 /** The network settings of the command-line flags. */
@@ -32,6 +33,8 @@ export interface ServeOptions {
   readonly typed: RuntimeOptions["typed"];
   /** The folder of the keys of people; null without one. */
   readonly evidenceKeys: string | null;
+  /** Where telemetry goes; null without it. */
+  readonly collector: Collector | null;
   /** Null on stdio. */
   readonly network: NetworkSettings | null;
 }
@@ -55,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       return runtime;
     },
     offer: offerWith(docs, offeredTools(config.server)),
+    collector: options.collector,
     openHeads: config.run_state_store.type === "postgres" ? () => openHeads(config) : undefined,
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });

@@ -20,7 +20,7 @@ import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
-import { createServices } from "./services/services.ts";
+import { createServices, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
@@ -50,8 +50,20 @@ export interface ToolRuntime {
   readonly namespaces: (prefix: string, call: Call) => Promise<NamespaceList>;
   /** The metrics. */
   readonly measures: () => readonly Measure[];
+  /** The metrics with names of scenarios, which not every caller may see. */
+  readonly detailedMeasures: () => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
+}
+
+function measuresOf(
+  { runs, decisions }: Services,
+  ofProviders: () => readonly Measure[],
+): Pick<ToolRuntime, "measures" | "detailedMeasures"> {
+  return {
+    measures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.measures()],
+    detailedMeasures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.detailed()],
+  };
 }
 
 /** The keys of people; null without a folder of them. */
@@ -129,7 +141,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       unready: () => unreadyOf(stores, openPublisher),
       namespaces: async (prefix, call) =>
         await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, prefix, call),
-      measures: () => [...storeMeasures(stores.runs), ...measures()],
+      ...measuresOf(services, () => measures()),
       close,
     };
   } catch (error) {

@@ -12,6 +12,7 @@ import type { RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { LogLevel } from "../../server/process/log.ts";
+import { isRuntimeExporting } from "../terminal/runtime_telemetry.ts";
 import { exposedFiles } from "./exposed_files.ts";
 
 /** One line for standard error. */
@@ -62,6 +63,9 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   if (!server.audit.enabled) add("warn", "server.audit.enabled is false: nothing is audited");
   if (server.audit.enabled && server.audit.log_precheck_payloads) {
     add("warn", "server.audit.log_precheck_payloads: the audit log contains the evidence of prechecks as it was sent");
+  }
+  if (isRuntimeExporting()) {
+    add("warn", "OTEL_DENO is set: the runtime sends the log to a collector, and no permission restricts it");
   }
   const { runpack_storage: storage } = config;
   if (storage !== null) {

@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { LOAD_WHEN_NEEDED } from "../client/block.ts";
 import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
+import { parseEndpoint, parseHeader } from "../serve/telemetry_flags.ts";
 import { typedHostsOf } from "../serve/typed_flags.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
@@ -22,6 +23,8 @@ export interface PermissionsOptions {
   readonly typedPrivate?: boolean;
   readonly credentialsDir?: string;
   readonly evidenceKeys?: string;
+  readonly otlpEndpoint?: string;
+  readonly otlpHeader?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -69,6 +72,8 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     evidenceKeys: options.evidenceKeys === undefined ? undefined : resolve(options.evidenceKeys),
     typedHosts: await typedHostsOf(options.typedHost ?? []),
     typedPrivate: options.typedPrivate === true,
+    collector: options.otlpEndpoint === undefined ? undefined : parseEndpoint(options.otlpEndpoint),
+    collectorVariables: (options.otlpHeader ?? []).map((header) => parseHeader(header).variable),
   };
   const plan = await planPermissions(config, files);
   const serve = [
@@ -80,6 +85,8 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     ...files.typedPrivate ? ["--typed-private"] : [],
     ...files.credentialsDir === undefined ? [] : ["--credentials-dir", files.credentialsDir],
     ...files.evidenceKeys === undefined ? [] : ["--evidence-keys", files.evidenceKeys],
+    ...options.otlpEndpoint === undefined ? [] : ["--otlp-endpoint", options.otlpEndpoint],
+    ...(options.otlpHeader ?? []).flatMap((header) => ["--otlp-header", header]),
   ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];

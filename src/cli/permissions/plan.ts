@@ -74,6 +74,10 @@ export interface ServedFlags {
   readonly evidenceKeys?: string | undefined;
   readonly typedHosts?: readonly TypedHost[];
   readonly typedPrivate?: boolean;
+  /** The address of `--otlp-endpoint`. */
+  readonly collector?: URL | undefined;
+  /** The variables of `--otlp-header`. */
+  readonly collectorVariables?: readonly string[];
 }
 
 /** Where providers of one kind may connect to. */
@@ -86,7 +90,8 @@ interface Outward {
 /** Derives the permissions of `gate serve`. Links in paths are resolved, because the runtime compares resolved paths. */
 export async function planPermissions(config: GateConfig, flags: ServedFlags = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
-  const own = ownHosts(config);
+  const collector = flags.collector === undefined ? [] : [authorityOf(flags.collector.href)];
+  const own = [...ownHosts(config), ...collector];
   noteUnsetAddress(config, notes);
   const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
@@ -206,7 +211,7 @@ function isThere(path: string): boolean {
 }
 
 async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): Promise<Allowance> {
-  const names = [...OWN_VARIABLES, ...await referencedEnvironment(config)];
+  const names = [...OWN_VARIABLES, ...await referencedEnvironment(config), ...flags.collectorVariables ?? []];
   if (config.dev.allow_dev_env_credentials) {
     if (config.providers.some(({ type }) => type === "typed")) {
       notes.push(

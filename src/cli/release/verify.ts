@@ -18,6 +18,7 @@ import { readTrustedKeys, rejectPrivateKeys } from "../runpack/trust.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { shown } from "../terminal/text.ts";
 import {
   decodeProvenance,
@@ -55,6 +56,7 @@ const SUMS_BYTES = RELEASE_FILES * 256;
 
 /** Runs `gate release verify DIR`. Returns 0 where every file is the listed one and a trusted key signed the list, else 6. */
 export async function runReleaseVerify(folder: string, flags: ReleaseVerifyFlags): Promise<ExitCode> {
+  refuseRuntimeTelemetry();
   const paths = flags.trustedKey ?? [];
   if ((paths.length === 0) !== (flags.originUnchecked === true)) {
     const message = "Cannot verify: name the key of the release with --trusted-key, or pass --origin-unchecked";

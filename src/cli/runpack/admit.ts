@@ -11,6 +11,7 @@ import type { Examination } from "../../runpack/verify/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 import { showBasis } from "./claims.ts";
 import { readLawFile } from "./law_file.ts";
@@ -42,6 +43,7 @@ export interface DecidedPack {
 
 /** Runs `gate runpack admit`. Returns 0, 3, 4 or 6, as docs/format/runpack.md "Admission" describes them. */
 export async function runRunpackAdmit(named: string, flags: AdmissionFlags): Promise<ExitCode> {
+  refuseRuntimeTelemetry();
   const { admission, examination } = await decidePack(named, flags);
   const { exit_code, line, reasons, waived } = admission;
   const { report, verdict_identity } = examination;

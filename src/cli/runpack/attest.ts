@@ -19,6 +19,7 @@ import type { Examination } from "../../runpack/verify/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { shown } from "../terminal/text.ts";
 import { type AdmissionFlags, type DecidedPack, decidePack } from "./admit.ts";
 import type { OpenPack } from "./open.ts";
@@ -38,6 +39,7 @@ const SUBJECTS = 1024;
 
 /** Runs `gate runpack attest`. Returns the exit code of `gate runpack admit` with the same flags. */
 export async function runRunpackAttest(named: string, flags: AttestFlags): Promise<ExitCode> {
+  refuseRuntimeTelemetry();
   const signer = await signerOf(flags.key);
   if (signer === null) throw new CliError("usage", "Cannot attest: --key is missing");
   const subjects = subjectsOf(flags.subject ?? []);

@@ -20,6 +20,7 @@ import {
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { showVerification } from "./claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
 import { withPackErrors } from "./session.ts";
@@ -52,6 +53,7 @@ const EXPECTED_GAPS: readonly UnavailableReason[] = [
 
 /** Runs `gate runpack verify`. Returns 0 if every evaluated claim holds, 6 if one is violated, 4 if material is missing. */
 export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {
+  refuseRuntimeTelemetry();
   if (flags.requireSignature === true && (flags.trustedKey ?? []).length === 0) {
     throw new CliError("usage", "Cannot require a signature without a trusted key", "add --trusted-key FILE");
   }

@@ -6,6 +6,7 @@
 
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
+import type { Collector } from "../../server/telemetry/exporter.ts";
 import type { LogLevel } from "../../server/process/log.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
@@ -35,6 +36,7 @@ export async function runServe(argv: readonly string[]): Promise<number> {
     signingKey: flags.signingKey ?? null,
     typed,
     evidenceKeys: flags.evidenceKeys ?? null,
+    collector: await collectorOfFlags(flags),
     network: network?.settings ?? null,
   });
 }
@@ -59,6 +61,12 @@ async function grantsOf({ dev }: GateConfig, flags: ServeArguments): Promise<Typ
       ? null
       : await parts.credentialsFolder(credentialsDir),
   };
+}
+
+/** The collector of the flags. The module is loaded only where a flag names one. */
+async function collectorOfFlags({ otlpEndpoint, otlpHeaders }: ServeArguments): Promise<Collector | null> {
+  if (otlpEndpoint === undefined && otlpHeaders.length === 0) return null;
+  return (await import("./telemetry_flags.ts")).collectorOf(otlpEndpoint, otlpHeaders);
 }
 
 /** Warns of network flags while the server uses standard input and output. */

@@ -57,6 +57,17 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "credentials-dir", value: "DIR", description: "folder with the files of credentials file://NAME" },
   { name: "evidence-keys", value: "DIR", description: "folder with public keys of people: NAME.pub is key NAME" },
   { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
+  {
+    name: "otlp-endpoint",
+    value: "URL",
+    description: "send traces, metrics and logs to this collector over OTLP/HTTP (https, or loopback)",
+  },
+  {
+    name: "otlp-header",
+    value: "NAME=env:VAR",
+    description: "header for the collector, with its value from the environment (repeatable)",
+    repeatable: true,
+  },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
@@ -76,6 +87,8 @@ export interface ServeArguments {
   readonly typedPrivate: boolean;
   readonly credentialsDir: string | undefined;
   readonly evidenceKeys: string | undefined;
+  readonly otlpEndpoint: string | undefined;
+  readonly otlpHeaders: readonly string[];
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -125,6 +138,8 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     typedPrivate: values["typed-private"] === true,
     credentialsDir: text("credentials-dir"),
     evidenceKeys: text("evidence-keys"),
+    otlpEndpoint: text("otlp-endpoint"),
+    otlpHeaders: texts("otlp-header"),
   };
 }
 

@@ -16,6 +16,8 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     typedPrivate: false,
     credentialsDir: undefined,
     evidenceKeys: undefined,
+    otlpEndpoint: undefined,
+    otlpHeaders: [],
   };
   assert.deepEqual(parseServeArguments([]), plain);
   assert.deepEqual(

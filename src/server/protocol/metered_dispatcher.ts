@@ -11,17 +11,25 @@ import type { Metrics } from "../process/metrics.ts";
 
 /** Counts and times the calls of a dispatcher; all unknown names share one label. */
 export function meterDispatcher(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
-  const known = new Set<string>(TOOL_NAMES);
+  const known = knownTools();
   return {
     ...dispatcher,
     call: async (name, input, call) => {
       const start = performance.now();
       const outcome = await dispatcher.call(name, input, call);
-      // Only a tool returns a successful outcome.
-      if (outcome.ok) known.add(name);
-      metrics.toolCalled(known.has(name) ? name : "unknown", outcomeLabel(outcome), performance.now() - start);
+      metrics.toolCalled(known(name, outcome), outcomeLabel(outcome), performance.now() - start);
       return outcome;
     },
+  };
+}
+
+/** A function that gives the label of a called tool: names that no tool has share one label. */
+export function knownTools(): (name: string, outcome: CallOutcome) => string {
+  const known = new Set<string>(TOOL_NAMES);
+  return (name, outcome) => {
+    // Only a tool returns a successful outcome.
+    if (outcome.ok) known.add(name);
+    return known.has(name) ? name : "unknown";
   };
 }
 

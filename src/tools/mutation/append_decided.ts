@@ -56,6 +56,7 @@ export async function appendDecided(services: Services, decided: DecidedRecords)
     case "accepted":
       for (const { identity } of artifacts) services.storedArtifacts.add(identity);
       services.projections.advance(law, state);
+      for (const decision of decided.decisions) services.decisions.decided(law.law.scenario_id, decision);
       return { records };
     case "operation_exists":
       return { receipt: appended.receipt };

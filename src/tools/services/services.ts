@@ -25,6 +25,7 @@ import type { Publisher } from "../../runpack/host/publish.ts";
 import { type TrustedKey, trustedKeys } from "../../run/profile.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
+import { countDecisions, type DecisionCounts } from "./decision_counts.ts";
 import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import type { StateKeys } from "./state_keys.ts";
@@ -68,6 +69,8 @@ export interface Services {
   readonly operationLock: KeyedLock;
   /** Identities of artifacts that this process has stored. */
   readonly storedArtifacts: Set<Identity>;
+  /** What this process decided. */
+  readonly decisions: DecisionCounts;
 }
 
 /** The environment of a precheck now: its evaluation time is the present reading of the time authority. */
@@ -176,6 +179,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     dataDir: parts.dataDir ?? null,
     docs: parts.docs ?? createDocumentation(parts.config.docs),
     operationLock: new KeyedLock(),
+    decisions: countDecisions(),
     storedArtifacts: new Set(),
   };
 }
