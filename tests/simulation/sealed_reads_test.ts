@@ -214,6 +214,7 @@ for (const [what, change, shown, records, reported, decided] of CASES) {
       if (reported !== null) {
         await until(() => notices.length > 0);
         assert.match(notices.join("\n"), reported);
+        assert.equal(await statusBy(projections.read(runKey)), decided);
       }
       assert.equal(await statusBy(projections.load(runKey)), decided);
       assert.equal(await statusBy(projections.read(runKey)), decided);
