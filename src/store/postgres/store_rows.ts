@@ -10,6 +10,7 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
+import type { RunKey } from "../../run/types.ts";
 import { parameterText, type RunEntry } from "../run_index.ts";
 import { sealEntry } from "../seal.ts";
 import { integer, text } from "../sqlite/rows.ts";
@@ -37,9 +38,13 @@ const PAGE = 16;
 /** Runs of a page of {@link orphansOf}. */
 const ORPHAN_PAGE = 500;
 
-const NEXT_RUN = `SELECT *, array_to_string(parameter_hashes, ' ') AS hashes, coalesce((SELECT max(r.revision)
-    FROM gate.records AS r WHERE r.namespace_id = u.namespace_id AND r.run_id = u.run_id), 0) AS last
-  FROM gate.runs AS u WHERE (namespace_id, run_id) > ($1, $2) ORDER BY namespace_id, run_id LIMIT 1`;
+/** Runs that one statement reads. */
+const RUN_PAGE = 64;
+
+const NEXT_RUNS = `SELECT *, array_to_string(parameter_hashes, ' ') AS hashes, coalesce((SELECT max(r.revision)
+    FROM gate.records AS r WHERE r.namespace_id = u.namespace_id AND r.run_id = u.run_id), 0) AS last,
+    (SELECT count(*) FROM gate.snapshots AS s WHERE s.namespace_id = u.namespace_id AND s.run_id = u.run_id) AS snapshots
+  FROM gate.runs AS u WHERE (namespace_id, run_id) > ($1, $2) ORDER BY namespace_id, run_id LIMIT ${RUN_PAGE}`;
 // A snapshot of a later revision was written after the run's row was read, or is found among the orphans.
 const SNAPSHOTS = `SELECT revision, state_identity, state FROM gate.snapshots
   WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision`;
@@ -83,9 +88,12 @@ export function postgresRows(database: Database): StoreRows {
         `The ${text(row, "kind")} "${text(row, "name")}" on table "${text(row, "table")}" is not part of a gate store`
       ),
     pages: (table) => pagesOf(database, table),
-    nextRun: (after) => one(NEXT_RUN, after.namespace_id, after.run_id),
+    nextRun: runReader(database),
     records: (run, after) => recordsOf(database, run, after),
-    snapshots: (run) => database.query(SNAPSHOTS, [...keyOf(run), integer(run, "revision")]),
+    snapshots: (run) =>
+      run["snapshots"] === 0
+        ? Promise.resolve([])
+        : database.query(SNAPSHOTS, [...keyOf(run), integer(run, "revision")]),
     entryProblems: (sha256, run, expected) =>
       new Promise((resolve) => resolve(entryHolds(sha256, run, expected) ? [] : [DIFFERING_ENTRY])),
     entry: (run) =>
@@ -97,6 +105,20 @@ export function postgresRows(database: Database): StoreRows {
     atOneMoment: (reads) => reads(),
     toError: (error) => toStoreError(error, database.name),
     close: () => database.close(),
+  };
+}
+
+/** Reads runs in pages, each of which serves the calls that ask for one run after the other. */
+function runReader(database: Database): (after: RunKey) => Promise<Row | null> {
+  let page: Row[] = [];
+  let last: RunKey = { namespace_id: -1, run_id: "" };
+  return async (after) => {
+    const isNext = after.namespace_id === last.namespace_id && after.run_id === last.run_id;
+    if (!isNext || page.length === 0) page = await database.query(NEXT_RUNS, [after.namespace_id, after.run_id]);
+    const row = page.shift();
+    if (row === undefined) return null;
+    last = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
+    return row;
   };
 }
 
