@@ -32,6 +32,7 @@ const BENCHES: readonly Bench[] = [
   { name: "growth", rows: ["13"], load: () => import("./growth_bench.ts") },
   { name: "loop", rows: ["14"], load: () => import("./loop_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
+  { name: "postgres", rows: ["postgres"], load: () => import("./postgres_bench.ts") },
 ];
 
 /** Runs what was asked for; returns the exit code. */
