@@ -185,6 +185,8 @@ function assumptionsOf({ condition }: CompiledCondition, items: readonly Present
 
 /**
  * Evaluates a stage on the assumption that the given values were acquired and freshness is met, without testing lanes.
+ *
+ * @param submitted Items of statements that wait, in the cases of a scenario
  */
 export function precheckStage(
   law: CompiledLaw,
@@ -193,6 +195,7 @@ export function precheckStage(
   verdicts: ReadonlyMap<number, "valid" | "invalid">,
   assumed: readonly AssumedAcquisition[],
   environment: PrecheckEnvironment,
+  submitted: readonly PresentedEvidence[] = [],
 ): Precheck {
   const { primitives, profile } = environment;
   const presentation = presentCallerEvidence(primitives.sha256, law, compiled, profile, evidence, verdicts);
@@ -202,7 +205,7 @@ export function precheckStage(
     const rejections = presentation.ok ? [] : presentation.rejections;
     return { ok: false, rejections: [...rejections, ...assumption.rejections, ...leftOut] };
   }
-  const items = [...presentation.items, ...assumption.items];
+  const items = [...presentation.items, ...submitted, ...assumption.items];
   const evaluation = evaluateEvidence(compiled, items, { ...environment, law, attempt: null });
   const assumptions = new Map(compiled.conditions.map((condition) => {
     const id = condition.condition.condition_id;

@@ -184,11 +184,11 @@ function disqualification(
 
 function isSigned(environment: QualificationEnvironment, item: PresentedEvidence): boolean {
   const { primitives, keys, law, attempt } = environment;
-  if (attempt === null) return !isOfCaller(item);
   // The signature was verified at the submission. The profile of the evaluation decides whether its key still counts.
   if (item.submission !== undefined) {
     return keys.get(item.signature?.key_id ?? "")?.public_key === item.submission.public_key;
   }
+  if (attempt === null) return !isOfCaller(item);
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
 

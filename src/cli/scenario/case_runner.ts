@@ -12,7 +12,9 @@ import type { Condition } from "../../law/types.ts";
 import type { Environment } from "../../run/command.ts";
 import { type CompiledLaw, type CompiledStage, compileLaw } from "../../run/compile.ts";
 import { judgeDisclosure } from "../../run/disclosure.ts";
-import type { CallerEvidence } from "../../run/evidence.ts";
+import { formatPath } from "../../canonical/path.ts";
+import { checkInDomain } from "../../law/value/typed_value.ts";
+import { type CallerEvidence, type EvidenceRejection, hashValue, type PresentedEvidence } from "../../run/evidence.ts";
 import { initialStages, stagesAfterCompletion, stagesSatisfy } from "../../run/frontier.ts";
 import { bindLaw } from "../../run/parameters.ts";
 import { type AssumedAcquisition, type Precheck, precheckStage } from "../../run/precheck.ts";
@@ -165,10 +167,53 @@ async function evaluateStage(context: CaseContext, stage: CompiledStage, one: St
     const schema_verdict = await verdictOf(context, sha256, condition, acquired.value);
     assumed.push(schema_verdict === null ? acquired : { ...acquired, schema_verdict });
   }
-  return precheckStage(law, compiled, evidence, verdicts, assumed, {
-    ...context.environment,
-    precheck_at: one.evaluated_at,
-  });
+  const submitted = await submittedItems(context, sha256, one);
+  if (!Array.isArray(submitted)) return { ok: false, rejections: [submitted] };
+  const keys = new Map(context.environment.keys);
+  for (const { key_id } of one.submitted) keys.set(key_id, { key_id, public_key: caseKey(key_id) });
+  const environment = { ...context.environment, keys, precheck_at: one.evaluated_at };
+  return precheckStage(law, compiled, evidence, verdicts, assumed, environment, submitted);
+}
+
+/** The key of a statement in a case. No real key has this text. */
+function caseKey(keyId: string): string {
+  return `case ${keyId}`;
+}
+
+/** The items of the statements of a case, as if their keys were trusted; the rejection of a value outside its domain. */
+async function submittedItems(
+  context: CaseContext,
+  sha256: Sha256,
+  { submitted }: StageCase,
+): Promise<PresentedEvidence[] | EvidenceRejection> {
+  const items: PresentedEvidence[] = [];
+  for (const { condition_id, key_id, value: given } of submitted) {
+    const domain = context.law.conditionIndex.get(condition_id)?.condition.observation_domain;
+    const value = { value: given, value_type: domain?.domain ?? "Json" };
+    const fault = domain === undefined ? null : checkInDomain(value, domain);
+    if (fault !== null) {
+      const path = formatPath(["submitted", condition_id, key_id]);
+      return { code: "value_outside_domain", path, message: fault.message };
+    }
+    const { identity, content_hash } = hashValue(sha256, value);
+    const schema_verdict = await verdictOf(context, sha256, condition_id, given);
+    items.push({
+      item_id: `submission:${key_id}`,
+      condition_id,
+      channel: "accepted_submission",
+      retention: "RetainCanonicalValue",
+      lane: "verified",
+      value,
+      value_identity: identity,
+      content_hash,
+      hash_recomputes: true,
+      observed_at: 0,
+      signature: { scheme: "ed25519", key_id, signature: "" },
+      ...schema_verdict === null ? {} : { schema_verdict },
+      submission: { record_id: "", public_key: caseKey(key_id), submitted_at: 0 },
+    });
+  }
+  return items;
 }
 
 async function verdictOf(

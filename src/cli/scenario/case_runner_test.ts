@@ -62,6 +62,13 @@ const DISCLOSING = {
   }],
 };
 
+const WAITS = {
+  allowed_channels: ["accepted_submission"],
+  authorization: "signature",
+  authorized_key_ids: ["alice", "bob"],
+  combination: { combination: "Quorum", minimum: 2 },
+};
+
 const YOUNG = {
   observation_domain: { domain: "Timestamp" },
   predicate: {
@@ -82,6 +89,13 @@ const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome:
   ["an unsigned item that must be signed", spec({}, SIGNED), { given: { a: 1 } }, "unknown"],
   ["a signed item", spec({}, SIGNED), { given: { a: 1 }, signed: ["a"] }, "true"],
   ["a signed item of another value", spec({}, SIGNED), { given: { a: 2 }, signed: ["a"] }, "false"],
+  ["no statement", spec({}, WAITS), {}, "unknown"],
+  ["a statement of one of two", spec({}, WAITS), { submitted: { a: { alice: 1 } } }, "unknown"],
+  ["statements of two", spec({}, WAITS), { submitted: { a: { alice: 1, bob: 1 } } }, "true"],
+  ["a refusal beside an approval", spec({}, WAITS), { submitted: { a: { alice: 1, bob: 2 } } }, "unknown"],
+  ["two refusals", spec({}, WAITS), { submitted: { a: { alice: 2, bob: 2 } } }, "false"],
+  ["a statement of a key without authority", spec({}, WAITS), { submitted: { a: { alice: 1, eve: 1 } } }, "unknown"],
+  ["a statement outside the domain", spec({}, WAITS), { submitted: { a: { alice: "1" } } }, "rejected"],
   ["an item of any age", spec({}, FRESH), { given: { a: 1 } }, "true"],
   ["a value that a binding finds", spec(PRESENT, ACQUIRED, NAMED), { given: { a: "x" } }, "true"],
   ["nothing that a binding finds, as required", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: null } }, "true"],

@@ -39,6 +39,8 @@ export interface StageCase {
   /** Values by binding; null if the binding finds nothing. */
   readonly acquired: readonly { readonly binding_id: string; readonly value: JsonValue }[];
   readonly signed: readonly string[];
+  /** Statements that wait for the stage: the last one of each key, by condition. */
+  readonly submitted: readonly { readonly condition_id: string; readonly key_id: string; readonly value: JsonValue }[];
   /** Unix milliseconds; null if no condition of the stage depends on the evaluation time. */
   readonly evaluated_at: number | null;
   readonly expect: StageExpectation;
@@ -283,7 +285,17 @@ function readCase(
   };
 }
 
-const STAGE_MEMBERS = ["stage", "evaluated_at", "given", "items", "acquired", "signed", "expect", "conditions"];
+const STAGE_MEMBERS = [
+  "stage",
+  "evaluated_at",
+  "given",
+  "items",
+  "acquired",
+  "signed",
+  "submitted",
+  "expect",
+  "conditions",
+];
 
 function readStage(
   report: Report,
@@ -324,6 +336,7 @@ function readStage(
     if (name !== null && !usesSignature(stage, name)) report(at, `Condition "${name}" does not require a signature`);
     return name ?? [];
   });
+  const submitted = readSubmitted(report, stage, object, steps, condition);
   const conditions = new Map<string, Kleene>();
   const judgements = mapAt(report, object, steps, "conditions");
   if (judgements.length > 0 && !EVALUATED.includes(expect)) {
@@ -343,7 +356,31 @@ function readStage(
     const name = timed.condition.condition_id;
     report(steps, `Expected a member "evaluated_at": condition "${name}" is relative to the evaluation time`);
   }
-  return { stage_id, sent, acquired, signed, evaluated_at, expect, conditions };
+  return { stage_id, sent, acquired, signed, submitted, evaluated_at, expect, conditions };
+}
+
+/** Reads the statements that wait: for each condition a value by key id. */
+function readSubmitted(
+  report: Report,
+  { conditions, slotOf }: CompiledStage,
+  object: JsonObject,
+  steps: Steps,
+  condition: (name: string, at: Steps) => string | null,
+): StageCase["submitted"] {
+  return mapAt(report, object, steps, "submitted").flatMap(([condition_id, byKey]) => {
+    const at = [...steps, "submitted", condition_id];
+    if (condition(condition_id, at) === null) return [];
+    const policy = conditions[slotOf.get(condition_id) ?? -1]?.condition.evidence_use_policy;
+    if (policy?.allowed_channels.includes("accepted_submission") !== true) {
+      report(at, `Condition "${condition_id}" does not allow channel "accepted_submission"`);
+      return [];
+    }
+    if (!isJsonObject(byKey)) {
+      report(at, "Expected an object with a value for each key id");
+      return [];
+    }
+    return Object.entries(byKey).map(([key_id, value]) => ({ condition_id, key_id, value }));
+  });
 }
 
 /** Reads an optional instant as Unix milliseconds. */

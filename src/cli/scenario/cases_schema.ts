@@ -32,6 +32,10 @@ const STAGE: JsonObject = closed(
     given: byName(true, "A value for each condition: sent by the caller if allowed, else found by its bindings"),
     items: byName({ type: "array" }, "Several values for a condition, each an item from the caller"),
     acquired: byName(true, "The result of each binding; null if it finds nothing"),
+    submitted: byName(
+      { type: "object", additionalProperties: true },
+      "Statements that wait: for each condition the last value of each key id",
+    ),
     signed: list(TEXT, "Conditions whose items count as signed by a trusted key"),
     expect: { enum: [true, false, ...STAGE_EXPECTATIONS], description: "The expected outcome of the stage" },
     conditions: byName(KLEENE, "The expected truth values of single conditions"),
