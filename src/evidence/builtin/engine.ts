@@ -18,7 +18,7 @@ export interface BuiltinProviderOptions {
   readonly resolver?: Resolver;
   /** Values for `env:NAME` references. */
   readonly environment?: (name: string) => string | undefined;
-  /** PEM certificates to trust in addition to the runtime's. */
+  /** PEM certificates to trust in place of the system's. */
   readonly authorities?: readonly string[];
   readonly workerLimits?: WorkerLimits;
 }

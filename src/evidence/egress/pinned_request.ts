@@ -37,7 +37,7 @@ export interface PinnedQuestion {
   readonly maximumBytes: number;
   /** Milliseconds to connect. */
   readonly connectMillis: number;
-  /** PEM certificates to trust in addition to the runtime's. */
+  /** PEM certificates to trust in place of the system's; null for those of the system. */
   readonly authorities: readonly string[] | null;
   /** PEM certificate and key of this client. */
   readonly client: ClientCertificate | null;
@@ -129,14 +129,15 @@ async function connect(
   }, connectMillis);
   const limit = AbortSignal.any([signal, tooLate.signal]);
   try {
-    if (secure && client !== null) return await connectAsClient(question, client, limit, progress, bounds);
+    if (secure && (client !== null || authorities !== null)) {
+      return await connectWithNode(question, limit, progress, bounds);
+    }
     const tcp = await closedUnlessInTime(Deno.connect({ hostname: address, port }), limit);
     // The request is written in one piece, so Nagle's algorithm would only delay it.
     tcp.setNoDelay(true);
     if (!secure) return streamOf(tcp, bounds);
     progress.stage = "securing";
-    const certificates = authorities === null ? {} : { caCerts: [...authorities] };
-    const securing = Deno.startTls(tcp, { hostname: host, alpnProtocols: ["http/1.1"], ...certificates });
+    const securing = Deno.startTls(tcp, { hostname: host, alpnProtocols: ["http/1.1"] });
     const tls = await closedUnlessInTime(securing, limit);
     await closedUnlessInTime(tls.handshake().then(() => tls), limit, tls);
     return streamOf(tls, bounds);
@@ -145,10 +146,12 @@ async function connect(
   }
 }
 
-/** Connects with a client certificate, which only the TLS client of node can present. */
-async function connectAsClient(
-  { address, port, host, authorities }: PinnedQuestion,
-  { certificate, key }: ClientCertificate,
+/**
+ * Connects with a client certificate, or with authorities in place of the system's: only the TLS client of node has both. That of
+ * the runtime adds authorities to those of the system.
+ */
+async function connectWithNode(
+  { address, port, host, authorities, client }: PinnedQuestion,
   limit: AbortSignal,
   progress: Progress,
   bounds: StreamBounds,
@@ -160,7 +163,8 @@ async function connectAsClient(
   }
   const { connect } = await import("node:tls");
   const trusted = authorities === null ? {} : { ca: [...authorities] };
-  const options = { host: address, port, ALPNProtocols: ["http/1.1"], cert: certificate, key };
+  const own = client === null ? {} : { cert: client.certificate, key: client.key };
+  const options = { host: address, port, ALPNProtocols: ["http/1.1"], ...own };
   // An address is no name to ask for (RFC 6066, 3); the certificate is then checked for the address.
   const name = parseAddress(host) === null ? { servername: host } : {};
   const socket = connect({ ...options, ...name, ...trusted });

@@ -20,7 +20,7 @@ export interface CallQuestion {
   readonly millis: number;
   /** Headers or metadata that carry credentials. */
   readonly credentials: readonly (readonly [name: string, value: string])[];
-  /** PEM certificates to trust in addition to the runtime's. */
+  /** PEM certificates to trust in place of the system's. */
   readonly authorities: readonly string[] | null;
   readonly client: ClientCertificate | null;
 }

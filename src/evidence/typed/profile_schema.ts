@@ -98,7 +98,7 @@ function credentials(own: JsonObject): JsonObject {
 const BASE: JsonObject = {
   profile_version: { const: "1" },
   tls: closed({
-    ca: orNull(LOCATOR, "PEM certificates to trust in addition to those of the system."),
+    ca: orNull(LOCATOR, "PEM certificates to trust in place of those of the system."),
     client: orNull(closed({ certificate: LOCATOR, key: LOCATOR }), "PEM certificate and key of this client."),
   }),
   limits: closed({

@@ -14,7 +14,7 @@ export type Locator = string;
 export interface ProfileBase {
   readonly profile_version: "1";
   readonly tls: {
-    /** PEM certificates to trust in addition to the runtime's. */
+    /** PEM certificates to trust in place of the system's. */
     readonly ca: Locator | null;
     readonly client: { readonly certificate: Locator; readonly key: Locator } | null;
   };

@@ -23,7 +23,7 @@ export interface UnaryCall {
   readonly authority: string;
   /** Null connects without TLS. */
   readonly tls: {
-    /** PEM certificates to trust in addition to the runtime's. */
+    /** PEM certificates to trust in place of the system's; null for those of the system. */
     readonly authorities: readonly string[] | null;
     /** PEM certificate chain and key of the client. */
     readonly client: { readonly certificate: string; readonly key: string } | null;
