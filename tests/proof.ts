@@ -60,6 +60,13 @@ export const PROOF_STEPS: readonly Step[] = [
     minutes: 30,
   },
   {
+    name: "six hundred thousand messages for gate and for the SDK's server",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/protocol_peer_test.ts"],
+    minutes: 30,
+  },
+  {
     name: "five minutes of mixed load",
     kind: "tests",
     options: [],

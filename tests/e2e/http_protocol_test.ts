@@ -53,6 +53,13 @@ const ROWS: readonly (readonly [
     -32022,
   ],
   ["a legacy notification", JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }), {}, 202, "empty"],
+  [
+    "a notification of an older version in an envelope, whatever its method field",
+    JSON.stringify({ jsonrpc: "2.0", method: "notifications/a", params: { _meta: envelope("1999-01-01") } }),
+    { headers: { "mcp-method": "other" } },
+    400,
+    -32022,
+  ],
   ["a response", JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), {}, 202, "empty"],
   [
     "a response on the modern era",

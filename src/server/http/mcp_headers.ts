@@ -56,13 +56,17 @@ export function notificationEra(
   const version = headers.get("mcp-protocol-version");
   if (envelope.status === "none") {
     if (version === null || !isModernVersion(version)) return legacyEra(version);
-    const disagreement = disagreementOf(headers, notification, version);
-    if (disagreement !== null) return mismatch(disagreement);
-    return version === MODERN_VERSION ? MODERN : { ok: false, error: unsupportedVersion(version) };
+    return noticeOf(headers, notification, version);
   }
   const claimed = envelope.status === "unsupported" ? envelope.requested : claimedVersion(notification);
-  if (claimed === null) return { ok: false, error: envelopeError(envelope) };
-  const disagreement = disagreementOf(headers, notification, claimed);
+  return claimed === null ? { ok: false, error: envelopeError(envelope) } : noticeOf(headers, notification, claimed);
+}
+
+/** The era of a notification that claims a version; fields of the modern era count only for such a version. */
+function noticeOf(headers: RequestHeaders, notification: NotificationMessage, claimed: string): EraReading {
+  const disagreement = isModernVersion(claimed)
+    ? disagreementOf(headers, notification, claimed)
+    : versionDisagreement(headers, claimed);
   if (disagreement !== null) return mismatch(disagreement);
   return claimed === MODERN_VERSION ? MODERN : { ok: false, error: unsupportedVersion(claimed) };
 }
@@ -89,10 +93,14 @@ function disagreementOf(
   { method }: RequestMessage | NotificationMessage,
   claimed: string,
 ): string | null {
-  const version = headers.get("mcp-protocol-version");
-  if (version !== null && version !== claimed) return "MCP-Protocol-Version is not the version of the message";
   const named = headers.get("mcp-method");
-  return named !== null && named !== method ? "Mcp-Method is not the method of the message" : null;
+  return versionDisagreement(headers, claimed) ??
+    (named !== null && named !== method ? "Mcp-Method is not the method of the message" : null);
+}
+
+function versionDisagreement(headers: RequestHeaders, claimed: string): string | null {
+  const version = headers.get("mcp-protocol-version");
+  return version !== null && version !== claimed ? "MCP-Protocol-Version is not the version of the message" : null;
 }
 
 function nameDisagreement(field: string | null, { method, params }: RequestMessage): string | null {
