@@ -107,6 +107,7 @@ Deno.test("an archived run is shown, exported, and driven again to the same answ
       [["runpack", "export", "--namespace", "2", "--run", run, "--redact", "built"], 2, /the run is archived/],
       [["runpack", "verify", "after.runpack"], 0, /^Complete; /],
       [["runpack", "show", runpack_identity], 0, /./],
+      [["run", "law.yaml", "--evidence", "all.json", "--run-key", "a", "--export", "run.runpack"], 0, /./],
       [["store", "archive", "--before", "soon"], 2, /Cannot read --before "soon"/],
       [["store", "archive", "--before", "2999-01-01T00:00:00Z"], 2, /it is in the future/],
       [["store", "archive", "--before", "2020-01-01T00:00:00Z", "--owner", "env:OWNER"], 2, /run_state_store.type/],
@@ -116,8 +117,24 @@ Deno.test("an archived run is shown, exported, and driven again to the same answ
       assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stderr}`);
       assert.match(`${ended.stdout}${ended.stderr}`, output, args.join(" "));
     }
-    const packs = ["before.runpack", "after.runpack"].map((name) => Deno.readFileSync(join(folder, name)));
-    assert.deepEqual(packs[0], packs[1]);
+    const [first, ...others] = ["before", "after", "run"].map((name) =>
+      Deno.readFileSync(join(folder, `${name}.runpack`))
+    );
+    for (const other of others) assert.deepEqual(other, first);
+    await Deno.rename(join(folder, "runpacks"), join(folder, "elsewhere"));
+    const gone = await gate(
+      folder,
+      "run",
+      "law.yaml",
+      "--evidence",
+      "all.json",
+      "--run-key",
+      "a",
+      "--export",
+      "x.runpack",
+    );
+    assert.equal(gone.code, 2);
+    assert.match(gone.stderr, /it is not in the data folder .*gate runpack pull fetches it/);
   }));
 
 Deno.test("a running server notices that a run which it has read is archived", () =>

@@ -31,7 +31,10 @@ export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: 
   }
   await withPackErrors(async () => {
     const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
-    if (contents === null) throw new CliError("runpack_not_found", `Cannot copy runpack "${identity}": it was removed`);
+    if (contents === null) {
+      const message = `Cannot copy runpack "${identity}": it is not in the data folder "${dataDir}"`;
+      throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
+    }
     await replaceArchive(file, contents);
   });
   return identity;
