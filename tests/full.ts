@@ -111,9 +111,13 @@ export const FULL_STEPS: readonly Step[] = [
     name: "a second verifier of runpacks, in Python",
     kind: "tests",
     options: [],
-    paths: ["tests/full/second_verifier_test.ts", "tests/full/second_verifier_forms_test.ts"],
+    paths: [
+      "tests/full/second_verifier_test.ts",
+      "tests/full/second_verifier_forms_test.ts",
+      "tests/full/openssl_envelope_test.ts",
+    ],
     minutes: 10,
-    needs: [{ program: "python3", debianPackage: "python3" }],
+    needs: [{ program: "python3", debianPackage: "python3" }, { program: "openssl", debianPackage: "openssl" }],
   },
   {
     name: "stores on PostgreSQL",

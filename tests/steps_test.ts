@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { FULL_STEPS } from "./full.ts";
+import { PROOF_STEPS } from "./proof.ts";
 import { exitCodeOf, formatTally, runStep, tallyOf } from "./steps.ts";
 
 const PASS = `<testcase name="a" line="1"></testcase>`;
@@ -84,3 +86,21 @@ Deno.test("runStep() runs every file of a step that shares threads, in each numb
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** The test files of a folder and those below. */
+function testsIn(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    return isDirectory ? testsIn(path) : name.endsWith("_test.ts") ? [path] : [];
+  });
+}
+
+for (const [folder, steps] of [["tests/full", FULL_STEPS], ["tests/proof", PROOF_STEPS]] as const) {
+  Deno.test(`every test file of ${folder} belongs to a step of its plan`, () => {
+    const paths = steps.flatMap((step) => step.kind === "tests" ? step.paths : []);
+    const isListed = (file: string): boolean => paths.some((path) => file === path || file.startsWith(`${path}/`));
+    const files = testsIn(folder);
+    assert.ok(files.length > 5);
+    assert.deepEqual(files.filter((file) => !isListed(file)), []);
+  });
+}
