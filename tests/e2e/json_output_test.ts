@@ -99,9 +99,11 @@ const REFUSING: readonly (readonly [command: string, args: readonly string[]])[]
   ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],
 ];
 
-/** Commands whose answer is not that everything holds: the run kept only the digest of a value. */
+/** Commands whose answer is not that everything holds. `admit`: the run kept only the digest of a value. */
 const NEGATIVE: readonly (readonly [command: string, args: readonly string[], code: number])[] = [
   ["runpack admit", ["pack", "--law", "law.json", "--origin-unchecked"], 4],
+  // No folder of a release.
+  ["release verify", [".", "--origin-unchecked"], 6],
 ];
 
 interface Help {
