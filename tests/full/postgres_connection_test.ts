@@ -4,6 +4,8 @@
 import assert from "node:assert/strict";
 import { connect, createServer } from "node:net";
 
+import { parsePostgresAddress } from "../../src/config/postgres_address.ts";
+import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { StoreError } from "../../src/store/types.ts";
@@ -238,5 +240,21 @@ Deno.test("a connection that ends inside a transaction is an unavailable store, 
     } finally {
       await closeStores(stores);
     }
+  }
+});
+
+Deno.test("a transaction may take longer than a statement may", async () => {
+  await using server = await startPostgres();
+  const address = parsePostgresAddress(server.url("postgres"));
+  assert.ok(address !== null);
+  const database = openDatabase({ address, authorities: null, connections: 1 });
+  try {
+    const answer = await database.transaction(async (query) => {
+      for (let repeated = 0; repeated < 2; repeated++) await query("SELECT pg_sleep(7)::text");
+      return "committed";
+    });
+    assert.equal(answer, "committed");
+  } finally {
+    await database.close();
   }
 });

@@ -4,7 +4,8 @@
  * A statement is sent on a connection that was found to lead to the server that accepts writes. A connection whose statement failed in any
  * other way than by an answer of the server is dropped, and the next statement opens one, at the server that accepted writes last or at
  * the others. A statement ends within {@link STATEMENT_MILLIS}. A connection that does not answer by then (a cut line, a stopped machine)
- * would stay busy for ever, so all connections are then dropped.
+ * would stay busy for ever, so all connections are then dropped. The time begins again after each statement of a transaction, which may
+ * have as many as the records of a run need.
  *
  * @module
  */
@@ -77,10 +78,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     name,
     query: (text, values = []) => run(state, 0, (client) => statement(client, text, values)),
     transaction: (work) =>
-      run(state, 1, async (client) => {
+      run(state, 1, async (client, renew) => {
         const result = await client.begin((inner) =>
           work((text, values = []) =>
-            statement(inner, text, values).catch((error) =>
+            statement(inner, text, values).finally(renew).catch((error) =>
               isConnectionLost(error) ? untilClosed() : Promise.reject(error)
             )
           )
@@ -97,11 +98,14 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** Work on a connection; `renew` gives it the time of another statement. */
+type Work<Result> = (client: Sql, renew: () => void) => Promise<Result>;
+
 /** Runs a statement or transaction on the connection with the least to do, again where it was rolled back because of another. */
 async function run<Result>(
   state: State,
   transactions: 0 | 1,
-  work: (client: Sql) => Promise<Result>,
+  work: Work<Result>,
 ): Promise<Result> {
   const { name, slots } = state;
   for (let repetition = 0;; repetition++) {
@@ -114,14 +118,14 @@ async function run<Result>(
       attempt.isLate = true;
       for (const { connection } of slots) connection?.drop();
     };
-    const send = async (): Promise<Result> => {
+    const send = async (renew: () => void): Promise<Result> => {
       attempt.connection = isOpen(slot) ? slot.connection : await opened(state, slot);
       // The caller has its answer already.
       if (attempt.isLate) throw unavailable(name, "it did not answer");
-      return await work(attempt.connection.sql);
+      return await work(attempt.connection.sql, renew);
     };
     try {
-      return await withDeadline(send(), name, late);
+      return await withDeadline(send, name, late);
     } catch (error) {
       if (endsConnection(error)) attempt.connection?.drop();
       if (!isRolledBack(error) || repetition === REPETITIONS) throw toStoreError(error, name);
@@ -193,17 +197,28 @@ function arrayLiteral(items: readonly (string | number | null)[]): string {
   return `{${texts.join(",")}}`;
 }
 
-async function withDeadline<Result>(work: Promise<Result>, name: string, late: () => void): Promise<Result> {
+async function withDeadline<Result>(
+  work: (renew: () => void) => Promise<Result>,
+  name: string,
+  late: () => void,
+): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const deadline = new Promise<never>((_, reject) => {
+  let isOver = false;
+  const { promise: missed, reject } = Promise.withResolvers<never>();
+  const renew = (): void => {
+    clearTimeout(timer);
+    if (isOver) return;
     timer = setTimeout(() => {
+      isOver = true;
       late();
       reject(unavailable(name, "it does not answer"));
     }, STATEMENT_MILLIS + 2000);
-  });
+  };
+  renew();
   try {
-    return await Promise.race([work, deadline]);
+    return await Promise.race([work(renew), missed]);
   } finally {
+    isOver = true;
     clearTimeout(timer);
   }
 }
