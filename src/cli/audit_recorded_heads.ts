@@ -15,7 +15,7 @@ import { writeOut } from "./terminal/output.ts";
 
 /** Why the files of a chain differ from its recorded heads. */
 type ChainFault =
-  /** None of the files has the newest recorded line: a file is missing, or was replaced. */
+  /** None of the files has a recorded line: a file is missing, or was replaced. */
   | "file_missing"
   /** The files end before the newest recorded line. */
   | "end_missing"
@@ -38,7 +38,7 @@ export interface ChainReport {
   /** The recorded heads that are lines of the files. */
   readonly heads_found: number;
   readonly fault: ChainFault | null;
-  /** The first line that differs, for `head_mismatch`. */
+  /** The first line that differs, for `head_mismatch`; the first recorded line that no file has, for `file_missing`. */
   readonly line: number | null;
 }
 
@@ -51,11 +51,10 @@ export interface RecordedHeads {
 }
 
 interface Chain {
-  /** Hashes by line. */
+  /** Hashes by line, in ascending order, of the lines that were not seen. */
   readonly heads: Map<number, string>;
   newest: AuditHead;
   found: number;
-  isNewestFound: boolean;
   mismatch: number | null;
 }
 
@@ -85,7 +84,7 @@ async function readChains(heads: AsyncIterable<AuditHead>): Promise<ReadonlyMap<
   const chains = new Map<string, Chain>();
   for await (const head of heads) {
     const chain = chains.get(head.chain_id) ??
-      { heads: new Map(), newest: head, found: 0, isNewestFound: false, mismatch: null };
+      { heads: new Map(), newest: head, found: 0, mismatch: null };
     chain.heads.set(head.sequence, head.head);
     // Heads come in the order of their lines.
     chain.newest = head;
@@ -105,14 +104,13 @@ function see(chains: ReadonlyMap<string, Chain>, { chain_id, sequence, head }: C
   // The first line of the next file names the last one of this file again.
   chain.heads.delete(sequence);
   chain.found += 1;
-  chain.isNewestFound ||= sequence === chain.newest.sequence;
 }
 
 function compare(chains: ReadonlyMap<string, Chain>, reports: readonly AuditReport[]): readonly ChainReport[] {
   const ids = new Set([...chains.keys(), ...reports.flatMap(({ chain_id }) => chain_id ?? [])]);
   return [...ids].map((id) => {
     const chain = chains.get(id);
-    const files = reports.filter(({ chain_id }) => chain_id === id);
+    const fault = faultOf(chain, reports.filter(({ chain_id }) => chain_id === id));
     return {
       chain_id: id,
       server: chain?.newest.server ?? null,
@@ -120,8 +118,8 @@ function compare(chains: ReadonlyMap<string, Chain>, reports: readonly AuditRepo
       sequence: chain?.newest.sequence ?? null,
       recorded_at: chain?.newest.recorded_at ?? null,
       heads_found: chain?.found ?? 0,
-      fault: faultOf(chain, files),
-      line: chain?.mismatch ?? null,
+      fault,
+      line: fault === "file_missing" ? firstMissing(chain) : chain?.mismatch ?? null,
     };
   });
 }
@@ -130,9 +128,14 @@ function faultOf(chain: Chain | undefined, files: readonly AuditReport[]): Chain
   if (chain === undefined) return "not_recorded";
   if (chain.mismatch !== null) return "head_mismatch";
   if (files.some(({ sound }) => !sound)) return "file_broken";
-  if (chain.isNewestFound) return null;
+  const missing = firstMissing(chain);
+  if (missing === null) return null;
   const last = Math.max(0, ...files.map(({ last_sequence }) => last_sequence ?? 0));
-  return files.length > 0 && last < chain.newest.sequence ? "end_missing" : "file_missing";
+  return files.length > 0 && last < missing ? "end_missing" : "file_missing";
+}
+
+function firstMissing(chain: Chain | undefined): number | null {
+  return chain?.heads.keys().next().value ?? null;
 }
 
 /** Shows the comparison of one chain. */
@@ -142,7 +145,7 @@ export function showChain(report: ChainReport): void {
   writeOut(`chain ${chain_id}${of}: ${fault === null ? "sound" : `broken (${fault})`}\n`);
   const since = recorded_at === null ? "" : `line ${sequence}, recorded at ${new Date(recorded_at).toISOString()}`;
   const text: Readonly<Record<ChainFault, string>> = {
-    file_missing: `the files do not have ${since}: a file is missing or was replaced`,
+    file_missing: `the files do not have line ${line}, which is recorded: a file is missing or was replaced`,
     end_missing: `the files end before ${since}: lines at the end are missing`,
     head_mismatch: `line ${line} is not the recorded one: the file was written anew`,
     file_broken: "a file of the chain is broken",

@@ -46,6 +46,15 @@ type Tampering = readonly [
 
 const SOUND_A = ["a/audit.jsonl", null] as const;
 
+/** Waits until both servers have recorded a head. */
+async function untilStartsRecorded(database: string): Promise<void> {
+  const chains = "SELECT count(DISTINCT chain_id) FROM gate.audit_heads";
+  for (let tries = 0; await runSql(postgres, chains, database) !== "2"; tries++) {
+    assert.ok(tries < 600, "both servers record the head of their start");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** What is done to the logs, the files that are verified, and the faults by log. */
 const TAMPERINGS: readonly Tampering[] = [
   ["nothing", () => Promise.resolve(), LOGS, [SOUND_A, ["b/audit.jsonl", null]]],
@@ -110,6 +119,7 @@ Deno.test("a log that was written anew with the same number of lines differs fro
 
 Deno.test("rotated files of several servers are verified together, in any order of the servers", () =>
   withFleet(postgres, {}, async (fleet) => {
+    await untilStartsRecorded(fleet.database);
     for (const { call, folder, server } of fleet.members) {
       await call("scenario_define", { spec: spec({ scenario_id: `first-${server.port}` }) });
       await Deno.rename(`${folder}/audit.jsonl`, `${folder}/audit.jsonl.1`);
@@ -123,15 +133,14 @@ Deno.test("rotated files of several servers are verified together, in any order 
     const without = await fleet.verifyAudit(`${a}.1`, a ?? "", `${b}.1`);
     assert.equal(without.code, 6);
     assert.deepEqual(without.chains.map(({ fault }) => fault).toSorted(), ["end_missing", null]);
+    const withoutFirst = await fleet.verifyAudit(`${a}.1`, a ?? "", b ?? "");
+    assert.equal(withoutFirst.code, 6);
+    assert.deepEqual(withoutFirst.chains.map(({ fault }) => fault).toSorted(), ["file_missing", null]);
   }));
 
 Deno.test("a server that is killed recorded the head of its start, and a server without a database goes on", () =>
   withFleet(postgres, {}, async ({ members, folder, database, verifyAudit, stop }) => {
-    const heads = (): Promise<string> => runSql(postgres, "SELECT count(*) FROM gate.audit_heads", database);
-    for (let tries = 0; await heads() !== "2"; tries++) {
-      assert.ok(tries < 600, "both servers record the head of their start");
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await untilStartsRecorded(database);
     const [a, b] = members;
     assert.ok(a !== undefined && b !== undefined);
     b.server.process.signal("SIGKILL");
