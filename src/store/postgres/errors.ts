@@ -1,8 +1,9 @@
 /**
  * Errors of PostgreSQL and its client as errors of the store.
  *
- * An error that the server answered a statement with says that the statement changed nothing, and its code says why. Every other error
- * leaves the outcome unknown, whatever the client calls it: the store is then `unavailable`.
+ * An error that the server answered a statement with says that the statement changed nothing, and its code says why. Every other error,
+ * also one with which the server ends the connection, leaves the outcome unknown, whatever the client calls it: the store is then
+ * `unavailable`.
  *
  * @module
  */
@@ -39,6 +40,9 @@ const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason
   [/^28...$/, "io", "the database refuses user or password"],
   [/^3D000$/, "io", "the server has no such database"],
 ];
+
+/** Codes of a refused login, which comes before any statement. */
+const LOGIN = /^(?:28...|3D000|42501)$/;
 
 /** Codes of the TLS handshake, which comes before any statement. */
 const CERTIFICATE = /^(?:CERT_.*|ERR_TLS_CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HOSTNAME_MISMATCH)$/;
@@ -101,7 +105,9 @@ export function toStoreError(error: unknown, name: string): StoreError {
   if (code === STANDBY && answer === null) return unavailable(name, "the server accepts no writes", error);
   if (answer === null && !CERTIFICATE.test(code)) return unavailable(name, `it is not available${why}`, error);
   const known = ANSWERS.find(([pattern]) => pattern.test(code));
-  if (answer !== null && known === undefined && (answer.severity !== "ERROR" || NOT_NOW.test(code))) {
+  // A server that ends the connection, or itself, may have committed the statement: a full disk is a PANIC where it holds the log.
+  const isUnknown = answer?.severity !== "ERROR" && !LOGIN.test(code);
+  if (answer !== null && (isUnknown || (known === undefined && NOT_NOW.test(code)))) {
     return unavailable(name, `it is not available${why}`, error);
   }
   const [, storeCode, reason] = known ??

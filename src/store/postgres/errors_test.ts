@@ -35,7 +35,8 @@ const rows: readonly (readonly [error: unknown, code: string, ends: boolean, aga
   ...["57P01", "57P02", "57P03", "57P05", "53300", "25P03", "08006", "08P01", "XX000", "58030", "00000"].map((code) =>
     [answer(code, "FATAL"), "unavailable", true, false] as const
   ),
-  [answer("XX000", "PANIC"), "unavailable", true, false],
+  ...["XX000", "53100", "58030"].map((code) => [answer(code, "PANIC"), "unavailable", true, false] as const),
+  ...["53100", "XX001", "XX002"].map((code) => [answer(code, "FATAL"), "unavailable", true, false] as const),
   [answer("40001", "FATAL"), "unavailable", true, false],
   [answer("57P01", ""), "unavailable", true, false],
   // The server answers that it cannot now.
@@ -56,6 +57,7 @@ const rows: readonly (readonly [error: unknown, code: string, ends: boolean, aga
   // Nothing was sent to a server that refuses the connection.
   [answer("28P01", "FATAL"), "io", true, false],
   [answer("3D000", "FATAL"), "io", true, false],
+  [answer("42501", "FATAL"), "io", true, false],
   ...[
     "SELF_SIGNED_CERT_IN_CHAIN",
     "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
