@@ -130,8 +130,17 @@ start_nginx() {
   nginx -p "$dir/nginx" -c "$dir/nginx/nginx.conf" -e "$dir/nginx/log"
 }
 
+# Nothing was started yet, so nothing has to be stopped.
+require_programs() {
+  local program
+  for program in "${gate[0]}" "${postgres_bin:-postgresql}/initdb" psql nginx openssl curl ps; do
+    command -v "$program" >/dev/null || { echo "Cannot start the fleet: \"$program\" is not found" >&2; exit 2; }
+  done
+}
+
 start() {
   [[ ! -e "$dir" ]] || { echo "Cannot start the fleet: \"$dir\" exists" >&2; exit 2; }
+  require_programs
   mkdir -p "$dir" "$dir/shared"
   umask 077
   openssl rand -hex 32 | tr -d '\n' >"$dir/token"

@@ -188,3 +188,13 @@ Deno.test("the release gate goes on through nginx while a server and the primary
       await endpoint.shutdown();
     }
   }));
+
+Deno.test("the script starts nothing where a program is missing", () =>
+  inFolder(async (folder) => {
+    const env = { GATE: "no-such-gate serve" };
+    const started = new Deno.Command("bash", { args: [SCRIPT, "start", `${folder}/fleet`], env });
+    const { code, stderr } = await started.output();
+    assert.equal(code, 2);
+    assert.equal(new TextDecoder().decode(stderr), 'Cannot start the fleet: "no-such-gate" is not found\n');
+    await assert.rejects(Deno.stat(`${folder}/fleet`), Deno.errors.NotFound);
+  }));
