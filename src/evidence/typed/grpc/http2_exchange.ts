@@ -193,8 +193,8 @@ function receive(state: State, bytes: Uint8Array): void {
     handle(state, next);
     if (state.isOver) return;
   }
-  // A copy: the buffer that was read may be reused or large.
-  state.rest = state.rest.slice(at);
+  // A copy, which the slice of a Buffer is not: the buffer that was read may be reused or large.
+  state.rest = new Uint8Array(state.rest.subarray(at));
 }
 
 /** The frame at a position; null where it is not complete. Its length is checked before it has arrived. */
@@ -280,7 +280,7 @@ function handleHeaders(state: State, received: Frame): void {
   if (block === null) throw new Fault("protocol");
   block.bytes += part.length;
   if (block.bytes > COMPRESSED_FACTOR * state.limits.headerBytes) throw new Fault("headers_too_large");
-  block.parts.push(part.slice());
+  block.parts.push(new Uint8Array(part));
   if ((received.flags & END_HEADERS) === 0) return;
   state.block = null;
   handleFields(state, state.decode(joined(block.parts)), block.isLast);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { data, frame, headers, join, OK_HEADERS, SETTINGS } from "../../../../tests/e2e/grpc_peers.ts";
-import { beginExchange, type ExchangeFault } from "./http2_exchange.ts";
+import { beginExchange, type Exchange, type ExchangeFault } from "./http2_exchange.ts";
 
 const LIMITS = { headerBytes: 16_384, headerFields: 64 };
 const OK = headers(OK_HEADERS);
 const DONE = headers([["grpc-status", "0"]], true);
 const BODY = Uint8Array.of(1, 2, 3);
+const CONTINUED = headers([["a", "b"]]).subarray(9);
 
 /** What an exchange reported, one line for each event. */
 interface Played {
@@ -15,8 +17,8 @@ interface Played {
   readonly sent: readonly string[];
 }
 
-/** Plays what a server sends, piece by piece. */
-function play(pieces: readonly Uint8Array[], body: Uint8Array = BODY): Played {
+/** An exchange, and what it reports and sends. */
+function observe(body: Uint8Array = BODY): { exchange: Exchange; events: string[]; written: Uint8Array[] } {
   const events: string[] = [];
   const written: Uint8Array[] = [];
   const exchange = beginExchange({ fields: [[":method", "POST"]], body }, LIMITS, {
@@ -26,6 +28,12 @@ function play(pieces: readonly Uint8Array[], body: Uint8Array = BODY): Played {
     end: () => void events.push("end"),
     fail: (fault: ExchangeFault) => void events.push(`fail ${fault}`),
   });
+  return { exchange, events, written };
+}
+
+/** Plays what a server sends, piece by piece. */
+function play(pieces: readonly Uint8Array[], body: Uint8Array = BODY): Played {
+  const { exchange, events, written } = observe(body);
   for (const piece of pieces) exchange.receive(piece);
   return { events, sent: framesOf(join(written).subarray(24)) };
 }
@@ -59,6 +67,19 @@ Deno.test("an exchange reports the same, however the bytes of the server are cut
       assert.deepEqual(play(pieces).events, RESPONSE);
     }),
   );
+});
+
+Deno.test("an exchange keeps no part of a buffer that its caller writes again", () => {
+  const parts = join([SETTINGS, frame(1, 0, 1, Uint8Array.of(0x88)), frame(9, 4, 1, CONTINUED), data(BODY), DONE]);
+  const { events, exchange } = observe();
+  const buffer = Buffer.alloc(7);
+  for (let at = 0; at < parts.length; at += buffer.length) {
+    const length = Math.min(buffer.length, parts.length - at);
+    buffer.set(parts.subarray(at, at + length));
+    exchange.receive(buffer.subarray(0, length));
+    buffer.fill(0);
+  }
+  assert.deepEqual(events, [":status=200 a=b", "data 3", "grpc-status=0", "end"]);
 });
 
 function window(stream: number, increment: number): Uint8Array {
@@ -108,7 +129,6 @@ for (const [what, pieces, expected] of WINDOWS) {
 }
 
 const STATUS_200: readonly [string, string][] = [[":status", "200"]];
-const CONTINUED = headers([["a", "b"]]).subarray(9);
 
 /** What a server sends after its settings, and what the exchange reports. */
 const SERVERS: readonly (readonly [what: string, pieces: readonly Uint8Array[], events: readonly string[]])[] = [
