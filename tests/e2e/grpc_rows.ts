@@ -80,6 +80,8 @@ const RESET = frame(3, 0, 1, new Uint8Array([0, 0, 0, 2]));
 const GOAWAY = frame(7, 0, 0, new Uint8Array(8));
 const OPEN = join([SETTINGS, OK]);
 const PING = frame(6, 0, 0, new Uint8Array(8));
+/** Read as the head of a message, its first bytes say 1.7 GB. */
+const PAGE = new TextEncoder().encode("<html><body>Bad Gateway</body></html>");
 
 function times(count: number, bytes: Uint8Array): Uint8Array {
   return join(Array.from({ length: count }, () => bytes));
@@ -188,6 +190,29 @@ export const HOSTILE: readonly HostileRow[] = [
     outcome: "failed: provider_protocol_error",
   },
   {
+    what: "sends a status in its headers and no trailers",
+    script: answering(headers([...OK_HEADERS, ["grpc-status", "0"]]), data(message(THREE), true)),
+    outcome: "failed: provider_protocol_error",
+  },
+  {
+    what: "sends a status in its headers and trailers without one",
+    script: answering(
+      headers([...OK_HEADERS, ["grpc-status", "0"]]),
+      data(message(THREE)),
+      headers([["x", "y"]], true),
+    ),
+    outcome: "failed: provider_protocol_error",
+  },
+  {
+    what: "sends its content type in the trailers",
+    script: answering(
+      headers([[":status", "200"], ["content-type", "text/html"]]),
+      data(message(THREE)),
+      headers([["content-type", "application/grpc"], ["grpc-status", "0"]], true),
+    ),
+    outcome: "observed: content_type_invalid",
+  },
+  {
     what: "sends a status that does not exist",
     script: answering(status("99")),
     outcome: "failed: provider_protocol_error",
@@ -267,6 +292,16 @@ export const HOSTILE: readonly HostileRow[] = [
     what: "sends HTML",
     script: answering(headers([[":status", "200"], ["content-type", "text/html"]]), data(THREE, true)),
     outcome: "observed: content_type_invalid",
+  },
+  {
+    what: "sends a page of HTML",
+    script: answering(headers([[":status", "200"], ["content-type", "text/html"]]), data(PAGE, true)),
+    outcome: "observed: content_type_invalid",
+  },
+  {
+    what: "sends HTTP status 502 with a page of HTML",
+    script: answering(headers([[":status", "502"], ["content-type", "text/html"]]), data(PAGE, true)),
+    outcome: "observed: status_unexpected",
   },
   {
     what: "sends gRPC-Web",

@@ -17,7 +17,14 @@ import { openDescriptors } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 import { decodeResponse, encodeRequest } from "./message_json.ts";
 import { decodeStatusMessage, statusName } from "./status.ts";
-import { callUnary, declaredLength, FRAME_BYTES, type UnaryCall, type UnaryResponse } from "./unary_call.ts";
+import {
+  callUnary,
+  declaredLength,
+  FRAME_BYTES,
+  isGrpcType,
+  type UnaryCall,
+  type UnaryResponse,
+} from "./unary_call.ts";
 
 /** Runs the checks of one profile. */
 export type GrpcCaller = (question: CallQuestion, signal: AbortSignal) => Promise<CallReply>;
@@ -110,7 +117,7 @@ function judge(target: Target, response: UnaryResponse, secrets: readonly string
     const details = { status: httpStatus };
     return unread(null, observed("status_unexpected", `Expected HTTP status 200, got ${httpStatus}`, details));
   }
-  if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(contentType.trim())) {
+  if (!isGrpcType(contentType)) {
     const details = { content_type: hide(contentType, secrets).slice(0, 256) };
     return unread(null, observed("content_type_invalid", "Expected content type application/grpc", details));
   }

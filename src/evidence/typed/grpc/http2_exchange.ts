@@ -22,8 +22,8 @@ export type ExchangeFault = "protocol" | "goaway" | "reset" | "headers_too_large
 export interface ExchangeEvents {
   /** Bytes for the server. */
   readonly write: (bytes: Uint8Array) => void;
-  /** The headers of the response, or its trailers; names are in lower case. */
-  readonly fields: (fields: readonly HeaderField[]) => void;
+  /** The headers of the response, or its trailers; names are in lower case. `isLast`: the response ends with them. */
+  readonly fields: (fields: readonly HeaderField[], isLast: boolean) => void;
   /** A piece of the body. */
   readonly data: (piece: Uint8Array) => void;
   /** The response is complete. */
@@ -297,7 +297,7 @@ function handleFields(state: State, fields: ReturnType<HeaderDecoder>, isLast: b
   expect(fields.every(([name, value]) => isFieldName(name) && !HIDDEN.test(value)));
   if (!state.hasHeaders && first?.[1].startsWith("1") === true) return expect(!isLast);
   state.hasHeaders = true;
-  state.events.fields(fields);
+  state.events.fields(fields, isLast);
   if (isLast) finish(state);
 }
 

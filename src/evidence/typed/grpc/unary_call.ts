@@ -45,7 +45,6 @@ export interface UnaryCall {
 export interface UnaryResponse {
   readonly httpStatus: number;
   readonly contentType: string;
-  readonly encoding: string;
   /** `grpc-status` and `grpc-message` as sent; null where there is none. */
   readonly status: string | null;
   readonly statusMessage: string;
@@ -199,25 +198,38 @@ function request(calling: Calling, socket: Socket): void {
 function collectResponse(calling: Calling): Pick<ExchangeEvents, "fields" | "data" | "end"> {
   const { maximumBytes } = calling.call;
   const body = collectBytes(FRAME_BYTES + maximumBytes);
-  const seen = new Map<string, string>();
+  let headers: ReadonlyMap<string, string> = new Map();
+  let trailers: ReadonlyMap<string, string> = new Map();
   const tooLarge = (): void => fail(calling, "response_too_large", `the message has more than ${maximumBytes} bytes`);
   const head: number[] = [];
   return {
-    fields: (fields) => {
-      calling.stage = "answered";
+    fields: (fields, isLast) => {
       const own = new Map<string, string>();
       for (const [name, value] of fields) own.set(name, own.has(name) ? `${own.get(name)}, ${value}` : value);
-      for (const [name, value] of own) seen.set(name, value);
+      if (calling.stage !== "answered") headers = own;
+      if (isLast) trailers = own;
+      calling.stage = "answered";
     },
     data: (piece) => {
-      if (head.length < FRAME_BYTES) {
+      // Other content has no length before it.
+      if (isGrpc(headers) && head.length < FRAME_BYTES) {
         head.push(...piece.subarray(0, FRAME_BYTES - head.length));
         if (head.length === FRAME_BYTES && declaredLength(head) > maximumBytes) return tooLarge();
       }
       if (!body.add(piece)) tooLarge();
     },
-    end: () => calling.settle({ ok: true, response: responseOf(seen, body.bytes()) }),
+    end: () => calling.settle({ ok: true, response: responseOf(headers, trailers, body.bytes()) }),
   };
+}
+
+/** Whether the headers announce messages of gRPC. */
+function isGrpc(headers: ReadonlyMap<string, string>): boolean {
+  return headers.get(":status") === "200" && isGrpcType(headers.get("content-type") ?? "");
+}
+
+/** Whether a content type is that of gRPC with messages of Protocol Buffers. */
+export function isGrpcType(contentType: string): boolean {
+  return /^application\/grpc(?:\+proto)?(?:;|$)/i.test(contentType.trim());
 }
 
 function failExchange(calling: Calling, fault: ExchangeFault): void {
@@ -241,13 +253,17 @@ export function declaredLength(frame: ArrayLike<number>): number {
   return ((a * 256 + b) * 256 + c) * 256 + d;
 }
 
-function responseOf(seen: ReadonlyMap<string, string>, body: Uint8Array): UnaryResponse {
+/** A status counts only where a response ends: before that, the server has not said whether it is complete. */
+function responseOf(
+  headers: ReadonlyMap<string, string>,
+  trailers: ReadonlyMap<string, string>,
+  body: Uint8Array,
+): UnaryResponse {
   return {
-    httpStatus: Number(seen.get(":status") ?? 0),
-    contentType: seen.get("content-type") ?? "",
-    encoding: seen.get("grpc-encoding") ?? "identity",
-    status: seen.get("grpc-status") ?? null,
-    statusMessage: seen.get("grpc-message") ?? "",
+    httpStatus: Number(headers.get(":status") ?? 0),
+    contentType: headers.get("content-type") ?? "",
+    status: trailers.get("grpc-status") ?? null,
+    statusMessage: trailers.get("grpc-message") ?? "",
     body,
   };
 }
