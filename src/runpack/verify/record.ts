@@ -5,7 +5,6 @@
  * @module
  */
 
-import { isOfCaller } from "../../run/qualify.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
@@ -29,7 +28,10 @@ import type { VerificationPrimitives, Violation } from "./types.ts";
 
 type RecordCheck = readonly [claim: ClaimName, check: (step: Step) => Violation | null];
 
-/** What the kernel accepts as given, an acquisition or a verdict, is checked even where its decision is the same. */
+/**
+ * What the kernel accepts as given is checked even where its decision is the same: an acquisition, a verdict, or the value
+ * of a statement that waited, which the kernel checks at the submission alone.
+ */
 const GIVEN_CHECKS: readonly RecordCheck[] = [
   ["evidence_structural_admission", checkItems],
   ["evidence_retention_reconstruction", checkValues],
@@ -58,7 +60,7 @@ export function wasDecidedAgain({ decision }: Step, line: string): boolean {
 function isGiven({ conditionIndex }: CompiledLaw, item: RecordedEvidence): boolean {
   const domain = conditionIndex.get(item.condition_id)?.condition.observation_domain;
   const asksVerdict = domain?.domain === "Json" && domain.schema !== undefined;
-  return !isOfCaller(item) || asksVerdict || item.schema_verdict !== undefined;
+  return item.channel !== "caller_submission" || asksVerdict || item.schema_verdict !== undefined;
 }
 
 /** Checks the claims about the decision of a step. */
