@@ -46,8 +46,11 @@ function refuseContentType({ content_type, payload }: SubmitCommand): Decision |
   return null;
 }
 
-/** Records of `gate-kernel-1` keep a payload of this content type as any other artifact. */
-function submitsEvidence({ content_type }: SubmitCommand, { procedure }: Environment): boolean {
+/** Whether a submission is evidence. Records of `gate-kernel-1` keep its content type as that of any other artifact. */
+export function submitsEvidence(
+  { content_type }: Pick<SubmitCommand, "content_type">,
+  { procedure }: Environment,
+): boolean {
   return procedure !== "gate-kernel-1" && isEvidenceContentType(content_type);
 }
 

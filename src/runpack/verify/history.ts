@@ -11,6 +11,7 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import { bindLaw } from "../../run/parameters.ts";
 import { asJson } from "../../run/primitives.ts";
+import { isEvidenceContentType, readSubmission } from "../../run/submitted_evidence.ts";
 import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
 import { isCanonicalText, readFirstLine, readLines, readText } from "../format/canonical_text.ts";
 import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
@@ -41,7 +42,7 @@ import { addToCourse } from "./run_result.ts";
 import type { ReplayState } from "./state.ts";
 import { atRevision, violation } from "./findings.ts";
 import { boundSchema, isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./record.ts";
-import type { Step } from "./step.ts";
+import type { Step, StepValues } from "./step.ts";
 import type { ClaimName } from "./claims.ts";
 import type { Violation } from "./types.ts";
 
@@ -266,7 +267,7 @@ async function openStep(
 ): Promise<Step> {
   const values = await stepValues(record, held, replay.withheld);
   const before = replay.state;
-  const seen = seenRecordOf(replay, record);
+  const seen = seenRecordOf(replay, record, values);
   const decision = decideAgain(record, { law, before, environment, values, ...seen });
   const decided = decision?.outcome === "accepted" ? decision.records[0] : undefined;
   return {
@@ -287,10 +288,19 @@ async function openStep(
   };
 }
 
-/** The record at the revision that a submission of evidence names as seen. */
-function seenRecordOf({ heads }: ReplayState, record: RunRecord): Pick<Step, "seenRecordId"> {
-  const seen = record.record_kind === "artifact_submitted" ? record.body.evidence?.seen_head.revision : undefined;
-  const seenRecordId = seen === undefined ? undefined : heads[seen - 1];
+/** The record at the revision that a statement names as seen: its payload, or its record where that is withheld. */
+function seenRecordOf(
+  { heads }: ReplayState,
+  record: RunRecord,
+  { payload }: Pick<StepValues, "payload">,
+): Pick<Step, "seenRecordId"> {
+  if (record.record_kind !== "artifact_submitted" || payload === null) return {};
+  const named = payload === "value_withheld"
+    ? record.body.evidence
+    : isEvidenceContentType(record.body.content_type)
+    ? readSubmission({ payload })
+    : undefined;
+  const seenRecordId = named !== undefined && "seen_head" in named ? heads[named.seen_head.revision - 1] : undefined;
   return seenRecordId === undefined ? {} : { seenRecordId };
 }
 

@@ -8,6 +8,8 @@ import type { JsonValue } from "../../../canonical/json.ts";
 import type { Environment } from "../../../run/command.ts";
 import type { CompiledLaw } from "../../../run/compile.ts";
 import { decide } from "../../../run/decide/decide.ts";
+import { submitsEvidence } from "../../../run/decide/decide_submit.ts";
+import { isJsonContentType, isMediaType } from "../../../law/content_type.ts";
 import { maximumPayloadBytes } from "../../../run/evidence.ts";
 import { hashPayload } from "../../../run/payload.ts";
 import { asJson } from "../../../run/primitives.ts";
@@ -82,7 +84,7 @@ function withheldFault(
   law: CompiledLaw,
   before: RunState,
   environment: Environment,
-  { body: { scope, evidence, time_source } }: Submission,
+  { body: { content_type, scope, evidence, time_source } }: Submission,
   seenRecordId: Identity | undefined,
 ): ViolationCode | null {
   const stage = scope.kind === "stage_open" ? before.stages[law.stageIndex.get(scope.stage_id) ?? -1] : undefined;
@@ -90,7 +92,8 @@ function withheldFault(
   if (scope.kind !== "stage_open" || !isOpen || stage.stage_open_record_id !== scope.stage_open_record_id) {
     return "scope_mismatch";
   }
-  if (evidence === undefined) return "evidence_mismatch";
+  if (!isMediaType(content_type) || !isJsonContentType(content_type)) return "content_type_invalid";
+  if (evidence === undefined || !submitsEvidence({ content_type }, environment)) return "evidence_mismatch";
   const reading = time_source.reading_unix_millis;
   const fault = checkSubmitted(law, before, environment, scope, evidence, seenRecordId, reading);
   return fault === null ? null : codeOf(fault.code);
