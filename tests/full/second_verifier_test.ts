@@ -20,6 +20,7 @@ import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playParametersRun } from "../simulation/pack_vectors/parameters_run.ts";
+import { playWaiting } from "../simulation/runpack_waiting.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
@@ -275,7 +276,7 @@ Deno.test("two verifiers agree on 300 packs whose manifest, artifact list or nod
   }
 });
 
-Deno.test(`two verifiers agree on ${6 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
+Deno.test(`two verifiers agree on ${7 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
   await using second = new SecondVerifier();
   const trusted_keys = [await goldenKey()];
   const deploy = await deployRun();
@@ -290,6 +291,7 @@ Deno.test(`two verifiers agree on ${6 * REWRITES} packs that were rewritten in s
     [absent, withheld],
     [playParametersRun(), () => {}],
     [playClockRun(), () => {}],
+    [playWaiting(), () => {}],
   ] as const;
   for (const [index, [run, prepare]] of runs.entries()) {
     const choose = chooserOf(SEED + index);

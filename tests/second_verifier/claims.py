@@ -7,6 +7,7 @@ import ed25519
 import evidence
 import law as laws
 import records
+import submissions
 import values
 from canonical_json import canonical_bytes, equal
 from decide import limit, payload_facts, retention_of
@@ -81,6 +82,8 @@ def submission(step):
         return None
     if step.payload is None:
         return "payload_missing"
+    if isinstance(step.payload, str):
+        return _rejection(submissions.check_withheld, step) if step.before is not None else None
     facts = payload_facts(step.payload)
     if facts is None:
         return "payload_invalid"
@@ -94,7 +97,24 @@ def submission(step):
         return None
     if not step.scope_holds():
         return "scope_mismatch"
-    return None if laws.suits(step.payload["kind"], step.body["content_type"]) else "content_type_invalid"
+    if not laws.suits(step.payload["kind"], step.body["content_type"]):
+        return "content_type_invalid"
+    return _rejection(_submitted_fault, step)
+
+
+def _submitted_fault(step):
+    derived = submissions.derived(step) if submissions.is_evidence(step.record) else {}
+    if not equal(derived, step.body.get("evidence", {})):
+        raise submissions.Rejected("evidence_mismatch")
+
+
+def _rejection(check, step):
+    """The code with which a check rejects a record, or None."""
+    try:
+        check(step)
+    except submissions.Rejected as rejected:
+        return str(rejected)
+    return None
 
 
 def intent(step):
@@ -117,7 +137,8 @@ def admission(step):
     if stage is None:
         return None
     items = step.body["evidence"]
-    code = _order_fault(items) or _count_fault(items)
+    waiting = submissions.waiting(step.before, step.body["stage_id"])
+    code = _order_fault(items) or _count_fault(items) or _waiting_fault(items, waiting)
     if code is not None:
         return code
     attempt = step.attempt()
@@ -133,16 +154,45 @@ def _is_caller(item):
     return item["channel"] == "caller_submission"
 
 
+def _has_waited(item):
+    return item["channel"] == submissions.CHANNEL
+
+
+def _waiting_fault(items, waiting):
+    """The items that waited are exactly those of the state."""
+    own = [item for item in items if _has_waited(item)]
+    wanted, found = [one["record_id"] for one in waiting], [item.get("submission_record_id") for item in own]
+    if set(found) - set(wanted):
+        return "submission_unexpected"
+    if set(wanted) - set(found):
+        return "submission_missing"
+    if len(own) > len(waiting):
+        return "submission_unexpected"
+    return None if all(map(_repeats, own, waiting)) else "submission_mismatch"
+
+
+def _repeats(item, entry):
+    """Whether an item has the members of its entry of the state, in its place."""
+    same = ("condition_id", "value_identity", "value_type", "content_hash", "schema_verdict", "observed_at", "signature")
+    is_same = all(equal(item.get(name), entry.get(name)) for name in same)
+    return is_same and item["submission_record_id"] == entry["record_id"] and "anchor" not in item
+
+
 def _order_fault(items):
     callers, before = sum(map(_is_caller, items)), None
+    given = callers + sum(map(_has_waited, items))
     for index, item in enumerate(items):
         if index < callers:
             if item["item_id"] != f"caller:{index}" :
                 return "item_invalid"
             continue
+        if index < given:
+            if not _has_waited(item) or item["item_id"] != f"submission:{item.get('submission_record_id', 'undefined')}":
+                return "item_invalid"
+            continue
         if before is not None and before == item["item_id"]:
             return "item_repeated"
-        if _is_caller(item) or before is not None and before > item["item_id"] or item["item_id"] != f"binding:{item.get('binding_id')}":
+        if evidence.is_of_caller(item) or before is not None and before > item["item_id"] or item["item_id"] != f"binding:{item.get('binding_id')}":
             return "item_invalid"
         before = item["item_id"]
     return None
@@ -180,7 +230,9 @@ def _has_members(item):
         return False
     if valued + ("error" in evidence.without_clock_error(item)) + ("found_nothing" in item) != 1:
         return False
-    if not _is_caller(item):
+    if _has_waited(item) != ("submission_record_id" in item):
+        return False
+    if not evidence.is_of_caller(item):
         return "provider_id" in item and "binding_id" in item
     return valued and not {"provider_id", "binding_id", "hash_recomputes"} & item.keys()
 
@@ -206,9 +258,9 @@ def _requalified(step, attempt):
 
     None where acquired items share an id, or a retention differs from that of the condition.
     """
-    items = [evidence.without_clock_error(item) for item in step.body["evidence"]]
-    callers = [pair for pair in zip(items, step.items) if _is_caller(pair[0])]
-    acquired = sorted((pair for pair in zip(items, step.items) if not _is_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
+    pairs = [(_presented(step, item), value) for item, value in zip(step.body["evidence"], step.items)]
+    callers = [pair for pair in pairs if evidence.is_of_caller(pair[0])]
+    acquired = sorted((pair for pair in pairs if not evidence.is_of_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
     for item, _ in acquired:
         condition = attempt.conditions.get(item["condition_id"])
         if condition is not None and item["retention"] != retention_of(condition):
@@ -216,6 +268,12 @@ def _requalified(step, attempt):
     if len({item["item_id"] for item, _ in acquired}) < len(acquired):
         return None
     return evidence.qualify_all(attempt, callers + [evidence.admit(attempt, *pair) for pair in acquired])
+
+
+def _presented(step, item):
+    """A recorded item as it was presented to qualification."""
+    entry = submissions.facts(step.before, item)
+    return {**evidence.without_clock_error(item), **({} if entry is None else {"submission": entry})}
 
 
 def use_policy(step, contracts):
@@ -236,7 +294,9 @@ def use_policy(step, contracts):
 
 def trace_holds(step):
     """Whether an attempt with absent values has the trace lines that do not need them."""
-    if step.before is None or records.law_stage(step.law, step.body["stage_id"]) is None:
+    if step.record["record_kind"] != "stage_evaluated" or step.before is None:
+        return True
+    if records.law_stage(step.law, step.body["stage_id"]) is None:
         return True
     anew = _requalified(step, step.attempt())
     if anew is None:
@@ -293,7 +353,7 @@ def acquisition(step, bound, contracts, resolved):
 
 
 def _acquisition_fault(item, bindings, bound, contracts, resolved):
-    if _is_caller(item):
+    if evidence.is_of_caller(item):
         return "witness_unexpected" if "acquisition" in item else None
     if "acquisition" not in item:
         return "witness_missing"
@@ -386,7 +446,7 @@ class Sources:
             named = key is not None and "value_identity" in item and ed25519.decode_base64(key["public_key"]) in self.keys
             if not named:
                 self.unsigned += 1
-            elif not evidence.is_bound(attempt, item):
+            elif not any(evidence.is_bound(attempt, one) for one in (_presented(step, item), item)):
                 bare = evidence.bare_signature(item, value, key)
                 if bare == evidence.UNSIGNED:
                     return "signature_invalid", index

@@ -4,9 +4,11 @@ import ed25519
 import evidence
 import law as laws
 import records
+import submissions
 import values
 from canonical_json import canonical_bytes
 from identities import content_hash, identify, sha256
+from law import limit
 
 
 class Refused(Exception):
@@ -27,11 +29,6 @@ def provenance(record):
     return content_hash(canonical_bytes({name: record[name] for name in ("attribution", "invocation_identity")}))
 
 
-def limit(law, profile, name):
-    operator = profile["value_limits"][name]
-    return min(operator, law["value_limits"].get(name, operator))
-
-
 def payload_facts(payload):
     """(identity, content hash, bytes) of a payload; None where its base64 is invalid."""
     if payload["kind"] == "json":
@@ -50,11 +47,13 @@ def _hash(value):
 class Step:
     """A record with everything that is needed to decide it again."""
 
-    def __init__(self, law, law_identity, graph_identity, profile, before, record, record_id, items, payload):
+    def __init__(self, law, law_identity, graph_identity, profile, before, record, record_id, items, payload, heads):
         self.law, self.law_identity, self.graph_identity, self.profile = law, law_identity, graph_identity, profile
         self.before, self.record, self.record_id, self.body = before, record, record_id, record["body"]
-        # Values by item: a typed value, None, or the reason why it is absent.
+        # Values by item: a typed value, None, or the reason why it is absent. So is the payload.
         self.items, self.payload = items, payload
+        # The ids of the records before, by revision from 1.
+        self.heads = heads
 
     @property
     def gaps(self):
@@ -182,16 +181,19 @@ class Step:
     def presented(self, attempt):
         """The presented evidence as (item, value), before qualification."""
         dropped = ("qualified", "reason", "value_type", "found_nothing", "lane")
-        callers, acquired = [], []
+        callers, acquired, submitted = [], [], {}
         for item, value in zip(self.body["evidence"], self.items):
             if isinstance(value, str):
                 raise Refused
             kept = {name: member for name, member in evidence.without_clock_error(item).items() if name not in dropped}
-            if item["channel"] != "caller_submission":
+            if not evidence.is_of_caller(item):
                 acquired.append((kept, value))
                 continue
             if value is None:
                 raise Refused
+            if item["channel"] == submissions.CHANNEL:
+                submitted[item.get("value_identity")] = value
+                continue
             self.check_caller(attempt, item, value)
             shown = ("condition_id", "channel", "retention", "signature", "anchor", "observed_at", "schema_verdict")
             callers.append(({
@@ -207,7 +209,11 @@ class Step:
             condition = attempt.conditions.get(item["condition_id"])
             if condition is not None and item["retention"] != retention_of(condition):
                 raise Refused
-        return callers + [evidence.admit(attempt, item, value) for item, value in acquired]
+        waiting = submissions.waiting(self.before, self.body["stage_id"])
+        if any(one["value_identity"] not in submitted for one in waiting):
+            raise Refused
+        waited = [(submissions.item_of(one), submitted[one["value_identity"]]) for one in waiting]
+        return callers + waited + [evidence.admit(attempt, item, value) for item, value in acquired]
 
     def check_caller(self, attempt, item, value):
         condition = attempt.conditions.get(item["condition_id"])
@@ -226,9 +232,13 @@ class Step:
         facts = self.payload_or_refused()
         if not self.scope_holds() or not laws.suits(self.payload["kind"], self.body["content_type"]):
             raise Refused
+        try:
+            member = {"evidence": submissions.derived(self)} if submissions.is_evidence(self.record) else {}
+        except submissions.Rejected:
+            raise Refused from None
         return {
             "content_type": self.body["content_type"], "scope": self.body["scope"], "payload_identity": facts[0],
-            "content_hash": _hash(facts[1]),
+            "content_hash": _hash(facts[1]), **member,
         }
 
     def scope_holds(self):

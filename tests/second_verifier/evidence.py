@@ -14,9 +14,10 @@ def key_book(profile):
     """The keys of a profile by id; the first one where two have the same id."""
     trust = profile["trust"]
     book = {}
-    for policy in [trust["default_policy"], *(one["policy"] for one in trust["providers"])]:
-        for key in [] if policy == "audit" else policy["require_signature"]["keys"]:
-            book.setdefault(key["key_id"], key)
+    policies = [trust["default_policy"], *(one["policy"] for one in trust["providers"])]
+    owed = [key for policy in policies if policy != "audit" for key in policy["require_signature"]["keys"]]
+    for key in owed + profile.get("evidence_keys", []):
+        book.setdefault(key["key_id"], key)
     return book
 
 
@@ -74,8 +75,19 @@ def is_over_head(attempt, item):
     return key is not None and is_signed_by(key, item["signature"], statements(attempt, item)[1::2])
 
 
+def is_of_caller(item):
+    """Whether a caller gave an item, with the evaluation or in a submission before it."""
+    return item["channel"] in ("caller_submission", "accepted_submission")
+
+
 def is_bound(attempt, item):
-    """Whether an item carries a signature by a key of the profile that is bound to this attempt."""
+    """Whether an item carries a signature by a key of the profile that is bound to this attempt.
+
+    The signature of an item that waited was verified at its submission: its key must still be the one of its id.
+    """
+    if "submission" in item:
+        key = attempt.keys.get(item.get("signature", {}).get("key_id", ""))
+        return key is not None and key["public_key"] == item["submission"]["public_key"]
     key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None
     return key is not None and is_signed_by(key, item["signature"], statements(attempt, item))
 
@@ -190,7 +202,7 @@ class Qualified:
 
 
 def _lane(attempt, policy, item, signed):
-    if item["channel"] == "caller_submission":
+    if is_of_caller(item):
         return "verified" if policy["authorization"] == "embedding_authority" or signed else "asserted"
     witness = item.get("acquisition", {})
     if witness.get("trigger_time_given") is True and item.get("provider_id") == "time":
@@ -206,16 +218,21 @@ def _minimum_lane(attempt, item):
 
 
 def _names_condition(attempt, item):
-    if item["channel"] == "caller_submission":
+    if is_of_caller(item):
         return True
     binding = attempt.bindings.get(item.get("binding_id"))
     return binding is not None and all(binding[name] == item.get(name) for name in ("condition_id", "channel", "provider_id"))
 
 
 def _is_fresh(attempt, policy, item, signed):
+    submission = item.get("submission", {})
+    if attempt.evaluated_at > submission.get("valid_until", attempt.evaluated_at):
+        return False
     if policy["freshness"]["freshness"] == "NotRequired":
         return True
     instants = [item["acquisition"]["acquired_at"]] if "acquisition" in item else []
+    if "submission" in item:
+        instants.append(submission["submitted_at"])
     if signed and "observed_at" in item:
         instants.append(item["observed_at"])
     if not instants or max(instants) > attempt.evaluated_at:
@@ -232,7 +249,7 @@ def _is_compatible(condition, item, value):
     if is_absent(value):
         # An absent value is in its domain: a caller's would have been rejected, another is recorded as an error.
         return True
-    return item["channel"] == "caller_submission" or values.in_domain(value, domain)
+    return is_of_caller(item) or values.in_domain(value, domain)
 
 
 def _reason(attempt, condition, item, value, signed, lane):
@@ -243,7 +260,7 @@ def _reason(attempt, condition, item, value, signed, lane):
         return "channel"
     if policy["authorization"] == "signature":
         allowed = policy.get("authorized_key_ids")
-        if not signed or allowed is not None and item["signature"]["key_id"] not in allowed:
+        if not signed or allowed is not None and "signature" in item and item["signature"]["key_id"] not in allowed:
             return "authorization"
     if lane == "asserted" and _minimum_lane(attempt, item) == "verified":
         return "lane"
@@ -275,7 +292,7 @@ def qualify(attempt, item, value):
         return Qualified(item, value, None, item.get("acquisition", {}).get("lane", "verified"), "scope")
     signed = is_bound(attempt, item)
     lane = _lane(attempt, condition["evidence_use_policy"], item, signed)
-    signer = _signer(attempt, item["signature"]["key_id"]) if signed else None
+    signer = _signer(attempt, item["signature"]["key_id"]) if signed and "signature" in item else None
     return Qualified(item, value, signer, lane, _reason(attempt, condition, item, value, signed, lane))
 
 
@@ -292,17 +309,25 @@ def _same(a, b):
     return kinds in ({"Decimal"}, {"Timestamp"}) and b.item.get("reason") == "not_independent"
 
 
+def _contradicts_submission(items):
+    """Whether one key signed an item of the call and a statement that waited which differ."""
+    counting = [one for one in items if one.reason is None and "error" not in one.item and one.signer is not None]
+    calls = [one for one in counting if one.item["channel"] == "caller_submission"]
+    waited = [one for one in counting if "submission" in one.item]
+    return any(call.signer == one.signer and not _same(call, one) for call in calls for one in waited)
+
+
 def _independence(policy, items):
     """Marks items that are not independent; returns whether one source contradicts itself."""
     first, contradiction = {}, False
     if policy["independence"] == "not_required":
-        return False
+        return _contradicts_submission(items)
     for one in items:
         if one.reason is not None or "error" in one.item:
             continue
         if one.signer is not None:
             key = "key", one.signer
-        elif one.item["channel"] == "caller_submission":
+        elif is_of_caller(one.item):
             key = ("caller",)
         else:
             by = "provider_id" if policy["independence"] == "distinct_provider" else "binding_id"
@@ -410,6 +435,7 @@ def _observe_clock(attempt, presented):
     stamped = {
         item["condition_id"] for item, _ in presented
         if item.get("provider_id") == "time" and "acquisition" in item and "trigger_time_given" not in item["acquisition"]
+        or "valid_until" in item.get("submission", {})
     }
     for condition in attempt.law["conditions"]:
         expected = condition["predicate"].get("expected")
@@ -446,6 +472,8 @@ def recorded(one):
     names = ("item_id", "condition_id", "channel", "provider_id", "binding_id", "value_identity", "error", "retention",
              "content_hash", "hash_recomputes", "observed_at", "signature", "anchor", "schema_verdict", "acquisition")
     item = {name: one.item[name] for name in names if name in one.item}
+    if "submission" in one.item:
+        item["submission_record_id"] = one.item["submission"]["record_id"]
     item.update(qualified=one.reason is None and "error" not in item, lane=one.lane)
     if one.reason is not None:
         item["reason"] = one.reason

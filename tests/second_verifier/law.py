@@ -36,6 +36,12 @@ def is_json_type(value):
     return subtype.endswith("+json") or kind == "application" and subtype == "json"
 
 
+def limit(law, profile, name):
+    """A limit of the operator, or the smaller one of a law."""
+    operator = profile["value_limits"][name]
+    return min(operator, law["value_limits"].get(name, operator))
+
+
 def suits(payload_kind, content_type):
     """Whether a payload of a kind may have a content type."""
     if not is_media_type(content_type):

@@ -36,17 +36,26 @@ _witness = closed({
     "provider_result": an_object, "grant": an_object,
 }, {"trigger_time_given": one_of(True), "params": anything})
 _error = closed({"code": text, "message": text}, {"details": anything})
+_signature = closed({"scheme": one_of("ed25519"), "key_id": text, "signature": text})
 _item = closed({
     "item_id": text, "condition_id": text,
-    "channel": one_of("caller_submission", "local_acquisition", "provider_acquisition"), "qualified": flag, "lane": _lane,
+    "channel": one_of("caller_submission", "accepted_submission", "local_acquisition", "provider_acquisition"),
+    "qualified": flag, "lane": _lane,
     "retention": one_of("RetainCanonicalValue", "RetainDigestOnly"),
 }, {
     "provider_id": text, "binding_id": text, "value_identity": identity, "error": _error, "value_type": one_of(*TYPES),
     "reason": one_of("channel", "authorization", "lane", "not_fresh", "not_independent", "integrity", "assurance", "scope"),
     "content_hash": content_hash, "hash_recomputes": one_of(False), "found_nothing": one_of(True), "observed_at": _millis,
-    "signature": closed({"scheme": one_of("ed25519"), "key_id": text, "signature": text}),
+    "signature": _signature, "submission_record_id": identity,
     "anchor": closed({"anchor_type": text, "anchor_value": text}),
     "schema_verdict": one_of("valid", "invalid"), "acquisition": _witness,
+})
+_submitted = closed({
+    "condition_id": text, "value_identity": or_null(identity), "observed_at": _millis, "public_key": text,
+    "seen_head": closed({"record_id": identity, "revision": integer(1)}), "signature": _signature,
+}, {
+    "value_type": one_of(*TYPES), "content_hash": content_hash, "schema_verdict": one_of("valid", "invalid"),
+    "valid_until": _millis, "comment_hash": content_hash,
 })
 _intent = closed({
     "intent_id": identity, "packet_id": text, "target": or_null(_target), "content_hash": content_hash, "content_type": text,
@@ -81,7 +90,7 @@ _bodies = {
     }),
     "stage_evaluated": closed({
         "stage_id": text, "attempt_number": integer(1), "outcome": _kleene, "completed": flag, "trace": _trace,
-        "evidence": list_of(_item, 8192), "narrowed_bindings": list_of(text, 4096),
+        "evidence": list_of(_item, 12288), "narrowed_bindings": list_of(text, 4096),
         "run_status": one_of("active", "complete"), "time_source": _time_source,
     }, {"scenario_trace": _stage_trace}),
     "artifact_submitted": closed({
@@ -91,7 +100,7 @@ _bodies = {
             "stage_open": closed({"kind": text, "stage_id": text, "stage_open_record_id": identity}),
         }),
         "payload_identity": identity, "content_hash": content_hash, "time_source": _time_source,
-    }),
+    }, {"evidence": _submitted}),
 }
 _record = variant("record_kind", {
     kind: closed({
@@ -147,7 +156,7 @@ is_profile = closed({
         "static": closed({"engine": text, "default": one_of("permit", "deny"), "rules": list_of(_rule, 4096)}),
     }),
     "proof_budget": integer(0),
-})
+}, {"evidence_keys": _keys})
 _result = closed({
     "value": or_null(closed({
         "kind": one_of("json", "bytes"), "content_hash": content_hash, "value_identity": or_null(identity),
@@ -261,7 +270,8 @@ def fold(law, before, record, record_id):
         raise Unfoldable
     state = {**before, "head": head, "accepted_audit_instant": instant}
     if record["record_kind"] == "artifact_submitted":
-        return {**state, "submission_count": before["submission_count"] + 1}
+        state["submission_count"] = before["submission_count"] + 1
+        return _with_submission(state, record, record_id) if "evidence" in body else state
     stage = state_stage(before, body["stage_id"])
     opens = record["record_kind"] == "stage_opened"
     if stage is None or stage["classification"] != ("ready_unopened" if opens else "open_incomplete"):
@@ -269,8 +279,35 @@ def fold(law, before, record, record_id):
     if opens:
         state["committed_intent_count"] = before["committed_intent_count"] + len(body["intents"])
         changed = {**stage, "classification": "open_incomplete", "stage_open_record_id": record_id}
+        if _takes_submissions(law, body["stage_id"]):
+            changed["stage_open_revision"] = record["revision"]
         return {**state, "stages": [changed if one is stage else one for one in before["stages"]]}
     return _fold_attempt(law, before, state, stage, record, record_id)
+
+
+def _takes_submissions(law, stage_id):
+    """Whether evidence can wait for a condition of a stage."""
+    named = {leaf for _, leaf in leaf_visits(law_stage(law, stage_id)["completion_requirement"])}
+    return any(
+        one["condition_id"] in named and "accepted_submission" in one["evidence_use_policy"]["allowed_channels"]
+        for one in law["conditions"]
+    )
+
+
+def _with_submission(state, record, record_id):
+    """The state with evidence that waits, in place of the earlier statement of its key for its condition."""
+    body = record["body"]
+    stage = state_stage(state, body["scope"].get("stage_id"))
+    if stage is None or stage["classification"] != "open_incomplete":
+        raise Unfoldable
+    kept = {name: member for name, member in body["evidence"].items() if name not in ("seen_head", "comment_hash")}
+    entry = {
+        **kept, "stage_id": stage["stage_id"], "record_id": record_id, "revision": record["revision"],
+        "submitted_at": body["time_source"]["reading_unix_millis"],
+    }
+    same = ("stage_id", "condition_id", "public_key")
+    others = [one for one in state.get("submitted_evidence", []) if any(one[name] != entry[name] for name in same)]
+    return {**state, "submitted_evidence": [*others, entry]}
 
 
 def _fold_attempt(law, before, state, stage, record, record_id):
@@ -285,6 +322,9 @@ def _fold_attempt(law, before, state, stage, record, record_id):
         status = "complete" if holds == "complete" else status
     if body["completed"] != passed or body["attempt_number"] != before["attempt_count"] + 1 or body["run_status"] != status:
         raise Unfoldable
+    if passed and "submitted_evidence" in state:
+        left = [one for one in state.pop("submitted_evidence") if one["stage_id"] != stage["stage_id"]]
+        state.update({"submitted_evidence": left} if left else {})
     stages = []
     for one, of_law in zip(before["stages"], law["stages"]):
         one = changed if one is stage else one

@@ -58,6 +58,8 @@ class Replay:
         self.sources, self.withheld, self.ended = claims.Sources(keys), set(manifest["withheld_conditions"]), None
         self.law_opened = False
         self.law = self.work = self.state = self.head = self.previous = self.created = None
+        # The ids of the replayed records, by revision from 1.
+        self.heads = []
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
         self.completions, self.completed_at, self.is_permissive, self.is_head_signed = {}, None, False, True
@@ -276,6 +278,7 @@ class Replay:
             self.law = placeholders.expand(self.law, after["parameters"])
         self.state, self.previous = after, record
         self.head = {"record_id": record_id, "revision": record["revision"]}
+        self.heads.append(record_id)
         return record
 
     def opened(self, line):
@@ -411,10 +414,10 @@ class Replay:
                 items.append(None)
             else:
                 items.append(self.gap(item) or held.evidence(item["value_identity"]) or "value_not_retained")
-        for kind, name, _ in named_values(record):
+        for kind, name, condition in named_values(record):
             if kind == "payload":
-                payload = held.payload(name)
-        return Step(self.law, self.law_identity, self.graph, profile, self.state, record, record_id, items, payload)
+                payload = "value_withheld" if condition in self.withheld else held.payload(name)
+        return Step(self.law, self.law_identity, self.graph, profile, self.state, record, record_id, items, payload, self.heads)
 
     def judge(self, step, line):
         violate = self.violate
@@ -431,7 +434,10 @@ class Replay:
         for gap in step.gaps:
             for claim in NEED_VALUES:
                 self.findings.leave_open(claim, gap)
-        if step.gaps:
+        if isinstance(step.payload, str):
+            self.findings.leave_open("submission_consistency", step.payload)
+            self.findings.leave_open("pure_semantic_replay", step.payload)
+        if step.gaps or isinstance(step.payload, str):
             holds = claims.trace_holds(step)
         else:
             decided = step.decided()

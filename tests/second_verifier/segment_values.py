@@ -101,7 +101,8 @@ def named_values(record):
     """(kind, identity, condition) of every value that a record names."""
     body, kind = record["body"], record["record_kind"]
     if kind == "artifact_submitted":
-        yield "payload", body["payload_identity"], None
+        # The payload of evidence that waits holds the value of its condition.
+        yield "payload", body["payload_identity"], body.get("evidence", {}).get("condition_id")
     elif kind == "run_created" and body["genesis"]["kind"] == "declared":
         yield "payload", body["genesis"]["payload_identity"], None
     elif kind == "stage_evaluated":

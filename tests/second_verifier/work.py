@@ -52,7 +52,9 @@ class Work:
         """The work on a record: `profile` is a size, `held` a segment's values, `schema` returns the size of an item's schema."""
         kind, body = record["record_kind"], record["body"]
         if kind == "artifact_submitted":
-            return held.size("payload", body["payload_identity"])
+            size = held.size("payload", body["payload_identity"])
+            named = body.get("evidence")
+            return size if named is None else size + profile + self.conditions.get(named["condition_id"], 0) + SIGNATURE
         if kind == "run_created":
             genesis = body["genesis"]
             return held.size("payload", genesis["payload_identity"]) if genesis["kind"] == "declared" else 0

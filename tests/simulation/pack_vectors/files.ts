@@ -31,6 +31,8 @@ import { PARAMETER_ROWS, WITHOUT_PARAMETERS } from "./parameter_rows.ts";
 import { playParametersRun } from "./parameters_run.ts";
 import { TEXT_ROWS } from "./text_rows.ts";
 import { playTypedRun, TYPED_ROWS } from "./typed_run.ts";
+import { playWaiting } from "../runpack_waiting.ts";
+import { WAITING_ROWS } from "./waiting_rows.ts";
 
 /** Where the files lie. */
 export const PACKS_FOLDER = new URL("../../vectors/runpack/packs", import.meta.url).pathname;
@@ -66,6 +68,7 @@ async function makeWorld(): Promise<World> {
     ["texts", playTextsRun()],
     ["typed", playTypedRun()],
     ["parameters", playParametersRun()],
+    ["waiting", playWaiting()],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));
@@ -201,6 +204,10 @@ function typedFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(TYPED_ROWS, (row) => makeCase(bases, "typed", row, row.make(base("typed"))));
 }
 
+function waitingFile({ bases, base }: World): Promise<MadeCase[]> {
+  return makeCases(WAITING_ROWS, (row) => makeCase(bases, "waiting", row, row.make(base("waiting"))));
+}
+
 function archivesFile({ base }: World): Promise<MadeCase[]> {
   const { pack } = base("release");
   return makeCases(ARCHIVE_ROWS, async ({ name, departs, make }) => {
@@ -253,6 +260,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["parameters", "A run with parameters, honest and forged", parametersFile],
   ["segments", "A run of two segments", segmentsFile],
   ["typed", "A run that acquires from a typed provider, honest and forged", typedFile],
+  ["waiting", "A run whose evidence waited, honest and forged", waitingFile],
   ["archives", "Single files", archivesFile],
   ["envelopes", "Signatures beside a pack", envelopesFile],
   ["admissions", "What a reader expects of a pack, and whether it is admitted", admissionsFile],

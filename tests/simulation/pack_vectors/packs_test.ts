@@ -104,15 +104,6 @@ const NOT_SHOWN = [
   "evidence_structural_admission items_unexpected 0",
   // A validator of JSON Schemas: reports of vectors are those without one.
   "evidence_structural_admission schema_verdict_mismatch 1",
-  // Evidence that waits: runpack_waiting_test.ts forges it.
-  "evidence_structural_admission submission_mismatch 0",
-  "evidence_structural_admission submission_missing 0",
-  "evidence_structural_admission submission_unexpected 0",
-  "submission_consistency evidence_mismatch 0",
-  "submission_consistency payload_invalid 2",
-  "submission_consistency seen_head_mismatch 0",
-  "submission_consistency signature_invalid 0",
-  "submission_consistency statement_time_invalid 0",
 ];
 
 Deno.test("a vector shows each code of violations.json", () => {
