@@ -24,24 +24,34 @@ interface CollectorServer {
 }
 
 /** A collector that keeps what it receives. */
-function collector(answer: (request: globalThis.Request) => Response = () => Response.json({})): CollectorServer {
+function collector(
+  answer: (request: globalThis.Request) => Response = () => Response.json({}),
+  hostname = "127.0.0.1",
+): CollectorServer {
   const requests: Request[] = [];
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-    requests.push({
-      path: new URL(request.url).pathname,
-      token: request.headers.get("x-token"),
-      body: await request.text(),
-    });
-    return answer(request);
-  });
-  return { url: `http://127.0.0.1:${server.addr.port}`, requests, close: () => server.shutdown() };
+  const server = Deno.serve(
+    { hostname, port: 0, onListen: () => {} },
+    async (request) => {
+      requests.push({
+        path: new URL(request.url).pathname,
+        token: request.headers.get("x-token"),
+        body: await request.text(),
+      });
+      return answer(request);
+    },
+  );
+  return { url: `http://${hostname}:${server.addr.port}`, requests, close: () => server.shutdown() };
 }
 
 /** Starts a run, submits a payload, and asks for a tool that no server has. */
-async function work(folder: string, flags: readonly string[]): Promise<string> {
+async function work(
+  folder: string,
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
   const args = gateArgs("serve", "--config", join(folder, "gate.toml"), ...flags);
-  await using server = startServer({ args, cwd: folder, env: { COLLECTOR_TOKEN: SECRET } });
+  await using server = startServer({ args, cwd: folder, env: { COLLECTOR_TOKEN: SECRET, ...environment } });
   await server.request("initialize", initializeParams());
   await server.send({ jsonrpc: "2.0", method: "notifications/initialized" });
   const call = async (name: string, input: unknown): Promise<Record<string, unknown>> => {
@@ -144,6 +154,18 @@ Deno.test("no payload and no credential is in what a collector receives, nor the
     }
     assert.ok(!errors.includes(SECRET) && !errors.includes(PAYLOAD));
   }));
+
+for (const hostname of ["127.0.0.1", "localhost"]) {
+  Deno.test(`a proxy of the environment receives nothing of what is sent to a collector at ${hostname}`, () =>
+    inFolder(async (folder) => {
+      const [peer, proxy] = [collector(undefined, hostname), collector()];
+      const environment = { HTTP_PROXY: proxy.url, http_proxy: proxy.url, NO_PROXY: "", no_proxy: "" };
+      await work(folder, ["--otlp-endpoint", peer.url, ...FLAGS], environment);
+      await Promise.all([peer.close(), proxy.close()]);
+      assert.deepEqual(proxy.requests, []);
+      assert.ok(peer.requests.length >= 2);
+    }));
+}
 
 /** Collectors that receive nothing, and what the log then says. */
 const BROKEN: readonly { readonly what: string; readonly answer: Response | null; readonly said: RegExp }[] = [

@@ -58,6 +58,7 @@ export function startExporter(options: ExporterOptions): Exporter {
   let reportedAt = -Infinity;
   let exporting: Promise<void> | null = null;
   const stopping = new AbortController();
+  const client = directClient(options.collector.endpoint);
 
   const put = <Item>(queue: Item[], item: Item): void => {
     if (queue.length < QUEUE_ENTRIES) queue.push(item);
@@ -72,7 +73,7 @@ export function startExporter(options: ExporterOptions): Exporter {
   };
   const send = async (path: string, count: number, document: JsonObject): Promise<void> => {
     try {
-      await post(options.collector, path, document, stopping.signal);
+      await post(options.collector, client, path, document, stopping.signal);
     } catch (error) {
       failed(count, error);
     }
@@ -99,12 +100,25 @@ export function startExporter(options: ExporterOptions): Exporter {
       await exporting;
       await run();
       clearTimeout(late);
+      client?.close();
     },
   };
 }
 
+/**
+ * A client that connects to a collector of this machine itself. The runtime would send requests over `http`, with their credentials,
+ * to the proxy that `HTTP_PROXY` names. Null for `https`, whose content a proxy cannot read.
+ */
+function directClient(endpoint: string): Deno.HttpClient | null {
+  const { protocol, hostname, port } = new URL(endpoint);
+  if (protocol !== "http:") return null;
+  const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? 80 : Number(port) };
+  return Deno.createHttpClient({ proxy: { transport: "tcp", ...address } });
+}
+
 async function post(
   { endpoint, headers }: Collector,
+  client: Deno.HttpClient | null,
   path: string,
   document: JsonObject,
   stop: AbortSignal,
@@ -115,6 +129,7 @@ async function post(
     body: JSON.stringify(document),
     // A redirect would carry the credentials to another host.
     redirect: "manual",
+    ...client === null ? {} : { client },
     signal: AbortSignal.any([stop, AbortSignal.timeout(REQUEST_MILLIS)]),
   });
   await response.body?.cancel();
