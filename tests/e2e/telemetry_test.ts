@@ -225,6 +225,15 @@ for (const { flags, said } of REFUSED) {
     }));
 }
 
+for (const host of ["127.0.0.1", "127.1.2.3", "localhost", "[::1]"]) {
+  Deno.test(`${host} is this machine: http is enough, and gate permissions allows it`, () =>
+    inFolder(async (folder) => {
+      const { code, stdout, stderr } = await gate(folder, "permissions", "--otlp-endpoint", `http://${host}:4318`);
+      assert.equal(code, 0, stderr);
+      assert.ok(stdout.includes(`${host}:4318`), stdout);
+    }));
+}
+
 Deno.test("where the runtime itself exports telemetry, verification is refused, and the start says so", () =>
   inFolder(async (folder) => {
     const env = { OTEL_DENO: "true", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
@@ -238,7 +247,7 @@ Deno.test("where the runtime itself exports telemetry, verification is refused, 
         "audit",
         "verify",
         "log",
-      ]]
+      ], ["release", "verify", "folder", "--origin-unchecked"]]
     ) {
       const { code, said } = await run(...words);
       assert.equal(code, 2, said);

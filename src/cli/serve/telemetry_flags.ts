@@ -51,7 +51,7 @@ export function parseEndpoint(endpoint: string): URL {
   if (url === null) throw refuse("it is not a URL");
   if (url.username !== "" || url.password !== "") throw refuse("a credential in it would be logged: use --otlp-header");
   if (url.search !== "" || url.hash !== "") throw refuse("expected no query and no fragment");
-  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname);
+  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
   if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
   return url;
 }
