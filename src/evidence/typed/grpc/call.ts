@@ -16,7 +16,7 @@ import type { GrpcOperation, GrpcProfile } from "../profile_types.ts";
 import { openDescriptors } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 import { decodeResponse, encodeRequest } from "./message_json.ts";
-import { decodeStatusMessage, statusName } from "./status.ts";
+import { decodeStatusMessage, shortened, statusName } from "./status.ts";
 import {
   callUnary,
   declaredLength,
@@ -125,7 +125,9 @@ function judge(target: Target, response: UnaryResponse, secrets: readonly string
   const status = statusName(sent);
   if (status === null) return { code: "provider_protocol_error", reason: "the response has an unknown grpc-status" };
   if (status !== "OK") {
-    const text = hide(decodeStatusMessage(response.statusMessage, GRPC_LIMITS.statusMessageCharacters), secrets);
+    // Secrets are replaced first: the cut may be within one.
+    const hidden = hide(decodeStatusMessage(response.statusMessage), secrets);
+    const text = shortened(hidden, GRPC_LIMITS.statusMessageCharacters);
     return unread(status, observed("grpc_status", `The service answered ${status}`, { status, message: text }));
   }
   return readMessage(target, response.body, secrets);

@@ -33,24 +33,26 @@ export function statusName(text: string): string | null {
 /**
  * Decodes `grpc-message`, which is percent-encoded UTF-8. As the protocol asks, an invalid encoding stays as it was sent.
  *
- * @param maximum Characters of the result; a longer message is cut
- *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
  * import { decodeStatusMessage } from "@/evidence/typed/grpc/status.ts";
  *
- * assert.equal(decodeStatusMessage("50%25 of %F0%9F%90%A2", 100), "50% of 🐢");
- * assert.equal(decodeStatusMessage("100%", 3), "100...");
+ * assert.equal(decodeStatusMessage("50%25 of %F0%9F%90%A2"), "50% of 🐢");
+ * assert.equal(decodeStatusMessage("100%"), "100%");
  * ```
  */
-export function decodeStatusMessage(sent: string, maximum: number): string {
+export function decodeStatusMessage(sent: string): string {
   let text = sent;
   try {
     text = decodeURIComponent(sent);
   } catch {
     // Not percent-encoded UTF-8.
   }
-  const printable = text.toWellFormed().replaceAll(/\p{Cc}/gu, " ");
-  return printable.length <= maximum ? printable : `${printable.slice(0, maximum).toWellFormed()}...`;
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, " ");
+}
+
+/** The first characters of a text, with a mark where it is cut. */
+export function shortened(text: string, maximum: number): string {
+  return text.length <= maximum ? text : `${text.slice(0, maximum).toWellFormed()}...`;
 }
