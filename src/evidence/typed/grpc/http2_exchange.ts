@@ -213,8 +213,7 @@ function handle(state: State, received: Frame): void {
   const { type, flags, stream, payload } = received;
   if (!state.hasSettings && (type !== SETTINGS || (flags & ACK) !== 0)) throw new Fault("protocol");
   if ((state.block !== null) !== (type === CONTINUATION)) throw new Fault("protocol");
-  const isEmpty = type !== DATA || payload.length === 0;
-  if (isEmpty && ++state.emptyFrames > EMPTY_FRAMES) throw new Fault("protocol");
+  if (type !== DATA) countEmpty(state);
   switch (type) {
     case DATA:
       return handleData(state, received);
@@ -246,6 +245,10 @@ function handle(state: State, received: Frame): void {
   }
 }
 
+function countEmpty(state: State): void {
+  if (++state.emptyFrames > EMPTY_FRAMES) throw new Fault("protocol");
+}
+
 function expect(holds: boolean): void {
   if (!holds) throw new Fault("protocol");
 }
@@ -254,6 +257,7 @@ function handleData(state: State, received: Frame): void {
   expect(received.stream === STREAM && state.hasHeaders);
   const piece = unpadded(received);
   if (piece.length > 0) state.events.data(piece);
+  else countEmpty(state);
   if ((received.flags & END_STREAM) !== 0) finish(state);
 }
 
@@ -322,6 +326,10 @@ function handleSettings(state: State, { flags, stream, payload }: Frame): void {
   for (let at = 0; at < payload.length; at += 6) {
     const value = uint32At(payload, at + 2);
     switch ((payload[at] ?? 0) * 256 + (payload[at + 1] ?? 0)) {
+      case ENABLE_PUSH:
+        // A server may not enable it.
+        expect(value === 0);
+        break;
       case INITIAL_WINDOW_SIZE:
         expect(value <= LARGEST_WINDOW);
         state.streamWindow += value - state.initialWindow;

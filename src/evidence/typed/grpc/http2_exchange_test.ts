@@ -172,6 +172,8 @@ const SERVERS: readonly (readonly [what: string, pieces: readonly Uint8Array[], 
   ["the largest window", [window(0, 2 ** 31 - 65_533), OK], [RESPONSE[0] ?? ""]],
   ["a window beyond the largest", [window(0, 2 ** 31 - 65_532), OK], ["fail protocol"]],
   ["a first window beyond the largest", [settings(4, 2 ** 31)], ["fail protocol"]],
+  ["settings without a push", [settings(2, 0), OK], [RESPONSE[0] ?? ""]],
+  ["settings with a push", [settings(2, 1)], ["fail protocol"]],
   ["a frame size below the smallest", [settings(5, 16_383)], ["fail protocol"]],
   ["settings of 5 bytes", [frame(4, 0, 0, new Uint8Array(5))], ["fail protocol"]],
   ["an acknowledgement with settings", [frame(4, 1, 0, new Uint8Array(6))], ["fail protocol"]],
@@ -205,14 +207,23 @@ Deno.test("a server begins with its settings", () => {
   }
 });
 
-Deno.test("a server may send n - 1 and n frames without a part of the response, and not n + 1", () => {
-  const empty = frame(0, 0, 1, new Uint8Array(0));
-  // The settings and the headers count too.
-  for (const [count, last] of [[9997, "end"], [9998, "end"], [9999, "fail protocol"]] as const) {
-    const all = [SETTINGS, OK, ...Array.from({ length: count }, () => empty)];
-    assert.equal(play([join(all), data(BODY, true)]).events.at(-1), last);
-  }
-});
+/** Frames that carry no part of the response. */
+const EMPTY: readonly (readonly [what: string, frame: Uint8Array])[] = [
+  ["empty frames", frame(0, 0, 1, new Uint8Array(0))],
+  ["frames of padding alone", frame(0, 8, 1, Uint8Array.of(2, 0, 0))],
+  ["pings", frame(6, 0, 0, new Uint8Array(8))],
+  ["frames of an unknown type", frame(200, 0, 9, BODY)],
+];
+
+for (const [what, empty] of EMPTY) {
+  Deno.test(`a server may send n - 1 and n ${what}, and not n + 1`, () => {
+    // The settings and the headers count too.
+    for (const [count, last] of [[9997, "end"], [9998, "end"], [9999, "fail protocol"]] as const) {
+      const all = [SETTINGS, OK, ...Array.from({ length: count }, () => empty)];
+      assert.equal(play([join(all), data(BODY, true)]).events.at(-1), last);
+    }
+  });
+}
 
 Deno.test("request headers of more than a frame continue in another one", () => {
   const written: Uint8Array[] = [];
