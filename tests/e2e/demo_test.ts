@@ -1,77 +1,106 @@
+/** The demo from a cache that holds only the packages which a reader downloads at the first run. */
 import assert from "node:assert/strict";
-import { type Ended, gate } from "./gate_command.ts";
+import { join } from "node:path";
+import { MEGABYTES_MAX, PACKAGES_MAX } from "../../docs/examples/release_gate/demo.ts";
+import { inFolder } from "./gate_command.ts";
 
 const CHECKOUT = new URL("../../", import.meta.url).pathname;
-const EXAMPLE = "docs/examples/release_gate";
 
-/** Runs this Deno in the checkout until it ends. */
-async function deno(args: readonly string[]): Promise<Ended> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    cwd: CHECKOUT,
-    // Checkouts that are tested are not always on a branch.
-    env: { NO_COLOR: "1", CI_COMMIT_REF_NAME: "main" },
-    stdin: "null",
-  }).output();
-  const [said, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  return { code, stdout: said ?? "", stderr: errors ?? "" };
+/** The packages that the demo runs. A module of it that needs another one downloads that, or fails without a network. */
+const PACKAGES = [
+  "@eslint-community/regexpp",
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/core",
+  "ajv",
+  "canonicalize",
+  "commander",
+  "cross-spawn",
+  "eventsource",
+  "eventsource-parser",
+  "fast-check",
+  "fast-deep-equal",
+  "fast-uri",
+  "isexe",
+  "jose",
+  "json-canon",
+  "json-p3",
+  "json-schema-traverse",
+  "path-key",
+  "pkce-challenge",
+  "pure-rand",
+  "require-from-string",
+  "shebang-command",
+  "shebang-regex",
+  "smol-toml",
+  "which",
+  "yaml",
+  "zod",
+];
+
+interface ModuleGraph {
+  readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-Deno.test("the demo gates this checkout by the law of the example, and the command that it prints verifies its runpack", async () => {
-  const checked = await gate(
-    CHECKOUT,
-    "scenario",
-    "check",
-    `${EXAMPLE}/scenario.yaml`,
-    "--json",
-    "--config",
-    `${EXAMPLE}/gate.toml`,
-  );
-  const { scenario_law_identity } = JSON.parse(checked.stdout).result;
-  const { code, stdout: said, stderr } = await deno(["task", "--quiet", "demo"]);
-  assert.equal(code, 0, said + stderr);
-  // Where the port of the law is taken, the law asks another one, and is another law.
-  if (!said.includes("is taken")) assert.ok(said.includes(`\n  law   ${scenario_law_identity}\n`), said);
-  assert.match(said, /\n {2}release: true, stage complete\n/);
-  assert.match(said, /\n {2}open release from revision 1: stale\n/);
-  assert.match(said, /\n {2}the same submission again: accepted, revision 6\n/);
-  assert.match(said, /\n {2}verified \d+ claims satisfied, 0 violated, \d+ unavailable\n/);
-  const folder = /\n {2}folder {3}(\.gate\/demo\/[0-9a-f]{32})\n/.exec(said)?.[1] ?? assert.fail(said);
-  try {
-    // A checkout that is tested need not be a repository, so the list of ignored files is read.
-    assert.ok((await Deno.readTextFile(`${CHECKOUT}/.gitignore`)).split("\n").includes("/.gate/"));
-    const [program, ...args] = (/\n {2}check it (.*)\n/.exec(said)?.[1] ?? assert.fail(said)).split(" ");
-    assert.equal(program, "deno");
-    const verified = await deno(args);
-    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-    assert.match(verified.stdout, /\bpure_semantic_replay\b/);
-    const { version } = JSON.parse(await Deno.readTextFile(`${CHECKOUT}/deno.json`)) as { version: string };
-    const admit = (law: string, of: string): Promise<{ readonly code: number }> =>
-      gate(
-        CHECKOUT,
-        ...["runpack", "admit", folder, "--law", law, "--parameter", `version=${of}`, "--any-parameter", "commit"],
-        "--origin-unchecked",
-      );
-    // Where the port of the law is taken, the run is of another law.
-    const law = /\n {2}law {3}([0-9a-f]{64})\n/.exec(said)?.[1] ?? assert.fail(said);
-    assert.equal((await admit(law, version)).code, 0);
-    assert.equal((await admit(law, `${version}1`)).code, 6, "another release");
-    assert.equal((await admit("0".repeat(64), version)).code, 6, "another law");
-    await Deno.remove(`${CHECKOUT}/${folder}/manifest.json`);
-    assert.equal((await deno(args)).code, 6, "the command verifies the folder that is named");
-  } finally {
-    await Deno.remove(`${CHECKOUT}/${folder}`, { recursive: true });
-  }
-  assert.match(said, /\ntrue: the release may go \(\d+ s\)\n$/);
-});
+async function deno(args: readonly string[], env: Record<string, string> = {}): Promise<Deno.CommandOutput> {
+  return await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: CHECKOUT,
+    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
+    stdin: "null",
+  }).output();
+}
 
-Deno.test("the pages pin the law of the release gate by its identity, which no version changes", async () => {
-  const { stdout } = await gate(CHECKOUT, "scenario", "check", `${EXAMPLE}/scenario.yaml`, "--json");
-  const { scenario_law_identity } = JSON.parse(stdout).result;
-  for (const page of ["README.md", `${EXAMPLE}/README.md`]) {
-    assert.ok((await Deno.readTextFile(`${CHECKOUT}/${page}`)).includes(scenario_law_identity), page);
+/** Copies a folder and returns the bytes of its files. */
+async function copyFolder(from: string, to: string): Promise<number> {
+  await Deno.mkdir(to, { recursive: true });
+  let bytes = 0;
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) {
+      bytes += await copyFolder(join(from, name), join(to, name));
+    } else {
+      await Deno.copyFile(join(from, name), join(to, name));
+      bytes += (await Deno.stat(join(to, name))).size;
+    }
   }
-  const { version } = JSON.parse(await Deno.readTextFile(`${CHECKOUT}/deno.json`)) as { version: string };
-  const law = await Deno.readTextFile(`${CHECKOUT}/${EXAMPLE}/scenario.yaml`);
-  assert.ok(!law.includes(version), "another version is another run, under the same law");
-});
+  return bytes;
+}
+
+/** The folders of packages in a cache, each a path that ends in name and version. */
+async function packagesIn(folder: string): Promise<string[]> {
+  const found = await Array.fromAsync(Deno.readDir(folder));
+  const below = found.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
+    const path = join(folder, name);
+    return /^\d+\.\d+\.\d+/.test(name) ? [path] : await packagesIn(path);
+  });
+  return (await Promise.all(below)).flat().sort();
+}
+
+Deno.test("the demo gates the release of the checkout with at most 30 packages and 30 MB, and keeps its runpack", () =>
+  inFolder(async (folder) => {
+    const text = new TextDecoder();
+    const { npmPackages } = JSON.parse(text.decode((await deno(["info", "--json", "main.ts"])).stdout)) as ModuleGraph;
+    const needed = Object.values(npmPackages).filter(({ name }) => PACKAGES.includes(name));
+    assert.equal(needed.length, PACKAGES.length);
+    let bytes = 0;
+    for (const { localPath } of needed) {
+      bytes += await copyFolder(localPath, join(folder, localPath.slice(localPath.lastIndexOf("/npm/"))));
+    }
+    const before = await packagesIn(join(folder, "npm"));
+    assert.ok(before.length <= PACKAGES_MAX, `${before.length} packages`);
+    assert.ok(bytes <= MEGABYTES_MAX * 1_000_000, `${bytes} bytes`);
+
+    const branch = { GITHUB_REF_NAME: "main", GITHUB_SHA: "4f2a9c1".padEnd(40, "0") };
+    const demo = ["run", "--quiet", "--no-prompt", "-P=test", "docs/examples/release_gate/demo.ts"];
+    const { code, stdout, stderr } = await deno(demo, { DENO_DIR: folder, ...branch });
+    const printed = text.decode(stdout);
+    assert.equal(code, 0, `${printed}${text.decode(stderr)}`);
+    assert.deepEqual(await packagesIn(join(folder, "npm")), before);
+    assert.ok(printed.startsWith(`Downloads at most ${PACKAGES_MAX} packages from npm (${MEGABYTES_MAX} MB)`), printed);
+    assert.match(printed, /verified \d+ claims satisfied, 0 violated/);
+
+    const [, kept = ""] = /^ {2}check it (?:deno|npx -y deno@\S+) (.*)$/m.exec(printed) ?? [];
+    const verified = await deno(kept.split(" "), { DENO_DIR: folder });
+    assert.equal(verified.code, 0, text.decode(verified.stdout));
+    assert.deepEqual(await packagesIn(join(folder, "npm")), before);
+    await Deno.remove(join(CHECKOUT, kept.split(" ").at(-1) ?? ""), { recursive: true });
+  }));

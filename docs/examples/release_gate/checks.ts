@@ -51,9 +51,17 @@ export async function runProgram(program: string, args: readonly string[]): Prom
 /** How a reader starts this Deno: npm keeps the program of a package that it runs once in a cache of its own. */
 export const THIS_DENO = Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.version.deno}` : "deno";
 
+/** Flags with which the runtime downloads only the packages of the modules that it runs. */
+export const LOAD_WHEN_NEEDED = ["--unstable-npm-lazy-caching", "--unstable-lazy-dynamic-imports"];
+
 /** Runs this Deno in the checkout. */
 export function runDeno(args: readonly string[]): Promise<CommandEnd> {
   return runProgram(Deno.execPath(), args);
+}
+
+/** Runs gate from the checkout under a named set of permissions. */
+export function runGate(permissions: "serve" | "verify", args: readonly string[]): Promise<CommandEnd> {
+  return runDeno(["run", "--no-prompt", "--quiet", ...LOAD_WHEN_NEEDED, `-P=${permissions}`, "main.ts", ...args]);
 }
 
 /** What one test shard counted; null where it could not be counted. */
@@ -67,7 +75,15 @@ export interface TestCount {
 export async function countTests(folders: readonly string[]): Promise<TestCount> {
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   try {
-    const end = await runDeno(["test", "--quiet", "--no-prompt", "-P=test", `--junit-path=${report}`, ...folders]);
+    const end = await runDeno([
+      "test",
+      "--quiet",
+      "--no-prompt",
+      ...LOAD_WHEN_NEEDED,
+      "-P=test",
+      `--junit-path=${report}`,
+      ...folders,
+    ]);
     const totals = /<testsuites [^>]*tests="(\d+)" failures="(\d+)" errors="(\d+)"/.exec(
       await Deno.readTextFile(report),
     );
@@ -114,7 +130,7 @@ export interface VersionEndpoint {
 /** Starts the endpoint: where the law asks, or on a free port where that one is taken. */
 export function serveVersion(): VersionEndpoint {
   const answer = async ({ url }: Request): Promise<Response> => {
-    const { exitCode, output } = await runDeno(["run", "--no-prompt", "-P=serve", "main.ts", "--version", "--json"]);
+    const { exitCode, output } = await runGate("serve", ["--version", "--json"]);
     if (exitCode !== 0) return new Response("the command line reports no version", { status: 500 });
     const { result } = JSON.parse(output) as { result: { version: string } };
     if (new URL(url).pathname !== `/releases/${result.version}`) return new Response(null, { status: 404 });

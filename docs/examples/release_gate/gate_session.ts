@@ -6,7 +6,7 @@
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { CHECKOUT } from "./checks.ts";
+import { CHECKOUT, LOAD_WHEN_NEEDED } from "./checks.ts";
 import { inheritedEnvironment } from "./environment.ts";
 
 /** How long an answer has to get lost, milliseconds. */
@@ -49,6 +49,7 @@ export async function connect(
       "run",
       "--no-prompt",
       "--quiet",
+      ...LOAD_WHEN_NEEDED,
       "-P=serve",
       "main.ts",
       "serve",
