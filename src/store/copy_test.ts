@@ -3,11 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 
 import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
 import { playGoldenRun, storeRun } from "../../tests/simulation/runpack_run.ts";
-import { appendTo, LAW, runKey } from "../../tests/simulation/store_fixture.ts";
+import { appendTo, LAW, makeTypedProvider, runKey } from "../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
 import { type CopyReport, copyStore } from "./copy.ts";
 import { closeStores, openRows, openStores, type Stores } from "./open.ts";
 import type { StoreRows } from "./store_rows.ts";
+import type { TypedProviderVersion } from "./typed_provider_types.ts";
 
 const GOLDEN = playGoldenRun(0, () => "gate-kernel-1");
 const GOLDEN_KEY = GOLDEN.state.run_key;
@@ -19,6 +20,7 @@ async function copyOf(
     readonly fill: (stores: Stores) => Promise<void>;
     readonly sql?: string;
     readonly rows?: (rows: StoreRows) => StoreRows;
+    readonly fillTarget?: (stores: Stores) => Promise<unknown>;
   },
 ): Promise<{ readonly report: CopyReport; readonly target: Stores; readonly progress: readonly number[] }> {
   const options = storesOptions(folder, WAL_FULL);
@@ -29,6 +31,7 @@ async function copyOf(
   database.exec(source.sql ?? "");
   database.close();
   const target = await openStores(storesOptions(folder, { name: "memory", changes: {} }), SHA256);
+  await source.fillTarget?.(target);
   const rows = await openRows(options.run);
   const progress: number[] = [];
   const onProgress = ({ records }: { records: number }): void => void progress.push(records);
@@ -90,3 +93,28 @@ Deno.test("copyStore() stops where the target cannot be written, and a repetitio
     assert.deepEqual([again.sound, again.read.runs, (await target.runs.listRuns(null, 10)).length], [true, 2, 2]);
     await rows.close();
   }));
+
+// What the target has of a typed provider, and the problem.
+const TYPED: readonly (readonly [Partial<TypedProviderVersion>, RegExp | null])[] = [
+  [{}, null],
+  [{ registered_at: 1 }, /^Typed provider "scanner" version "1" differs at the target$/],
+  [{ checks: 2 }, /^Typed provider "scanner" version "1" differs at the target$/],
+];
+
+for (const [change, problem] of TYPED) {
+  Deno.test(`copyStore() to a target whose typed provider has ${JSON.stringify(change)}: ${problem?.source ?? "sound"}`, () =>
+    withFolder(async (folder) => {
+      const version = makeTypedProvider("scanner", "1");
+      const { report, target } = await copyOf(folder, {
+        fill: async ({ schemas }) => void await schemas.typedProviders.register(version),
+        fillTarget: ({ schemas }) => schemas.typedProviders.register({ ...version, ...change }),
+      });
+      assert.equal(report.sound, problem === null);
+      if (problem !== null) assert.match(report.problems.map(({ message }) => message).join(), problem);
+      assert.deepEqual(await target.schemas.typedProviders.get(version), {
+        ...version,
+        ...change,
+        state: "registered",
+      });
+    }));
+}
