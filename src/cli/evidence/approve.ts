@@ -18,7 +18,7 @@ import { fold, FoldError } from "../../run/fold.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "../../run/submitted_statement.ts";
-import type { Head, RunRecord, RunState, StageState } from "../../run/types.ts";
+import type { Attempt, Head, RunRecord, RunState, StageState } from "../../run/types.ts";
 import { conditionsOf } from "../../tools/law_words/explain_law.ts";
 import { describeCondition } from "../../tools/law_words/describe_law.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
@@ -55,7 +55,11 @@ interface Question {
   readonly run: RunItem;
   readonly law: ScenarioLaw;
   readonly stage: StageState & { readonly stage_open_record_id: string };
+  /** The last attempt at the stage; absent without one among the last attempts of the run. */
+  readonly attempt: Attempt | undefined;
   readonly condition: Condition;
+  /** The time of the newest statement of the key for the condition, Unix milliseconds; 0 without one. */
+  readonly earlier: number;
   readonly waiting: WaitingCondition | undefined;
   readonly head: Head;
 }
@@ -64,9 +68,7 @@ interface Question {
 export async function runApprove(prefix: string, stageId: string | undefined, flags: ApproveFlags): Promise<number> {
   refuseOldSpelling(prefix);
   if (flags.key === undefined) throw new CliError("usage", "Flag --key is missing", "gate key create FILE creates one");
-  if (flags.reject === true && flags.withdraw === true) {
-    throw new CliError("usage", "Flags --reject and --withdraw exclude each other");
-  }
+  refuseTwoAnswers(flags);
   const key = await readKey(flags.key, flags.passphraseFile);
   return await withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
@@ -86,6 +88,16 @@ export async function runApprove(prefix: string, stageId: string | undefined, fl
 /** The commands that had this name. */
 function refuseOldSpelling(prefix: string): void {
   if (prefix === "keygen") throw new CliError("usage", "gate approve keygen is now gate key create FILE");
+}
+
+/** A value beside `--reject` or `--withdraw` could contradict it. */
+function refuseTwoAnswers({ reject, withdraw, value }: ApproveFlags): void {
+  const given = [
+    ...reject === true ? ["--reject"] : [],
+    ...withdraw === true ? ["--withdraw"] : [],
+    ...value === undefined ? [] : ["--value"],
+  ];
+  if (given.length > 1) throw new CliError("usage", `Flags ${given.join(" and ")} exclude each other`);
 }
 
 /** Reads the run; with `--law` from its records alone, each checked under the law of the file. */
@@ -163,7 +175,9 @@ async function findQuestion(
       run: shownRun,
       law,
       stage: { ...stage, stage_open_record_id },
+      attempt: state.recent_attempts.findLast((one) => one.stage_id === stage_id),
       condition,
+      earlier: earlierOf(state, stage_id, condition, key),
       waiting: waiting.find((one) => one.stage_id === stage_id && one.condition_id === condition.condition_id),
       head: state.head,
     }));
@@ -176,6 +190,19 @@ async function findQuestion(
   if (others.length === 0) return first;
   const names = candidates.map(({ stage, condition }) => `${stage.stage_id} ${condition.condition_id}`);
   throw new CliError("usage", `Cannot choose: ${names.map(shown).join(", ")}`, "name a stage, and --condition");
+}
+
+/** When the key signed last for a condition of an open stage. */
+function earlierOf(
+  { submitted_evidence = [] }: RunState,
+  stageId: string,
+  { condition_id }: Condition,
+  { public_key }: SigningKey,
+): number {
+  const own = submitted_evidence.find((one) =>
+    one.stage_id === stageId && one.condition_id === condition_id && one.public_key === public_key
+  );
+  return own?.observed_at ?? 0;
 }
 
 /** The key id where the server does not say it: the name of the key file without its ending. */
@@ -208,19 +235,31 @@ function answerOf(
 }
 
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
-  const { run, stage, condition, waiting, head } = question;
+  const { run, stage, attempt, condition, waiting, head } = question;
   const parameters = parametersText(run);
   const lines = [
     `Run        ${run.run_key.run_id} of scenario ${shown(run.scenario_id)}`,
     `Law        ${run.scenario_law_identity}`,
     ...parameters === "" ? [] : [`Parameters ${parameters}`],
     `Stage      ${shown(stage.stage_id)}, at revision ${head.revision}`,
+    ...describeAttempt(attempt),
     `Condition  ${shown(condition.condition_id)}: ${describeCondition(condition)}`,
     ...waiting === undefined ? [] : [`Signed     ${waiting.have} of ${waiting.needed}${missingKeys(waiting)}`],
     `You sign   ${value === null ? "a withdrawal of your last statement" : shown(JSON.stringify(value.value))}`,
     ...comment === undefined ? [] : [`Comment    ${shown(comment)}`],
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The evidence that is there and missing: each condition of the last attempt once. */
+function describeAttempt(attempt: Attempt | undefined): string[] {
+  if (attempt === undefined) return ["Evidence   none evaluated yet"];
+  const conditions = new Map(attempt.trace.map((one) => [one.condition_id, one]));
+  const texts = [...conditions.values()].map(({ condition_id, value, reason }) => {
+    const why = reason === undefined ? "" : ` (${reason.replaceAll("_", " ")})`;
+    return `${shown(condition_id)} is ${value}${why}`;
+  });
+  return [`Evidence   attempt ${attempt.attempt_number}: ${texts.join(", ")}`];
 }
 
 function missingKeys({ keys }: WaitingCondition): string {
@@ -238,7 +277,7 @@ function confirm(words: string): boolean {
 /** Submits the statement; where the run moved meanwhile, the same statement again at the new head. */
 async function submit(
   session: ToolSession,
-  { run, stage, condition, head }: Question,
+  { run, stage, condition, head, earlier }: Question,
   key: SigningKey,
   keyId: string,
   value: TypedValue | null,
@@ -247,7 +286,8 @@ async function submit(
   const { run_key, scenario_id, scenario_law_identity } = run;
   const { stage_id, stage_open_record_id } = stage;
   const { condition_id } = condition;
-  const observed_at = Date.now();
+  // The clock of the last statement may have been ahead: a withdrawal has to be newer even so.
+  const observed_at = Math.max(Date.now(), earlier + 1);
   const seen_head = { record_id: head.record_id, revision: head.revision };
   const statement = submittedStatementText({
     namespace_id: run_key.namespace_id,
@@ -307,6 +347,14 @@ async function evaluate(
   const decision = isJsonObject(result) ? member(result, "decision") : undefined;
   const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
   if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${kind}` };
-  const line = `Stage ${shown(stage_id)} is not evaluated yet: a caller that drives the run has to call scenario_next`;
-  return { evaluated: false, line };
+  return { evaluated: false, line: `Stage ${shown(stage_id)} is not evaluated yet. ${whoEvaluates(answer)}` };
+}
+
+/** Who has to evaluate the stage, or why this call did not. */
+function whoEvaluates(answer: JsonObject): string {
+  const error = member(answer, "error");
+  if (isJsonObject(error) && member(error, "kind") === "unauthorized") {
+    return "Your roles may not evaluate it: a caller with a role such as NamespaceWriter has to call scenario_next";
+  }
+  return `Call scenario_next again: ${refusedCall("scenario_next", answer).message}`;
 }
