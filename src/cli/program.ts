@@ -136,6 +136,7 @@ function addConfig(program: Command, finish: Finish): void {
   ]))
     .argument("[file]", CONFIG_FILE)
     .option("--config <PATH>", "the same file, named as for other commands")
+    .option("--evidence-keys <DIR>", "as for gate serve")
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./config/check.ts")).runConfigCheck(file, flags))
     );
@@ -150,6 +151,7 @@ function addDoctor(program: Command, finish: Finish): void {
     "gate doctor --config /etc/gate/gate.toml --json",
   ]))
     .option("--config <PATH>", CONFIG_FILE)
+    .option("--evidence-keys <DIR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./doctor/doctor.ts")).runDoctor(flags)));
 }
 

@@ -17,6 +17,7 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 export interface ConfigCheckOptions {
   readonly json?: boolean;
   readonly config?: string;
+  readonly evidenceKeys?: string;
 }
 
 /** Runs `gate config check [FILE]`, or with `--config FILE`. Returns 0 for a valid configuration, else 2. */
@@ -24,7 +25,7 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
   if (file !== undefined && options.config !== undefined) {
     throw new CliError("usage", "Cannot check two configurations at once", "pass FILE or --config, not both");
   }
-  const { config_path, problems } = await check(file ?? options.config);
+  const { config_path, problems } = await check(file ?? options.config, options.evidenceKeys);
   const valid = problems.length === 0;
   if (options.json === true) writeResult("config check", { config_path, valid, problems, notices: [] }, valid);
   else {
@@ -43,11 +44,11 @@ interface Checked {
   readonly problems: readonly ConfigProblem[];
 }
 
-async function check(named: string | undefined): Promise<Checked> {
+async function check(named: string | undefined, evidenceKeys: string | undefined): Promise<Checked> {
   try {
     const config = await loadConfig({ config: named });
     const { config_path } = config;
-    return { config_path, problems: await problemsOfNamed(config) };
+    return { config_path, problems: await problemsOfNamed(config, evidenceKeys) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { config_path: error.configPath, problems: error.problems };
@@ -59,14 +60,25 @@ async function check(named: string | undefined): Promise<Checked> {
  * machine are skipped.
  * Folders, variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
  */
-async function problemsOfNamed(config: GateConfig): Promise<readonly ConfigProblem[]> {
-  const repeated = trustedKeyMembers(config).length < 2 ? [] : await problemsOfKeys(config);
+async function problemsOfNamed(
+  config: GateConfig,
+  evidenceKeys: string | undefined,
+): Promise<readonly ConfigProblem[]> {
+  const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === undefined;
+  const repeated = isAlone ? [] : await problemsOfKeys(config, evidenceKeys);
   return [...repeated, ...await problemsOfContracts(config)];
 }
 
-async function problemsOfKeys(config: GateConfig): Promise<readonly ConfigProblem[]> {
+async function problemsOfKeys(
+  config: GateConfig,
+  evidenceKeys: string | undefined,
+): Promise<readonly ConfigProblem[]> {
   const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
-  return repeatedKeys(config, readableKeys(await readTrustedKeys(config, readAtMost)));
+  const keys = readableKeys(await readTrustedKeys(config, readAtMost));
+  const problems = repeatedKeys(config, keys);
+  if (evidenceKeys === undefined) return problems;
+  const { evidenceKeyProblems } = await import("../../evidence/trust/evidence_keys.ts");
+  return [...problems, ...await evidenceKeyProblems(evidenceKeys, keys)];
 }
 
 async function problemsOfContracts(config: GateConfig): Promise<readonly ConfigProblem[]> {

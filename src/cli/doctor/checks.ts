@@ -25,6 +25,8 @@ export interface Finding {
   readonly message: string;
 }
 
+/** Most keys of people that are named. */
+const NAMED_KEYS = 20;
 /** Free bytes below which the disk is nearly full, and below which it is full. */
 const LOW_BYTES = 1024 ** 3;
 const FULL_BYTES = 64 * 1024 ** 2;
@@ -105,18 +107,37 @@ function checkDisk(folder: string): Finding {
 }
 
 /** Reads every trusted public key, and reports keys that are configured twice. */
-export async function checkKeys(config: GateConfig): Promise<readonly Finding[]> {
+export async function checkKeys(config: GateConfig, evidenceKeys: string | null = null): Promise<readonly Finding[]> {
   const read = await readTrustedKeys(config, readAtMost);
   const findings = [...read].map(([key, found]): Finding =>
     typeof found === "string"
       ? { check: "trusted key", status: "ok", message: `${key} is a public key` }
       : { check: "trusted key", status: "fail", message: messageOf(found) }
   );
-  const repeated = repeatedKeys(config, readableKeys(read));
+  const readable = readableKeys(read);
+  const repeated = repeatedKeys(config, readable);
+  const ofPeople = evidenceKeys === null ? [] : await checkEvidenceKeys(evidenceKeys, readable);
   return [
     ...findings,
+    ...ofPeople,
     ...repeated.map((problem): Finding => ({ check: "trusted key", status: "fail", message: formatProblem(problem) })),
   ];
+}
+
+/** Checks the folder of the keys of people beside the keys of the configuration. */
+async function checkEvidenceKeys(
+  folder: string,
+  configured: ReadonlyMap<string, string>,
+): Promise<readonly Finding[]> {
+  const check = "evidence keys";
+  const { evidenceKeyProblems, readEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
+  const problems = await evidenceKeyProblems(folder, configured);
+  if (problems.length > 0) {
+    return problems.map((problem): Finding => ({ check, status: "fail", message: formatProblem(problem) }));
+  }
+  const ids = (await readEvidenceKeys(folder)).map(({ key_id }) => key_id);
+  if (ids.length === 0) return [{ check, status: "note", message: `${folder} has no public key: no file NAME.pub` }];
+  return [{ check, status: "ok", message: `${folder} has the keys ${ids.slice(0, NAMED_KEYS).join(", ")}` }];
 }
 
 /** Checks the keys that sign cursors. */

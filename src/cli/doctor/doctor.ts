@@ -24,17 +24,18 @@ import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
 /** The flags of `gate doctor`. */
 export interface DoctorOptions {
   readonly config?: string;
+  readonly evidenceKeys?: string;
   readonly json?: boolean;
 }
 
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };
 
 /** The checks that depend on the configuration alone; the others depend on the machine. */
-const CONFIGURED = ["configuration", "documentation", "provider", "trusted key"];
+const CONFIGURED = ["configuration", "documentation", "provider", "trusted key", "evidence keys"];
 
 /** Runs `gate doctor`. Returns 0 if no check fails, 2 if a check of the configuration fails, else 8. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { config, findings } = await examine(options.config);
+  const { config, findings } = await examine(options.config, options.evidenceKeys ?? null);
   const failed = findings.filter((finding) => finding.status === "fail");
   const healthy = failed.length === 0;
   const client = config === null ? null : blockOf(config);
@@ -54,10 +55,11 @@ function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClien
 /** Runs all checks. An invalid configuration is null, and the other checks are then skipped. */
 async function examine(
   named: string | undefined,
+  evidenceKeys: string | null,
 ): Promise<{ config: GateConfig | null; findings: readonly Finding[] }> {
   try {
     const config = await loadConfig({ config: named });
-    return { config, findings: [...configFindings(config), ...await systemFindings(config)] };
+    return { config, findings: [...configFindings(config), ...await systemFindings(config, evidenceKeys)] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map((problem): Finding => ({
@@ -115,7 +117,7 @@ function registryRule(mode: "builtin" | "custom", allowLocal: boolean): string {
 }
 
 /** Findings on the machine, and on the files and services that the configuration names. */
-async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
+async function systemFindings(config: GateConfig, evidenceKeys: string | null): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const stores = new Map<string, string[]>();
   for (const section of ["run_state_store", "schema_registry"] as const) {
@@ -131,7 +133,11 @@ async function systemFindings(config: GateConfig): Promise<readonly Finding[]> {
     const message = "OTEL_DENO is set: the runtime sends the log to a collector, and no permission restricts it";
     findings.push({ check: "telemetry", status: "note", message });
   }
-  findings.push(...await checkConfigured(config), ...await checkKeys(config), ...await checkStateKeys(config));
+  findings.push(
+    ...await checkConfigured(config),
+    ...await checkKeys(config, evidenceKeys),
+    ...await checkStateKeys(config),
+  );
   findings.push(...await checkNetwork(config));
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;

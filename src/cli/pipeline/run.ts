@@ -56,6 +56,8 @@ export interface RunCommandFlags extends ServerAddressFlags {
   readonly export?: string;
   readonly summary?: string;
   readonly dryRun?: boolean;
+  /** The folder of the keys of people, for tools of this process. */
+  readonly evidenceKeys?: string;
   readonly json?: boolean;
 }
 
@@ -74,7 +76,12 @@ export async function runRun(file: string, flags: RunCommandFlags): Promise<numb
   const config = await loadConfig({ config: flags.config });
   const used = withStore(config, flags);
   const local = (dataDir: string): Promise<number> =>
-    withLocalSession(used, (session) => drive({ session, source, flags, waitMillis, dataDir }), dataDir);
+    withLocalSession(
+      used,
+      (session) => drive({ session, source, flags, waitMillis, dataDir }),
+      dataDir,
+      flags.evidenceKeys ?? null,
+    );
   return used.run_state_store.path === null ? await withTemporaryData(local) : await local(dataDirOf(used, undefined));
 }
 

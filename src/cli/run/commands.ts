@@ -53,6 +53,7 @@ export function addRun(program: Command, finish: Finish): void {
     .option("--export <PACK>", "write the run as a runpack in one file, which is replaced")
     .option("--summary <FILE>", "write a summary in Markdown")
     .option("--dry-run", "take the steps in memory, and record nothing")
+    .option("--evidence-keys <DIR>", "as for gate serve; without --server")
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("../pipeline/run.ts")).runRun(file, flags))

@@ -16,23 +16,30 @@ import { paint, shown, wantsColour } from "../terminal/text.ts";
 /** The flags of every `gate scenario` command on a file. */
 export interface ScenarioFlags {
   readonly config?: string;
+  readonly evidenceKeys?: string;
   readonly json?: boolean;
 }
 
 /** Runs `gate scenario check`. Returns 0 if the file is a law, else 2. */
 export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<number> {
-  return withScenario(file, flags.config, ({ scenario }) => {
-    const { law, diagnostics, assumptions } = scenario;
-    if (flags.json === true) {
-      const identities = law === null ? {} : identitiesOf(law);
-      writeResult(
-        "scenario check",
-        { file, valid: law !== null, ...identities, diagnostics, assumptions },
-        law !== null,
-      );
-    } else writeOut(describeCheck(scenario, wantsColour()));
-    return Promise.resolve(law === null ? EXIT.usage : EXIT.ok);
-  });
+  return withScenario(
+    file,
+    flags.config,
+    ({ scenario }) => {
+      const { law, diagnostics, assumptions } = scenario;
+      if (flags.json === true) {
+        const identities = law === null ? {} : identitiesOf(law);
+        writeResult(
+          "scenario check",
+          { file, valid: law !== null, ...identities, diagnostics, assumptions },
+          law !== null,
+        );
+      } else writeOut(describeCheck(scenario, wantsColour()));
+      return Promise.resolve(law === null ? EXIT.usage : EXIT.ok);
+    },
+    false,
+    flags.evidenceKeys,
+  );
 }
 
 /** The identities of a law, as the server computes them. */

@@ -34,6 +34,7 @@ function addCheck(scenario: Command, finish: Finish): void {
   ]))
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
+    .option("--evidence-keys <DIR>", "as for gate serve")
     .action(async (file: string, flags: Flags) =>
       finish(await (await import("./check.ts")).runScenarioCheck(file, flags))
     );

@@ -23,6 +23,7 @@ import { lintLaw } from "../../law/lint.ts";
 import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
+import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
@@ -68,17 +69,21 @@ const LATEST_DATE = 8.64e15;
  * `--config` names one, else a warning under the configuration that is found.
  *
  * @param needsConfig Whether the command fails if the configuration that is found is invalid
+ * @param evidenceKeys The folder of the keys of people, as for `gate serve`
  */
 export async function withScenario<Result>(
   file: string,
   configFile: string | undefined,
   work: (session: ScenarioSession) => Promise<Result>,
   needsConfig = false,
+  evidenceKeys?: string,
 ): Promise<Result> {
   const isNamed = configFile !== undefined;
   const found = await findConfig(configFile, needsConfig);
   const { config } = found;
-  const profile = await profileWithoutKeys(config);
+  const people = evidenceKeys === undefined ? [] : await readEvidenceKeys(evidenceKeys);
+  const configured = await profileWithoutKeys(config);
+  const profile = people.length === 0 ? configured : { ...configured, evidence_keys: people };
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
     const read = await readSpec(file);

@@ -62,6 +62,24 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 /**
+ * Every problem of a folder of keys, alone and beside the keys of a configuration.
+ *
+ * @param configured Base64 of the keys of the configuration that could be read, by id
+ */
+export async function evidenceKeyProblems(
+  folder: string,
+  configured: ReadonlyMap<string, string>,
+): Promise<readonly ConfigProblem[]> {
+  try {
+    const keys = new Map([...configured].map(([key_id, public_key]) => [key_id, { key_id, public_key }]));
+    return repeatedEvidenceKeys(await readEvidenceKeys(folder), keys);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+/**
  * Reports evidence keys whose bytes or id another key has: a person would have two signatures, or an id two keys.
  *
  * @param configured The keys of the configuration, by id
