@@ -9,6 +9,7 @@ import { isTest } from "../checks/layering.ts";
 import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
+import { readDependencies } from "../release/program.ts";
 import { compile, includedFiles, withWayOut } from "./executable.ts";
 import { type Executable, readExecutable } from "./read_executable.ts";
 
@@ -18,7 +19,8 @@ const PACKAGES = [
   "@aws/lambda-invoke-store",
   "@bufbuild/protobuf",
   "@eslint-community/regexpp",
-  "@modelcontextprotocol/*",
+  "@modelcontextprotocol/client",
+  "@modelcontextprotocol/core",
   "@noble/ed25519",
   "@smithy/*",
   "bowser",
@@ -71,9 +73,9 @@ function reached(files: ReadonlyMap<string, SourceFile>, from: readonly string[]
 }
 
 function packageOf(path: string): string {
-  const [first = "", second = ""] = path.split("/").slice(2);
+  const [first = "", second = ""] = path.split("/");
   const name = first.startsWith("@") ? `${first}/${second}` : first;
-  return ["@aws-sdk", "@modelcontextprotocol", "@smithy"].includes(first) ? `${first}/*` : name;
+  return ["@aws-sdk", "@smithy"].includes(first) ? `${first}/*` : name;
 }
 
 Deno.test("a compilation without a network says how to do without", () => {
@@ -90,7 +92,7 @@ Deno.test("a compiled gate holds its modules, workers and documents, the package
     const [packages, own] = [true, false].map((isPackage) =>
       files.filter((path) => path.startsWith(".deno_compile_node_modules/") === isPackage)
     );
-    const names = new Set((packages ?? []).map(packageOf));
+    const names = new Set((packages ?? []).map((path) => packageOf(path.split("/").slice(2).join("/"))));
     assert.deepEqual([...names].sort(), PACKAGES);
     const unused = (packages ?? []).filter((path) => /\.(map|md|d\.[cm]?ts)$/.test(path));
     assert.deepEqual(unused, []);
@@ -99,6 +101,11 @@ Deno.test("a compiled gate holds its modules, workers and documents, the package
       "main.ts",
     ]);
   });
+});
+
+Deno.test("a release installs the packages that a compiled gate holds", async () => {
+  const names = new Set((await readDependencies()).map(({ name }) => packageOf(name)));
+  assert.deepEqual([...names].sort(), PACKAGES);
 });
 
 Deno.test("a compiled gate holds every module that can be reached at run time, and no test", async () => {

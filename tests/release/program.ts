@@ -107,7 +107,12 @@ async function settings(dependencies: readonly Dependency[]): Promise<PackageFil
 }
 
 interface ModuleGraph {
-  readonly modules: readonly { readonly npmPackage?: string }[];
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly npmPackage?: string;
+    readonly dependencies?: readonly { readonly code?: { readonly specifier?: string } }[];
+  }[];
+  readonly redirects: Readonly<Record<string, string>>;
   readonly npmPackages: Readonly<Record<string, NpmPackage>>;
 }
 
@@ -118,7 +123,8 @@ interface NpmPackage {
   readonly localPath: string;
 }
 
-async function readDependencies(): Promise<readonly Dependency[]> {
+/** The packages that modules of gate load, with all that these need. A package of which only types are imported is not loaded. */
+export async function readDependencies(): Promise<readonly Dependency[]> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", "--quiet", "main.ts"],
     cwd: ROOT,
@@ -127,8 +133,14 @@ async function readDependencies(): Promise<readonly Dependency[]> {
   });
   const { success, stdout } = await command.output();
   if (!success) throw new Error("Cannot read the modules of gate");
-  const { modules, npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
-  const reached = new Set(modules.flatMap(({ npmPackage }) => npmPackage ?? []));
+  const { modules, redirects, npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
+  const imported = modules.flatMap(({ dependencies = [] }) =>
+    dependencies.flatMap(({ code }) => code?.specifier ?? [])
+  );
+  const loaded = new Set(imported.map((specifier) => redirects[specifier] ?? specifier));
+  const reached = new Set(
+    modules.flatMap(({ specifier, npmPackage }) => loaded.has(specifier) ? npmPackage ?? [] : []),
+  );
   // A set that grows while it is walked is walked to its end.
   for (const id of reached) npmPackages[id]?.dependencies.forEach((one) => reached.add(one));
   const found = [...reached].sort().map((id) => {
