@@ -5,7 +5,7 @@
  */
 
 import { type CallToolResult, fromJsonSchema, type McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import type { Notifier } from "./fixture_lane.ts";
+import type { Notifier } from "./fixture_endpoint.ts";
 
 /** A red pixel. */
 export const IMAGE = {

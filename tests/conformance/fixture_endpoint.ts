@@ -16,7 +16,7 @@ import type { McpEndpointOptions } from "@/server/http/mcp_endpoint.ts";
 import type { HttpReply, StreamSink } from "@/server/http/reply.ts";
 
 /** What the methods of the endpoint do. */
-export interface FixtureLane {
+export interface FixtureEndpoint {
   readonly answer: NonNullable<McpEndpointOptions["answer"]>;
   /** GET and DELETE: the stream and the end of a session. */
   readonly bare: (incoming: AuthenticatedRequest) => Promise<HttpReply>;
@@ -31,8 +31,10 @@ const BEHIND_BYTES = 1 << 20;
 /** Tells subscribers of the modern era what has changed. */
 export type Notifier = ReturnType<typeof createMcpHandler>["notify"];
 
-/** Makes the lane over a factory of servers. */
-export function createFixtureLane(makeServer: (era: "modern" | "legacy", notify: Notifier) => McpServer): FixtureLane {
+/** Makes the endpoint over a factory of servers. */
+export function createFixtureEndpoint(
+  makeServer: (era: "modern" | "legacy", notify: Notifier) => McpServer,
+): FixtureEndpoint {
   const modern = createMcpHandler(() => makeServer("modern", modern.notify), { legacy: "reject" });
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
 

@@ -7,7 +7,7 @@
 import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
 import { addContentTools } from "./fixture_content.ts";
 import { addAskingTools } from "./fixture_asking.ts";
-import type { Notifier } from "./fixture_lane.ts";
+import type { Notifier } from "./fixture_endpoint.ts";
 import { addPrompts, addResources } from "./fixture_prompts.ts";
 import { addRoundTools } from "./fixture_rounds.ts";
 

@@ -20,12 +20,12 @@ import { createLimits } from "@/server/process/limits.ts";
 import { openLog } from "@/server/process/log.ts";
 import { createMetrics } from "@/server/process/metrics.ts";
 import { createServerIds } from "@/server/process/trace.ts";
-import { createFixtureLane } from "./fixture_lane.ts";
+import { createFixtureEndpoint } from "./fixture_endpoint.ts";
 import { makeFixtureServer } from "./fixture_mcp.ts";
 
 const { log } = openLog({ level: "warn", format: "text", write: (bytes) => Deno.stderr.write(bytes) });
 const settings = DEFAULT_SETTINGS.server;
-const lane = createFixtureLane(makeFixtureServer);
+const fixture = createFixtureEndpoint(makeFixtureServer);
 const limits = createLimits(settings.limits);
 const metrics = createMetrics();
 const endpoint = {
@@ -33,9 +33,9 @@ const endpoint = {
   limits,
   bodyAdmission: createBodyAdmission(settings.max_body_bytes, bodyBounds(settings)),
   log,
-  answer: lane.answer,
+  answer: fixture.answer,
 };
-const route: Route = { POST: (incoming) => answerMcp(endpoint, incoming), GET: lane.bare, DELETE: lane.bare };
+const route: Route = { POST: (incoming) => answerMcp(endpoint, incoming), GET: fixture.bare, DELETE: fixture.bare };
 const listener = await listen({
   hostname: "127.0.0.1",
   port: Number(Deno.args[0] ?? "0"),
