@@ -86,6 +86,8 @@ Deno.test("a database without tables is reported, and gate store migrate creates
     const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 3`;
     assertEnded(await migrate(), 0, new RegExp(`^${name} created\n$`));
     assertEnded(await migrate(), 0, new RegExp(`^${name} are there\n$`));
+    const absent = await gate("store", "migrate", "--owner", "env:GATE_OWNER", "--server-role", "absent");
+    assertEnded(absent, 8, /: the server has no such role \(42704\)\n$/);
     assertEnded(await gate("doctor"), 0, /^ok +run_state_store, schema_registry +.* accepts writes$/m);
     assertEnded(await gate("runs"), 0, /^No runs\.\n$/);
   }));

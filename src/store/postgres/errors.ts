@@ -39,6 +39,7 @@ const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason
   [/^42501$/, "io", "the role lacks a right"],
   [/^28...$/, "io", "the database refuses user or password"],
   [/^3D000$/, "io", "the server has no such database"],
+  [/^42704$/, "io", "the server has no such role"],
 ];
 
 /** Codes of a refused login, which comes before any statement. */
