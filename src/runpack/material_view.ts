@@ -9,6 +9,8 @@ import { identifyCanonical, type Identity } from "../canonical/identity.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { bindLaw, checkParameters } from "../run/parameters.ts";
+import { readSubmission } from "../run/submitted_evidence.ts";
+import type { SubmittedPayload } from "../run/submitted_statement.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import { readLines, readText } from "./format/canonical_text.ts";
 import { traverseTree } from "./verify/claims/artifact_tree_integrity.ts";
@@ -17,7 +19,7 @@ import { constructLaw } from "./verify/claims/scenario_law_construction.ts";
 import { constructManifest } from "./verify/claims/structural_format_validity.ts";
 import { openReading, readManifestBytes } from "./verify/object_reader.ts";
 import type { MaterialPart, SegmentPart } from "./verify/object_walker.ts";
-import { openValues, readTypedValue } from "./verify/material_values.ts";
+import { openValues, readPayload, readTypedValue, type SegmentValues } from "./verify/material_values.ts";
 import { runpackIdentity } from "./format/manifest.ts";
 import { readRecord } from "./format/record_shape.ts";
 import type { Manifest, PackSource } from "./format/types.ts";
@@ -30,6 +32,8 @@ import type { BudgetLimits, VerificationPrimitives, Violation } from "./verify/t
 export interface ViewedRecord {
   readonly record: RunRecord;
   readonly record_id: Identity;
+  /** The payload of a submission of evidence; absent where the pack does not show it. */
+  readonly statement?: SubmittedPayload;
 }
 
 /** A pack that can be shown. */
@@ -41,6 +45,8 @@ export interface PackView {
   readonly artifacts: PackArtifacts;
   /** The value of an item of evidence, or null where the pack does not show it. */
   readonly valueOf: (item: RecordedEvidence) => TypedValue | null;
+  /** The revision of a record; undefined where the pack does not show it. */
+  readonly revisionOf: (recordId: Identity) => number | undefined;
 }
 
 /** A pack that cannot be shown completely: the reason, and the part that can be shown. */
@@ -71,12 +77,15 @@ export async function viewPack(
   const named = { runpack_identity: runpackIdentity(primitives.sha256, bytes), manifest };
   const artifacts = createArtifacts(primitives);
   const values = new Map<Identity, TypedValue>();
+  const withheld = new Set(manifest.withheld_conditions);
   const records: ViewedRecord[] = [];
   let lawBytes = new Uint8Array();
   const take = async (part: MaterialPart): Promise<void> => {
     if (part.part === "law") lawBytes = part.bytes.slice();
     else if (part.part === "artifact") artifacts.add(part.reference, part.bytes);
-    else if (part.segment.first_revision === records.length + 1) await takeSegment(primitives, part, records, values);
+    else if (part.segment.first_revision === records.length + 1) {
+      await takeSegment(primitives, part, withheld, records, values);
+    }
   };
   const reading = openReading(source, primitives, createMeter(limits));
   const ended = await traverseTree(reading, manifest, "replay", take);
@@ -84,8 +93,8 @@ export async function viewPack(
   const isWhole = ended === "whole" && records.length === manifest.head.revision;
   const reason = ended === "whole" ? violation("record_invalid", atRevision(records.length + 1)) : ended;
   if ("code" in law) return { reason: isWhole ? law : reason, named, part: null };
-  const withheld = new Set(manifest.withheld_conditions);
   const [first] = records;
+  const revisions = new Map(records.map(({ record_id, record }) => [record_id, record.revision]));
   const view: PackView = {
     ...named,
     law: first === undefined ? law : lawOfRun(law, first.record),
@@ -95,6 +104,7 @@ export async function viewPack(
       if (value_identity === undefined || withheld.has(condition_id) || retention === "RetainDigestOnly") return null;
       return values.get(value_identity) ?? null;
     },
+    revisionOf: (recordId) => revisions.get(recordId),
   };
   return isWhole ? view : { reason, named, part: view };
 }
@@ -120,6 +130,7 @@ export function lawOfRun(law: CompiledLaw, record: RunRecord): CompiledLaw {
 async function takeSegment(
   primitives: VerificationPrimitives,
   part: SegmentPart,
+  withheld: ReadonlySet<string>,
   records: ViewedRecord[],
   values: Map<Identity, TypedValue>,
 ): Promise<void> {
@@ -129,7 +140,9 @@ async function takeSegment(
     const value = readText(line);
     const record = value === undefined ? null : readRecord(value);
     if (record === null) return;
-    records.push({ record, record_id: identifyCanonical(primitives.sha256, "run-record", line) });
+    const record_id = identifyCanonical(primitives.sha256, "run-record", line);
+    const statement = await statementOf(primitives, held, withheld, record);
+    records.push({ record, record_id, ...statement === null ? {} : { statement } });
     if (record.record_kind !== "stage_evaluated") continue;
     for (const { value_identity } of record.body.evidence) {
       if (value_identity === undefined || values.has(value_identity)) continue;
@@ -139,4 +152,21 @@ async function takeSegment(
       if (typed !== null) values.set(value_identity, typed);
     }
   }
+}
+
+/** The payload of a submission of evidence; null for any other record, and where the pack does not show it. */
+async function statementOf(
+  { sha256 }: VerificationPrimitives,
+  held: SegmentValues,
+  withheld: ReadonlySet<string>,
+  record: RunRecord,
+): Promise<SubmittedPayload | null> {
+  if (record.record_kind !== "artifact_submitted") return null;
+  const { payload_identity, evidence } = record.body;
+  if (evidence === undefined || withheld.has(evidence.condition_id)) return null;
+  const body = await held.body("payload", payload_identity);
+  if (body === null || identifyCanonical(sha256, "payload", body) !== payload_identity) return null;
+  const payload = readPayload(body);
+  const read = payload === null ? null : readSubmission({ payload });
+  return read === null || "code" in read ? null : read;
 }

@@ -10,10 +10,12 @@ import { renderDocument } from "../../src/runpack/view/page.ts";
 import { FORGED, packOfRow } from "../simulation/runpack_absent_values.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge, type Parts } from "../simulation/runpack_forge.ts";
-import { identityOf, type MemoryPack, memorySource, PRIMITIVES } from "../simulation/runpack_memory.ts";
+import { identityOf, type MemoryPack, memorySource, packOf, PRIMITIVES } from "../simulation/runpack_memory.ts";
 import { resultLine } from "../../src/runpack/verify/result_line.ts";
 import { ADMISSION_ROWS, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
+import { playWaiting } from "../simulation/runpack_waiting.ts";
+import { WAITING_ROWS } from "../simulation/pack_vectors/waiting_rows.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import { goldenKey, type GoldenPack, readGolden } from "./second_verifier_packs.ts";
 
@@ -229,6 +231,34 @@ Deno.test("the page says of tampered packs what the command line says", async ()
     const text = await textOf(page);
     assert.ok(text.includes(code) && text.includes("do not believe what this page shows"), what);
     if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/${what}.png`);
+  }
+});
+
+Deno.test("the page verifies evidence that waited, honest and forged, and shows refusals and withdrawals", async () => {
+  await using tested = await fixture();
+  const run = playWaiting();
+  const base = { run, pack: await packOf(run) };
+  for (const { name, violates, make } of WAITING_ROWS) {
+    const { pack, request } = make(base);
+    assert.ok(pack.manifest !== null, name);
+    const whole = { manifest: pack.manifest, objects: pack.objects };
+    const path = `${tested.folder}/waiting.runpack`;
+    await Deno.writeFile(path, await archiveOf(whole, new Map()).bytes());
+    const page = await tested.browser.open(tested.page);
+    const keys = request?.trusted_keys ?? null;
+    await page.evaluate(`document.getElementById('keys').value = ${JSON.stringify((keys ?? []).join("\n"))}`);
+    await page.choose("file", [path]);
+    const here = await examineHere(whole, { trusted_keys: keys?.map((key) => Uint8Array.fromBase64(key)) ?? null });
+    assert.equal(await reportOf(page), here.report.report_identity, name);
+    assert.equal(await page.evaluate("document.getElementById('result').dataset.verdict"), here.verdict_identity, name);
+    const text = await textOf(page);
+    for (const reason of Object.values(violates)) assert.ok(text.includes(reason), `${name}: ${reason}`);
+    if (name.startsWith("withheld")) assert.ok(text.includes("ci-2 stated a value that is not shown for c"), name);
+    if (name !== "a run whose people approve, refuse and withdraw") continue;
+    for (const said of ["ci-2 refused c: 9", "ci-1 withdrew its statement on c", "Too early"]) {
+      assert.ok(text.includes(said), `${name}: ${said}`);
+    }
+    if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/waiting.png`);
   }
 });
 

@@ -11,7 +11,8 @@ import { requirementText } from "../../law/requirement_text.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
-import { absenceText, gapText, instantText } from "../../runpack/view/words.ts";
+import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
+import { absenceText, cut, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";
@@ -121,7 +122,8 @@ function parameterLines(genesis: RunCreatedBody["genesis"]): string[] {
   return genesis.parameters.map((one) => `         ${parametersText({ parameters: [one] })}`);
 }
 
-function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): string[] {
+function showRecord(view: PackView, viewed: ViewedRecord, colour: boolean): string[] {
+  const { record } = viewed;
   const at = instantText(record.acceptance_time.accepted_audit_instant);
   const head = (what: string): string => `  ${`${record.revision}`.padStart(5)}  ${at}  ${what}`;
   const by = `by ${shown(record.attribution.principal)}`;
@@ -143,11 +145,27 @@ function showRecord(view: PackView, { record }: ViewedRecord, colour: boolean): 
       ];
     }
     case "artifact_submitted": {
+      const statement = showStatement(view, viewed);
+      if (statement !== null) return [head(`${statement} ${by}`), ...detailLines(viewed)];
       const { content_type, content_hash, scope } = record.body;
       const where = scope.kind === "run_wide" ? "" : ` to ${shown(scope.stage_id)}`;
       return [head(`submitted ${shown(content_type)} sha256 ${content_hash.value.slice(0, 12)}…${where} ${by}`)];
     }
   }
+}
+
+/** A submission of evidence in words; null for any other record. */
+function showStatement(view: PackView, viewed: ViewedRecord): string | null {
+  const verb = statementVerb(view, viewed);
+  const body = evidenceBody(viewed.record);
+  if (verb === null || body === null) return null;
+  const value = viewed.statement?.value ?? null;
+  const said = value === null ? "" : `: ${cut(shown(canonicalize(value.value)), VALUE_CHARACTERS)}`;
+  return `${shown(body.evidence.signature.key_id)} ${verb} ${shown(body.evidence.condition_id)}${said},`;
+}
+
+function detailLines(viewed: ViewedRecord): string[] {
+  return statementDetails(viewed).map((one) => `${" ".repeat(11)}${shown(one)}`);
 }
 
 /** Lists each condition of a decision with its evidence. */
@@ -166,7 +184,7 @@ function showTrace(view: PackView, body: StageEvaluatedBody, colour: boolean): s
 }
 
 function itemText(view: PackView, item: RecordedEvidence): string {
-  const source = item.provider_id === undefined ? "caller" : `provider ${shown(item.provider_id)}`;
+  const source = item.provider_id === undefined ? callerText(view, item) : `provider ${shown(item.provider_id)}`;
   const counts = item.qualified ? "" : ` — did not count: ${item.reason ?? item.error?.code ?? "error"}`;
   const signed = item.signature === undefined ? "" : `, signed by ${shown(item.signature.key_id)}`;
   return `${shown(item.item_id)} from ${source}: ${valueText(view, item)}${signed}${counts}`;

@@ -8,6 +8,7 @@ import {
   PRIMITIVES,
 } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { playWaiting } from "../../../tests/simulation/runpack_waiting.ts";
 import { type PackView, viewPack } from "../material_view.ts";
 import { policyHash, renderDocument } from "./page.ts";
 import { STYLE } from "./style.ts";
@@ -46,6 +47,30 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   }
   assert.equal(page.match(/class="status (satisfied|unavailable)"/g)?.length, 29);
   assert.ok(page.includes("Nothing contradicts this runpack."));
+});
+
+Deno.test("renderDocument() shows statements, refusals and withdrawals in words", async () => {
+  const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, "");
+  const text = textOf(await pageOf(await packOf(playWaiting())));
+  for (
+    const said of [
+      "ci-1 stated a value that satisfies c: 1",
+      "ci-1 withdrew its statement on c",
+      "Too early",
+      "Now it is fine",
+      "ci-2 refused c: 9",
+      "signed at revision 8, observed 2025-10-09T08:53:20.009Z",
+      "valid until 2025-10-09T08:54:20.000Z",
+      "submission of revision 7, signed by ci-2",
+    ]
+  ) {
+    assert.ok(text.includes(said), said);
+  }
+  const run = playWaiting();
+  const hidden = textOf(await pageOf(await packOf(run, run.records.length, { withheld_conditions: ["c"] })));
+  assert.ok(hidden.includes("ci-2 stated a value that is not shown for c"));
+  assert.ok(hidden.includes("comment not shown"));
+  assert.ok(!hidden.includes("Too early") && !hidden.includes("refused c"));
 });
 
 Deno.test("renderDocument() loads nothing and runs nothing: its policy allows its own style and no more", async () => {

@@ -6,15 +6,10 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import type {
-  RecordedEvidence,
-  RunCreatedBody,
-  RunRecord,
-  StageEvaluatedBody,
-  StageOpenedBody,
-} from "../../run/types.ts";
+import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody, StageOpenedBody } from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
+import { callerText, evidenceBody, statementDetails, statementVerb } from "./statements.ts";
 import { absenceText, counted, cut, instantText } from "./words.ts";
 
 /** Characters of a value that are shown. */
@@ -35,7 +30,8 @@ export function renderTimeline(view: PackView, most: number): Markup {
   );
 }
 
-function renderRecord(view: PackView, { record, record_id }: ViewedRecord): Markup {
+function renderRecord(view: PackView, viewed: ViewedRecord): Markup {
+  const { record, record_id } = viewed;
   const { revision, acceptance_time, attribution, operation } = record;
   return element(
     "li",
@@ -49,7 +45,7 @@ function renderRecord(view: PackView, { record, record_id }: ViewedRecord): Mark
     element(
       "div",
       { class: "what" },
-      summaryOf(record),
+      summaryOf(view, viewed),
       element(
         "p",
         { class: "by" },
@@ -64,7 +60,8 @@ function renderRecord(view: PackView, { record, record_id }: ViewedRecord): Mark
   );
 }
 
-function summaryOf(record: RunRecord): Markup {
+function summaryOf(view: PackView, viewed: ViewedRecord): Markup {
+  const { record } = viewed;
   const headline = (...content: readonly Content[]): Markup => element("h3", {}, ...content);
   switch (record.record_kind) {
     case "run_created":
@@ -78,6 +75,8 @@ function summaryOf(record: RunRecord): Markup {
       return headline("Evaluated ", element("b", {}, stage_id), `, attempt ${attempt_number}: `, verdict, done);
     }
     case "artifact_submitted": {
+      const verb = statementVerb(view, viewed);
+      if (verb !== null) return renderStatement(viewed, verb);
       const { content_type, scope, content_hash } = record.body;
       const where = scope.kind === "run_wide" ? "" : ` to ${scope.stage_id}`;
       return all(
@@ -86,6 +85,25 @@ function summaryOf(record: RunRecord): Markup {
       );
     }
   }
+}
+
+/** A submission of evidence: who states what of which condition. */
+function renderStatement(viewed: ViewedRecord, verb: string): Markup {
+  const body = evidenceBody(viewed.record);
+  if (body === null) return all();
+  const { condition_id, signature } = body.evidence;
+  const value = viewed.statement?.value ?? null;
+  return all(
+    element(
+      "h3",
+      { class: "statement" },
+      element("b", {}, signature.key_id),
+      ` ${verb} `,
+      element("b", {}, condition_id),
+      value === null ? "" : all(": ", element("code", {}, cut(canonicalize(value.value), VALUE_CHARACTERS))),
+    ),
+    ...statementDetails(viewed).map((one) => element("p", { class: "by" }, one)),
+  );
 }
 
 /** The values that the start of the run gave. */
@@ -148,7 +166,9 @@ function renderDecision(view: PackView, body: StageEvaluatedBody): Markup {
 }
 
 function itemCells(view: PackView, item: RecordedEvidence): readonly Content[] {
-  const source = item.provider_id === undefined ? "caller" : `${item.provider_id} / ${item.binding_id ?? ""}`;
+  const source = item.provider_id === undefined
+    ? callerText(view, item)
+    : `${item.provider_id} / ${item.binding_id ?? ""}`;
   const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
   const anchored = item.anchor === undefined ? "" : `, anchored as ${item.anchor.anchor_type}`;
   const counts = item.qualified ? "yes" : `no: ${item.reason ?? item.error?.code ?? "error"}`;

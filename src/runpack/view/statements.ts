@@ -1,0 +1,59 @@
+/**
+ * Evidence that waits in words: who stated, refused or withdrew what.
+ *
+ * @module
+ */
+
+import { FALSE, TRUE } from "../../law/value/truth.ts";
+import type { RecordedEvidence, RunRecord, SubmittedEvidence } from "../../run/types.ts";
+import type { PackView, ViewedRecord } from "../material_view.ts";
+import { instantText } from "./words.ts";
+
+type Submission = Extract<RunRecord, { record_kind: "artifact_submitted" }>["body"];
+
+/** What a submission of evidence does with its condition, as a verb; null for any other submission. */
+export function statementVerb({ law }: Pick<PackView, "law">, { record, statement }: ViewedRecord): string | null {
+  const body = evidenceBody(record);
+  if (body === null) return null;
+  const { condition_id, value_identity } = body.evidence;
+  if (value_identity === null) return "withdrew its statement on";
+  const value = statement?.value ?? null;
+  if (value === null) return "stated a value that is not shown for";
+  switch (law.conditionIndex.get(condition_id)?.judge(value, body.time_source.reading_unix_millis)) {
+    case TRUE:
+      return "stated a value that satisfies";
+    case FALSE:
+      return "refused";
+    default:
+      return "stated a value that does not decide";
+  }
+}
+
+/** What else a submission of evidence says: what its signer saw, its times and its comment. */
+export function statementDetails({ record, statement }: ViewedRecord): readonly string[] {
+  const body = evidenceBody(record);
+  if (body === null) return [];
+  const { seen_head, observed_at, valid_until, comment_hash } = body.evidence;
+  return [
+    `signed at revision ${seen_head.revision}, observed ${instantText(observed_at)}`,
+    ...valid_until === undefined ? [] : [`valid until ${instantText(valid_until)}`],
+    ...comment_hash === undefined ? [] : [statement?.comment ?? "comment not shown"],
+  ];
+}
+
+/** The body of a record that submits evidence; null for any other record. */
+export function evidenceBody(record: RunRecord): Submission & { readonly evidence: SubmittedEvidence } | null {
+  if (record.record_kind !== "artifact_submitted") return null;
+  const { evidence } = record.body;
+  return evidence === undefined ? null : { ...record.body, evidence };
+}
+
+/** Where an item of evidence comes from, if no provider gave it. */
+export function callerText(
+  { revisionOf }: Pick<PackView, "revisionOf">,
+  { submission_record_id }: RecordedEvidence,
+): string {
+  if (submission_record_id === undefined) return "caller";
+  const revision = revisionOf(submission_record_id);
+  return revision === undefined ? "submission" : `submission of revision ${revision}`;
+}
