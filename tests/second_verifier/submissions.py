@@ -6,7 +6,8 @@ import records
 import values
 from canonical_json import canonical_bytes
 from identities import sha256
-from shapes import anything, closed, identifier, identity, integer, one_of, or_null, text
+from shapes import anything, closed, identity, integer, one_of, or_null, text
+from values import utf8_bytes
 
 CONTENT_TYPE = "application/vnd.gate.evidence+json"
 CHANNEL = "accepted_submission"
@@ -14,15 +15,15 @@ AHEAD_MILLIS = 60_000
 KEYS_PER_CONDITION, STATEMENTS_PER_STAGE = 64, 4096
 
 
-def _comment(value):
-    return isinstance(value, str) and 1 <= len(value.encode("utf-8", "surrogatepass")) <= 4096
+def _sized(most):
+    return lambda value: isinstance(value, str) and 1 <= utf8_bytes(value) <= most
 
 
 _payload = closed({
-    "condition_id": identifier, "value": or_null(closed({"value": anything, "value_type": one_of(*values.TYPES)})),
+    "condition_id": _sized(256), "value": or_null(closed({"value": anything, "value_type": one_of(*values.TYPES)})),
     "observed_at": integer(0), "seen_head": closed({"record_id": identity, "revision": integer(1)}),
-    "signature": closed({"scheme": one_of("ed25519"), "key_id": identifier, "signature": text}),
-}, {"valid_until": integer(0), "comment": _comment})
+    "signature": closed({"scheme": one_of("ed25519"), "key_id": _sized(256), "signature": text}),
+}, {"valid_until": integer(0), "comment": _sized(4096)})
 
 
 class Rejected(Exception):
