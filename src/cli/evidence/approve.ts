@@ -172,7 +172,8 @@ async function findQuestion(
     return conditionsOf(law, named).filter((one) =>
       acceptsKey(one, keyId) && (flags.condition === undefined || one.condition_id === flags.condition)
     ).map((condition): Question => ({
-      run: shownRun,
+      // From the law, which the statement names.
+      run: { ...shownRun, scenario_id: law.scenario_id },
       law,
       stage: { ...stage, stage_open_record_id },
       attempt: state.recent_attempts.findLast((one) => one.stage_id === stage_id),

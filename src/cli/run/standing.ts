@@ -4,6 +4,7 @@
  * @module
  */
 
+import { identify } from "../../canonical/identity.ts";
 import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -11,9 +12,11 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
 import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
+import { sha256 } from "./fold_state.ts";
 import { readHistory } from "./history.ts";
 
 /** Where a run stands. */
@@ -31,13 +34,21 @@ export interface RunStanding {
   readonly attempts: readonly LastAttempt[];
 }
 
-/** The law of a run, by `scenarios_get`. */
+/**
+ * The law of a run, by `scenarios_get`. Its identity is computed here, so that a server cannot show one law and name
+ * another.
+ *
+ * @throws {CliError} `refused`
+ */
 export async function readLaw(session: ToolSession, namespaceId: number, identity: string): Promise<ScenarioLaw> {
   const answer = await mustCall(session, "scenarios_get", {
     namespace_id: namespaceId,
     scenario_law_identity: identity,
   });
-  return answer["law"] as unknown as ScenarioLaw;
+  const law = answer["law"] ?? null;
+  if (identify(sha256, "scenario-law", law) === identity) return law as unknown as ScenarioLaw;
+  const message = `Cannot use the law of the server: it is not law "${identity}"`;
+  throw new CliError("refused", message, null, EXIT.verificationFailed);
 }
 
 /** Reads where a run stands. */
