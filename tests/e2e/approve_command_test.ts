@@ -100,6 +100,13 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     const pack = ["--namespace", "2", "--run", run, "--archive", "run.runpack"];
     const exported = await gate(folder, "runpack", "export", ...pack);
     assert.equal(exported.code, 0, exported.stderr);
+    const shownPack = (await gate(folder, "runpack", "show", "run.runpack")).stdout;
+    assert.match(shownPack, /alice stated a value that satisfies approved: true, by stdio\n.*\n +Looks fine\n/);
+    assert.match(shownPack, /bob refused approved: false, by stdio\n/);
+    assert.match(shownPack, /alice withdrew its statement on approved, by stdio\n/);
+    const history = (await gate(folder, "history", run)).stdout;
+    assert.match(history, /alice signed a value for approved, with a comment +stdio\n/);
+    assert.match(history, /alice withdrew its statement on approved +stdio\n/);
     const verified = await gate(folder, "runpack", "verify", "run.runpack");
     assert.equal(verified.code, 0, verified.stdout + verified.stderr);
     const replayed = await gate(folder, "replay", "run.runpack", "--law", "other.yaml");

@@ -6,7 +6,7 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import type { RunRecord } from "../../run/types.ts";
+import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import { instantText } from "../../runpack/view/words.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -73,8 +73,16 @@ function describeRecord(record: RunRecord): string {
       return `evaluated ${shown(stage_id)}, attempt ${attempt_number}: ${outcome}${done}`;
     }
     case "artifact_submitted": {
-      const { content_type, scope } = record.body;
+      const { content_type, scope, evidence } = record.body;
+      if (evidence !== undefined) return describeStatement(evidence);
       return `submitted ${shown(content_type)}${scope.kind === "run_wide" ? "" : ` to ${shown(scope.stage_id)}`}`;
     }
   }
+}
+
+/** A signed statement in a few words. A record has the identity of the value, and not the value. */
+function describeStatement({ condition_id, value_identity, comment_hash, signature }: SubmittedEvidence): string {
+  const what = value_identity === null ? "withdrew its statement on" : "signed a value for";
+  const comment = comment_hash === undefined ? "" : ", with a comment";
+  return `${shown(signature.key_id)} ${what} ${shown(condition_id)}${comment}`;
 }
