@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { encodeBase64 } from "../../src/canonical/base64.ts";
+import { readJson } from "../../src/canonical/scan.ts";
+import type { Editable } from "../simulation/law_specs.ts";
 import { examineRunpack } from "../../src/runpack/verify/verify.ts";
 import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify/types.ts";
 import { PROCEDURES } from "../../src/run/types.ts";
@@ -20,7 +22,7 @@ import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playParametersRun } from "../simulation/pack_vectors/parameters_run.ts";
-import { playWaiting } from "../simulation/runpack_waiting.ts";
+import { playWaiting, policyRuns } from "../simulation/runpack_waiting.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
@@ -203,6 +205,21 @@ Deno.test("two verifiers agree on every forgery", async () => {
     await compare(second, await packOf(playOneKey(procedure)), {}, `one key, ${procedure}`);
     await compare(second, pack, {}, `one key, ${procedure} as gate-kernel-2`);
   }
+});
+
+Deno.test("two verifiers agree on evidence that waited, under every policy and around its end", async () => {
+  await using second = new SecondVerifier();
+  const trusted_keys = [Uint8Array.fromBase64(KEY_1.public_key)];
+  const outcomes = new Set<string>();
+  for (const [name, run] of policyRuns()) {
+    const { body: { trace: [line] } } = readJson(run.records.at(-1)?.record ?? "") as Editable;
+    outcomes.add([line.value, line.reason].filter(Boolean).join(" "));
+    for (const withheld_conditions of [[], ["c"]]) {
+      const pack = await packOf(run, run.records.length, { withheld_conditions });
+      await compare(second, pack, { trusted_keys }, `${name}, withheld ${withheld_conditions}`);
+    }
+  }
+  assert.deepEqual([...outcomes].sort(), ["true", "unknown disagreement", "unknown error", "unknown unqualified"]);
 });
 
 Deno.test("two verifiers agree on packs of which a value is absent, honest and forged", async () => {

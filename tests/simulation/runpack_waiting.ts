@@ -4,10 +4,13 @@
  * @module
  */
 
+import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
+import type { JsonValue } from "../../src/canonical/json.ts";
 import type { TypedValue } from "../../src/law/value/types.ts";
 import { hashValue } from "../../src/run/evidence.ts";
 import {
+  callerItem,
   createCommand,
   evaluateCommand,
   int,
@@ -15,9 +18,11 @@ import {
   KEY_2,
   NOW,
   openCommand,
+  presented,
   SHA256,
   type TestKey,
 } from "./kernel_fixture.ts";
+import { signatureOf } from "./pack_vectors/acquired.ts";
 import { type PlayedRun, playRun, type RunMove } from "./runpack_run.ts";
 import { evidenceCommand, PEOPLE, signedPayload, type StatementChanges, waitingLaw } from "./waiting_fixture.ts";
 
@@ -73,3 +78,67 @@ export function playSwappedValue(): PlayedRun {
 
 /** The revision of the last submission; the last evaluation follows it. */
 export const LAST_SUBMISSION = 9;
+
+/** The moves of a run under a policy: what the call adds of its own, and when the evaluation is. */
+interface PolicyRun {
+  readonly policy: Readonly<Record<string, JsonValue>>;
+  /** The value of a signed item of the call; null for no item. */
+  readonly called: number | null;
+  /** The reading of the evaluation, milliseconds after the first record. */
+  readonly evaluated: number;
+}
+
+/** Runs of one evaluation under policies that judge evidence that waited differently, at times around its end. */
+export function* policyRuns(): Generator<readonly [name: string, run: PlayedRun]> {
+  const ages: readonly JsonValue[] = [{ freshness: "NotRequired" }, {
+    freshness: "MaximumAge",
+    maximum_age_millis: 500,
+  }];
+  for (const independence of ["not_required", "distinct_acquisition", "distinct_provider"]) {
+    for (const freshness of ages) {
+      for (const combination of ["AnyQualifying", "AllQualifyingAgree"]) {
+        for (const called of [null, 1, 2]) {
+          for (const evaluated of [-70_000, 100, 600, 1001]) {
+            const policy = { independence, freshness, combination: { combination } };
+            yield [
+              canonicalize({ ...policy, called, evaluated }),
+              playPolicy({ policy, called, evaluated }),
+            ];
+          }
+        }
+      }
+    }
+  }
+}
+
+function playPolicy({ policy, called, evaluated }: PolicyRun): PlayedRun {
+  const law = waitingLaw(policy);
+  const schema_identity = identify(SHA256, "schema", {});
+  const moves: readonly RunMove[] = [
+    (_law, state, operation) => openCommand(operation, state.head, "s"),
+    says(KEY_1, { value: HOLDS, valid_until: NOW + 1000 }),
+    (_law, state, operation) => {
+      const observed_at = NOW + 1;
+      const scene = { law, state, stage_id: "s" };
+      const value = int(called ?? 0);
+      const signature = signatureOf(scene, presented("c", value, { observed_at }), {
+        value: value.value,
+        observed_at,
+        signs: [KEY_1, 3],
+      });
+      const item = callerItem("c", value, { observed_at, ...signature === null ? {} : { signature } });
+      return evaluateCommand(operation, state.head, "s", {
+        submitted_values: VALUES,
+        caller_evidence: called === null ? [] : [item],
+      });
+    },
+  ];
+  return playRun({
+    law,
+    environment: PEOPLE,
+    start: createCommand({ schemas: [{ schema_id: "release", version: "1", schema_identity }] }),
+    moves,
+    clock: (move) => move === 2 ? evaluated : move,
+    artifacts: [{ kind: "schema", identity: schema_identity, body: "{}" }],
+  });
+}
