@@ -1,6 +1,9 @@
 /** The first screen of the README, line by line as a reader would type it. */
 import assert from "node:assert/strict";
+import type { ScenarioLaw } from "@/law/types.ts";
+import { parse as parseYaml } from "yaml";
 import { gate, inFolder } from "./gate_command.ts";
+import { drawPicture, type Side } from "./readme_picture.ts";
 
 const CHECKOUT = new URL("../../", import.meta.url).pathname;
 const EXAMPLES = "docs/examples";
@@ -41,4 +44,57 @@ Deno.test("the first screen of the README shows what its commands print, with th
       assert.equal(code, EXIT_CODES[index], text);
       assert.ok(withoutRuns(stdout).startsWith(withoutRuns(printed[index]?.text ?? "none")), stdout);
     }
+  }));
+
+interface ConditionValue {
+  readonly condition_id: string;
+  readonly value: { readonly value: string | number };
+}
+
+interface RunAnswer {
+  readonly result: {
+    readonly stages: readonly { readonly stage_id: string; readonly classification: string }[];
+    readonly last_attempts: readonly { readonly causes: readonly { readonly condition_id: string }[] }[];
+  };
+}
+
+/** Runs the law with a file of evidence, and gives the side of the picture that shows the answer. */
+async function readSide(folder: string, evidence: string): Promise<Side> {
+  const path = `${CHECKOUT}${EXAMPLES}/first_gate/`;
+  const key = ["--parameter", "commit=4f2a9c1", "--run-key", "4f2a9c1", "--evidence", `${path}${evidence}`, "--json"];
+  const { code, stdout } = await gate(folder, "run", `${path}release.yaml`, ...key);
+  const { stages, last_attempts } = (JSON.parse(stdout) as RunAnswer).result;
+  const given = parseYaml(await Deno.readTextFile(`${path}${evidence}`)) as readonly ConditionValue[];
+  const isOpen = stages.every(({ classification }) => classification === "complete");
+  const causes = last_attempts.flatMap((attempt) => attempt.causes.map(({ condition_id }) => condition_id));
+  return {
+    title: isOpen ? "The gate opens" : "The gate stays closed",
+    color: isOpen ? "#14693a" : "#9a2b1f",
+    lines: [
+      `evidence: ${given.map(({ condition_id, value }) => `${condition_id} ${value.value}`).join(", ")}`,
+      isOpen ? "every condition is true" : `why: ${causes.join(", ")} is false`,
+      `exit code ${code}`,
+    ],
+    standingOf: (stageId) => {
+      if (stageId === null) {
+        return isOpen ? { state: "complete", words: "reached" } : { state: "blocked", words: "not reached" };
+      }
+      const stage = stages.find(({ stage_id }) => stage_id === stageId);
+      return stage?.classification === "complete"
+        ? { state: "complete", words: "complete" }
+        : { state: "open", words: "open, attempt 1 was false" };
+    },
+  };
+}
+
+Deno.test('the picture of the README is what gate answers and draws; "-- --rewrite" writes it', () =>
+  inFolder(async (folder) => {
+    const built = await gate(folder, "scenario", "build", `${CHECKOUT}${EXAMPLES}/first_gate/release.yaml`);
+    const law = JSON.parse(built.stdout) as ScenarioLaw;
+    const sides = [await readSide(folder, "two_tests_failed.yaml"), await readSide(folder, "all_tests_passed.yaml")];
+    const summary = sides.map(({ title, lines }) => `${title}: ${lines.join("; ")}`).join(". ");
+    const file = `${CHECKOUT}${EXAMPLES}/first_gate/closed_then_open.svg`;
+    const drawn = drawPicture(law, sides, summary);
+    if (Deno.args.includes("--rewrite")) await Deno.writeTextFile(file, drawn);
+    assert.equal(await Deno.readTextFile(file), drawn);
   }));

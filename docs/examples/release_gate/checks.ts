@@ -10,7 +10,7 @@ import { fromFileUrl, inheritedEnvironment } from "./environment.ts";
 export const CHECKOUT = fromFileUrl(new URL("../../../", import.meta.url));
 
 /** No check may take longer, milliseconds. */
-const CHECK_TIMEOUT = 120_000;
+const CHECK_TIMEOUT = 600_000;
 
 /** How a command ended; a null exit code says that it could not be run to its end, so that nothing is known. */
 export interface CommandEnd {
