@@ -1,6 +1,7 @@
-/** The first screen of the README, line by line as a reader would type it. */
+/** The README as a reader uses it: its commands line by line, its picture, its blocks and links for clients. */
 import assert from "node:assert/strict";
 import type { ScenarioLaw } from "@/law/types.ts";
+import { parse as parseToml } from "smol-toml";
 import { parse as parseYaml } from "yaml";
 import { gate, inFolder } from "./gate_command.ts";
 import { drawPicture, type Side } from "./readme_picture.ts";
@@ -8,10 +9,19 @@ import { drawPicture, type Side } from "./readme_picture.ts";
 const CHECKOUT = new URL("../../", import.meta.url).pathname;
 const EXAMPLES = "docs/examples";
 
-/** The blocks of a page before a heading, with their languages. */
-function blocksBefore(page: string, heading: string): { readonly language: string; readonly text: string }[] {
-  const screen = page.slice(0, page.indexOf(heading));
-  return [...screen.matchAll(/^```(\w+)\n([^]*?)\n```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+/** The part of a page from a heading to the next one of the same level. */
+function sectionOf(page: string, heading: string): string {
+  const start = page.indexOf(`\n## ${heading}\n`) + 1;
+  assert.ok(start > 0, heading);
+  return page.slice(start, page.indexOf("\n## ", start));
+}
+
+/** The blocks of a section, with their languages. */
+function blocksOf(section: string): { readonly language: string; readonly text: string }[] {
+  return [...section.matchAll(/^```(\w+)\n([^]*?)\n```$/gm)].map(([, language = "", text = ""]) => ({
+    language,
+    text,
+  }));
 }
 
 /** A text without the ids of runs, which are random. */
@@ -22,10 +32,10 @@ function withoutRuns(text: string): string {
 /** The exit codes of the commands, in order. */
 const EXIT_CODES = [3, 0, 0, 6];
 
-Deno.test("the first screen of the README shows what its commands print, with their exit codes", () =>
+Deno.test("the first gate of the README shows what its commands print, with their exit codes", () =>
   inFolder(async (folder) => {
     const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
-    const blocks = blocksBefore(page, "\n## Try it");
+    const blocks = blocksOf(sectionOf(page, "A first gate"));
     const [law] = blocks;
     assert.equal(`${law?.text}\n`, await Deno.readTextFile(`${CHECKOUT}${EXAMPLES}/first_gate/release.yaml`));
     await Deno.mkdir(`${folder}/${EXAMPLES}/agent_task`, { recursive: true });
@@ -98,3 +108,48 @@ Deno.test('the picture of the README is what gate answers and draws; "-- --rewri
     if (Deno.args.includes("--rewrite")) await Deno.writeTextFile(file, drawn);
     assert.equal(await Deno.readTextFile(file), drawn);
   }));
+
+/** Lines of a screen, at the width of a code host. */
+const SCREEN_LINES = 40;
+
+Deno.test("the first install block of the README comes before the third screen", async () => {
+  const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
+  const before = page.slice(0, page.indexOf("gate init\ngate doctor"));
+  assert.ok(before.split("\n").length <= 2 * SCREEN_LINES);
+});
+
+Deno.test("every block and link for clients in the README starts gate serve", async () => {
+  const section = sectionOf(await Deno.readTextFile(`${CHECKOUT}README.md`), "Install");
+  const linked = { command: "gate", args: ["serve"] };
+  const [visual = "", cursor = ""] = [...section.matchAll(/\]\((https:[^)]+)\)/g)].map(([, link]) => link ?? "");
+  const [visualScheme = "", cursorScheme = ""] = section.match(/^(vscode|cursor):.*$/gm) ?? [];
+  assert.deepEqual(JSON.parse(new URL(visual).searchParams.get("config") ?? ""), linked);
+  assert.deepEqual(JSON.parse(decodeURIComponent(visualScheme.split("?")[1] ?? "")), { name: "gate", ...linked });
+  for (const link of [cursor, cursorScheme]) {
+    assert.deepEqual(JSON.parse(atob(new URL(link).searchParams.get("config") ?? "")), linked);
+  }
+
+  const configured = ["serve", "--config"];
+  const starts = blocksOf(section).filter(({ language }) => language === "json" || language === "toml").map((block) => {
+    const settings = (block.language === "json" ? JSON.parse(block.text) : parseToml(block.text)) as ClientSettings;
+    return settings.mcpServers ?? settings.servers ?? settings.context_servers ?? settings.mcp_servers;
+  });
+  const [remote, ...local] = starts.map((servers) => servers?.gate).sort((a, b) =>
+    (a?.args ? 1 : 0) - (b?.args ? 1 : 0)
+  );
+  assert.equal(remote?.args, undefined);
+  assert.equal(local.length, 5);
+  for (const server of local) assert.deepEqual(server?.args?.slice(-3, -1), configured);
+});
+
+interface ServerSettings {
+  readonly gate: { readonly args?: readonly string[] };
+}
+
+/** The settings of a client: each names the servers differently. */
+interface ClientSettings {
+  readonly mcpServers?: ServerSettings;
+  readonly servers?: ServerSettings;
+  readonly context_servers?: ServerSettings;
+  readonly mcp_servers?: ServerSettings;
+}
