@@ -15,6 +15,8 @@ export const LINE_CHARACTERS_MAX = 140;
 /** Everything that may stand at the top of the tree. */
 export const TOP_LEVEL = [
   ".ci",
+  // Code hosts look for issue templates only here.
+  ".github",
   ".gitignore",
   "LICENSE",
   "README.md",
