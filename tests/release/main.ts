@@ -115,6 +115,17 @@ async function lastCommit(): Promise<readonly [string, number]> {
   return [commit, Number(seconds)];
 }
 
+/**
+ * The files of a checkout that differ from its last commit, as `git status` names them. A release of them would have a provenance that
+ * names a commit without them.
+ */
+export async function uncommittedFiles(checkout: string): Promise<readonly string[]> {
+  const args = ["status", "--porcelain", "--untracked-files=all"];
+  const { success, stdout } = await new Deno.Command("git", { args, cwd: checkout, stderr: "inherit" }).output();
+  if (!success) throw new Error("Cannot release: this is not a checkout of git");
+  return new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "").map((line) => line.slice(3));
+}
+
 async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
@@ -133,6 +144,12 @@ async function main(args: string[]): Promise<number> {
     const known = PLATFORMS.map(({ target }) => target).join(", ");
     console.error(`Usage: deno task release OUTPUT --key FILE [--target TARGET]...; targets are ${known}`);
     return 2;
+  }
+  const [uncommitted, ...others] = await uncommittedFiles(ROOT);
+  if (uncommitted !== undefined) {
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    console.error(`Cannot release: ${uncommitted}${more} differ from the last commit, which the provenance names`);
+    return 1;
   }
   await writeRelease({
     output: fromCaller(output),
