@@ -155,6 +155,12 @@ Deno.test("gate key trust keeps one id for one key, and gate serve names both id
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
     assert.equal((await gate(folder, "key", "create", "a.key")).code, 0);
     assert.equal((await gate(folder, "key", "create", "b.key")).code, 0);
+    await Deno.copyFile(join(folder, "a.key.pub"), join(folder, "c.key.pub"));
+    assert.match(
+      (await gate(folder, "key", "create", "c.key")).stderr,
+      /Cannot write ".*c\.key\.pub": it exists already/,
+    );
+    await assert.rejects(Deno.stat(join(folder, "c.key")), Deno.errors.NotFound);
     const trust = (file: string, name: string): Promise<Ended> => gate(folder, "key", "trust", file, "--name", name);
     assert.equal((await trust("a.key.pub", "alice")).code, 0);
     assert.equal((await trust("a.key.pub", "alice")).code, 0, "the same again");

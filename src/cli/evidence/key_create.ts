@@ -29,7 +29,13 @@ export async function runKeyCreate(file: string, options: KeyCreateOptions): Pro
   );
   await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => fail(dirname(path), error));
   await writeNew(path, private_pem, 0o600);
-  await writeNew(publicPath, public_text, 0o644);
+  try {
+    await writeNew(publicPath, public_text, 0o644);
+  } catch (error) {
+    // A private key beside the public key of another pair would sign what that key does not verify.
+    await Deno.remove(path);
+    throw error;
+  }
   if (options.json === true) {
     writeResult("key create", { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() });
   } else {
