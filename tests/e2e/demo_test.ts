@@ -1,6 +1,6 @@
 /** The demo from a cache that holds only the packages which a reader downloads at the first run. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { MEGABYTES_MAX, PACKAGES_MAX } from "../../docs/examples/release_gate/demo.ts";
 import { inFolder } from "./gate_command.ts";
 
@@ -81,9 +81,10 @@ Deno.test("the demo gates the release of the checkout with at most 30 packages a
     const { npmPackages } = JSON.parse(text.decode((await deno(["info", "--json", "main.ts"])).stdout)) as ModuleGraph;
     const needed = Object.values(npmPackages).filter(({ name }) => PACKAGES.includes(name));
     assert.equal(needed.length, PACKAGES.length);
+    const { npmCache } = JSON.parse(text.decode((await deno(["info", "--json"])).stdout)) as { npmCache: string };
     let bytes = 0;
     for (const { localPath } of needed) {
-      bytes += await copyFolder(localPath, join(folder, localPath.slice(localPath.lastIndexOf("/npm/"))));
+      bytes += await copyFolder(localPath, join(folder, "npm", relative(npmCache, localPath)));
     }
     const before = await packagesIn(join(folder, "npm"));
     assert.ok(before.length <= PACKAGES_MAX, `${before.length} packages`);
