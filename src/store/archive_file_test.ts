@@ -11,7 +11,7 @@ import {
   sha256,
 } from "../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
-import { checkStore } from "./check.ts";
+import { checkStore } from "./check/check.ts";
 import { migrateStore } from "./sqlite/open.ts";
 import { closeStores, openStores } from "./open.ts";
 

@@ -7,8 +7,8 @@
 import { dirname, join, resolve } from "node:path";
 
 import type { BackupOrder, BackupReply } from "./backup_worker.ts";
-import { checkStore } from "./check.ts";
-import type { CheckOptions, StoreCheckReport } from "./check_types.ts";
+import { checkStore } from "./check/check.ts";
+import type { CheckOptions, StoreCheckReport } from "./check/check_types.ts";
 import { fileReason } from "./file_reason.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
 

@@ -11,7 +11,7 @@ import {
   sha256,
 } from "../../tests/simulation/store_fixture.ts";
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
-import { checkStore } from "./check.ts";
+import { checkStore } from "./check/check.ts";
 import { closeStores, openStores } from "./open.ts";
 import {
   admits,

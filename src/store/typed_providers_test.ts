@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { makeSchema, makeTypedProvider, sha256 } from "../../tests/simulation/store_fixture.ts";
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
-import { checkStore } from "./check.ts";
+import { checkStore } from "./check/check.ts";
 import { backupStore } from "./backup.ts";
 import { closeStores, openStores } from "./open.ts";
 import { TYPED_VERSIONS_MAXIMUM, type TypedProviderState, type TypedProviderStore } from "./typed_provider_types.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 
 import { closeStores, openStores } from "../../src/store/open.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
-import type { StoreProblem } from "../../src/store/check_types.ts";
+import type { StoreProblem } from "../../src/store/check/check_types.ts";
 import { gate, inFolder } from "../e2e/gate_command.ts";
 import { fill } from "../simulation/store_damage.ts";
 import { sha256 } from "../simulation/store_fixture.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import { checkRows } from "../../src/store/check.ts";
+import { checkRows } from "../../src/store/check/check.ts";
 import { closeStores, openRows, openStores, type Stores } from "../../src/store/open.ts";
 import { type Ended, gate, inFolder } from "../e2e/gate_command.ts";
 import { startGate } from "../e2e/run_command_fixture.ts";

@@ -21,7 +21,7 @@ runOverPostgres(async () => {
 });
 
 await import("../../src/store/store_cases_test.ts");
-await import("../../src/store/archived_copy_test.ts");
+await import("../../src/store/copy/archived_copy_test.ts");
 await import("../../src/store/schema_registry_test.ts");
 await import("../../src/store/typed_providers_test.ts");
 await import("../../src/store/run_index_test.ts");

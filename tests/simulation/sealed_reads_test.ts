@@ -8,7 +8,7 @@ import { identifyCanonical } from "../../src/canonical/identity.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { HOST_PRIMITIVES, sha256 } from "../../src/evidence/host_primitives.ts";
 import { runKeyOf } from "../../src/run/command.ts";
-import { checkStore } from "../../src/store/check.ts";
+import { checkStore } from "../../src/store/check/check.ts";
 import { type Projections, projectRuns } from "../../src/store/projection.ts";
 import { type RunStore, StoreError } from "../../src/store/types.ts";
 import { BUILD, type Scene, scene, SUBMIT } from "../../src/tools/tests/outcome_case_fixture.ts";

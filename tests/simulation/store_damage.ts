@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { checkStore } from "../../src/store/check.ts";
+import { checkStore } from "../../src/store/check/check.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { sealLaw, sealSchema } from "../../src/store/seal.ts";
 import type { Append, SchemaRecord } from "../../src/store/types.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
-import { checkStore } from "../../src/store/check.ts";
+import { checkStore } from "../../src/store/check/check.ts";
 import { verifyRun } from "../../src/store/integrity.ts";
 import { closeStores, openStores } from "../../src/store/open.ts";
 import type { AppendResult, RunStore } from "../../src/store/types.ts";

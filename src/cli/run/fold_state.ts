@@ -15,7 +15,7 @@ import { fold } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import { readRecord } from "../../run/record.ts";
 import type { RunState } from "../../run/types.ts";
-import type { FoldedRecord } from "../../store/check_types.ts";
+import type { FoldedRecord } from "../../store/check/check_types.ts";
 
 /** SHA-256 as lower-case hex. */
 export function sha256(data: string | Uint8Array): string {

@@ -6,7 +6,7 @@
 
 import { loadConfig } from "../../config/load.ts";
 import { countOf } from "../../config/problems.ts";
-import type { StoreCheckReport } from "../../store/check_types.ts";
+import type { StoreCheckReport } from "../../store/check/check_types.ts";
 import type { StoreRows } from "../../store/store_rows.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
@@ -36,7 +36,7 @@ export async function runStoreCheck(name: string | undefined, options: StoreChec
 }
 
 async function check(rows: StoreRows, quiet: boolean): Promise<StoreCheckReport> {
-  const { checkRows } = await import("../../store/check.ts");
+  const { checkRows } = await import("../../store/check/check.ts");
   return await withProgress(quiet, (onProgress) => checkRows(rows, { sha256, fold: foldState, onProgress }));
 }
 

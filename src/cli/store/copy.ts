@@ -5,7 +5,7 @@
  */
 
 import { resolve } from "node:path";
-import type { CopyReport } from "../../store/copy.ts";
+import type { CopyReport } from "../../store/copy/copy.ts";
 import type { Stores } from "../../store/open.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { sha256 } from "../run/fold_state.ts";
@@ -67,7 +67,7 @@ function identityOf({ path, url }: StorageOptions): string {
 async function copy(storage: StorageOptions, target: NamedStore, quiet: boolean): Promise<Copy> {
   return await withRows(storage, (rows) =>
     withTarget(target, async (stores) => {
-      const { copyStore } = await import("../../store/copy.ts");
+      const { copyStore } = await import("../../store/copy/copy.ts");
       const report = await withProgress(quiet, (onProgress) => copyStore(rows, stores, { sha256, onProgress }));
       return { from: rows.name, to: storagesOf(target).map(nameOf), ...report };
     }));

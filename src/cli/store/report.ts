@@ -5,7 +5,7 @@
  */
 
 import { countOf } from "../../config/problems.ts";
-import type { StoreCounts, StoreProblem } from "../../store/check_types.ts";
+import type { StoreCounts, StoreProblem } from "../../store/check/check_types.ts";
 import { writeError } from "../terminal/output.ts";
 
 /** Runs long work; on a terminal, one line on standard error shows how far it is. */

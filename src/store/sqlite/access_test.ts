@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { sha256 } from "../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
-import { checkStore } from "../check.ts";
+import { checkStore } from "../check/check.ts";
 import { openStores } from "../open.ts";
 import { StoreError } from "../types.ts";
 import { explainAccess } from "./access.ts";

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
 import { backupStore } from "../backup.ts";
-import { checkStore } from "../check.ts";
+import { checkStore } from "../check/check.ts";
 import { closeStores, openStores } from "../open.ts";
 import { StoreError } from "../types.ts";
 import { openWriterConnection } from "./connection.ts";

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 import { checkArtifacts, checkLaws, checkOrphans, checkSchemas, checkTypedProviders } from "./check_rows.ts";
 import { checkRuns } from "./check_runs.ts";
 import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
-import type { StoreRows } from "./store_rows.ts";
+import type { StoreRows } from "../store_rows.ts";
 
 /**
  * Checks a store's file while other processes may use it.
@@ -17,7 +17,7 @@ import type { StoreRows } from "./store_rows.ts";
  * @throws {StoreError} As {@link checkRows}; where the file cannot be read as a store: `corrupt`, `version_unsupported`, `busy`, `io`
  */
 export async function checkStore(path: string, options: CheckOptions): Promise<StoreCheckReport> {
-  const rows = await (await import("./sqlite/store_rows.ts")).openSqliteRows(path);
+  const rows = await (await import("../sqlite/store_rows.ts")).openSqliteRows(path);
   try {
     return await checkRows(rows, options);
   } finally {

@@ -7,8 +7,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import { BoundedMap } from "./bounded_map.ts";
-import { attempt, checkStructure, startChecking } from "./check.ts";
+import { BoundedMap } from "../bounded_map.ts";
+import { attempt, checkStructure, startChecking } from "../check/check.ts";
 import {
   checkArtifacts,
   type CheckedSchema,
@@ -16,14 +16,14 @@ import {
   checkOrphans,
   checkSchemas,
   checkTypedProviders,
-} from "./check_rows.ts";
-import type { CheckOptions, StoreCounts, StoreProblem } from "./check_types.ts";
+} from "../check/check_rows.ts";
+import type { CheckOptions, StoreCounts, StoreProblem } from "../check/check_types.ts";
 import { copyRuns } from "./copy_runs.ts";
 import { type CopyCounts, type Copying, reporting } from "./copying.ts";
 import { copyArtifact, copyLaw } from "./copy_shared.ts";
-import type { Stores } from "./open.ts";
-import type { StoreRows } from "./store_rows.ts";
-import type { StoredTypedProvider, TypedProviderState } from "./typed_provider_types.ts";
+import type { Stores } from "../open.ts";
+import type { StoreRows } from "../store_rows.ts";
+import type { StoredTypedProvider, TypedProviderState } from "../typed_provider_types.ts";
 
 /** Laws and artifacts that runs do not ask the target for. */
 const COPIED_KEPT = 4096;

@@ -5,10 +5,10 @@
  */
 
 import type { Checking } from "./check_types.ts";
-import { integer, type Row, sealHolds, text } from "./sqlite/rows.ts";
-import { toEntry } from "./sqlite/run_index.ts";
-import { toTombstone, withArchived } from "./sqlite/tombstones.ts";
-import { type RunHead, StoreError } from "./types.ts";
+import { integer, type Row, sealHolds, text } from "../sqlite/rows.ts";
+import { toEntry } from "../sqlite/run_index.ts";
+import { toTombstone, withArchived } from "../sqlite/tombstones.ts";
+import { type RunHead, StoreError } from "../types.ts";
 
 /** An archived run, as its row has it. */
 interface ArchivedRow {

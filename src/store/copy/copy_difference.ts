@@ -6,9 +6,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import type { Head } from "../run/types.ts";
+import type { Head } from "../../run/types.ts";
 import type { Copying } from "./copying.ts";
-import type { RunHead, StoredReceipt, StoredRecord } from "./types.ts";
+import type { RunHead, StoredReceipt, StoredRecord } from "../types.ts";
 
 /**
  * The first difference between records and those of the target, which are hashed again when they are read; null where they are equal.

@@ -5,14 +5,14 @@
  * @module
  */
 
-import type { Head } from "../run/types.ts";
-import { type CheckedRun, checkRuns } from "./check_runs.ts";
+import type { Head } from "../../run/types.ts";
+import { type CheckedRun, checkRuns } from "../check/check_runs.ts";
 import { copyArchived } from "./copy_archived.ts";
 import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
-import { corruptRecord, toRecord } from "./sqlite/rows.ts";
-import type { RunHead, StoredRecord } from "./types.ts";
+import { corruptRecord, toRecord } from "../sqlite/rows.ts";
+import type { RunHead, StoredRecord } from "../types.ts";
 
 /** UTF-8 bytes of the records of a run that is read once and appended in one transaction. */
 const SMALL_RUN_BYTES = 1048576;

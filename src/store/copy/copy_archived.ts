@@ -10,10 +10,10 @@ import { isDeepStrictEqual } from "node:util";
 import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
-import { corruptRecord, integer, type Row, toArchivedReceipt } from "./sqlite/rows.ts";
-import { toEntry } from "./sqlite/run_index.ts";
-import { toTombstone } from "./sqlite/tombstones.ts";
-import type { ArchivedReceipt, ArchivedRun, RunHead } from "./types.ts";
+import { corruptRecord, integer, type Row, toArchivedReceipt } from "../sqlite/rows.ts";
+import { toEntry } from "../sqlite/run_index.ts";
+import { toTombstone } from "../sqlite/tombstones.ts";
+import type { ArchivedReceipt, ArchivedRun, RunHead } from "../types.ts";
 
 /** Copies an archived run without problems. */
 export function copyArchived(copying: Copying, run: RunHead, row: Row): Promise<void> {

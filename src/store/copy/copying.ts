@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { BoundedMap } from "./bounded_map.ts";
-import type { Checking, StoreCounts, StoreProblem } from "./check_types.ts";
-import type { Stores } from "./open.ts";
-import { StoreError } from "./types.ts";
+import type { BoundedMap } from "../bounded_map.ts";
+import type { Checking, StoreCounts, StoreProblem } from "../check/check_types.ts";
+import type { Stores } from "../open.ts";
+import { StoreError } from "../types.ts";
 
 /** What a copy wrote: the rows that the target did not have. */
 export type CopyCounts = Omit<StoreCounts, "material">;

@@ -5,17 +5,17 @@
  * @module
  */
 
-import type { Identity } from "../canonical/identity.ts";
-import type { RunKey } from "../run/types.ts";
-import { BoundedMap } from "./bounded_map.ts";
+import type { Identity } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import { checkArchivedRun } from "./check_archived.ts";
 import type { Checking, FoldedRecord } from "./check_types.ts";
-import { bindingProblems, member, parseObject, recordProblems } from "./record_check.ts";
-import { completesRun, entryOfCreation } from "./run_index.ts";
-import { recordBytes } from "./size.ts";
-import { integer, type Row, sealHolds, text, toRecord } from "./sqlite/rows.ts";
-import { snapshotProblems, toSnapshot } from "./sqlite/snapshots.ts";
-import { type RunHead, type Snapshot, type StoredRecord, StoreError } from "./types.ts";
+import { bindingProblems, member, parseObject, recordProblems } from "../record_check.ts";
+import { completesRun, entryOfCreation } from "../run_index.ts";
+import { recordBytes } from "../size.ts";
+import { integer, type Row, sealHolds, text, toRecord } from "../sqlite/rows.ts";
+import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
+import { type RunHead, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 
 /** Laws that are read once for many runs. */
 const LAWS_KEPT = 64;

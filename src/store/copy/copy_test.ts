@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
-import { playGoldenRun, storeRun } from "../../tests/simulation/runpack_run.ts";
-import { appendTo, LAW, makeTypedProvider, runKey } from "../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
+import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack_run.ts";
+import { appendTo, LAW, makeTypedProvider, runKey } from "../../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
 import { type CopyReport, copyStore } from "./copy.ts";
-import { closeStores, openRows, openStores, type Stores } from "./open.ts";
-import type { StoreRows } from "./store_rows.ts";
-import type { TypedProviderVersion } from "./typed_provider_types.ts";
+import { closeStores, openRows, openStores, type Stores } from "../open.ts";
+import type { StoreRows } from "../store_rows.ts";
+import type { TypedProviderVersion } from "../typed_provider_types.ts";
 
 const GOLDEN = playGoldenRun(0, () => "gate-kernel-1");
 const GOLDEN_KEY = GOLDEN.state.run_key;

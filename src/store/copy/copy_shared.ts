@@ -7,10 +7,10 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import { checkArtifact, checkLaw } from "./check_rows.ts";
-import type { CheckedRun } from "./check_runs.ts";
+import { checkArtifact, checkLaw } from "../check/check_rows.ts";
+import type { CheckedRun } from "../check/check_runs.ts";
 import { type Copying, reporting } from "./copying.ts";
-import type { Artifact, StoredLaw } from "./types.ts";
+import type { Artifact, StoredLaw } from "../types.ts";
 
 /** Copies a law. */
 export function copyLaw(copying: Copying, law: StoredLaw): Promise<void> {

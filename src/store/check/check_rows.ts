@@ -4,17 +4,17 @@
  * @module
  */
 
-import { isJsonArray } from "../canonical/json.ts";
-import { readJson } from "../canonical/scan.ts";
+import { isJsonArray } from "../../canonical/json.ts";
+import { readJson } from "../../canonical/scan.ts";
 import type { Checking } from "./check_types.ts";
-import { hashesTo } from "./record_check.ts";
-import { lawProblems, toLaw } from "./sqlite/laws.ts";
-import { integer, type Row, text } from "./sqlite/rows.ts";
-import { matchesNames, toSchema } from "./sqlite/schema_registry.ts";
-import { toTypedProvider } from "./sqlite/typed_providers.ts";
-import type { RowTable } from "./store_rows.ts";
-import type { StoredTypedProvider } from "./typed_provider_types.ts";
-import type { Artifact, SchemaRecord, StoredLaw } from "./types.ts";
+import { hashesTo } from "../record_check.ts";
+import { lawProblems, toLaw } from "../sqlite/laws.ts";
+import { integer, type Row, text } from "../sqlite/rows.ts";
+import { matchesNames, toSchema } from "../sqlite/schema_registry.ts";
+import { toTypedProvider } from "../sqlite/typed_providers.ts";
+import type { RowTable } from "../store_rows.ts";
+import type { StoredTypedProvider } from "../typed_provider_types.ts";
+import type { Artifact, SchemaRecord, StoredLaw } from "../types.ts";
 
 /** Uses a verified row; those of one page are used together. */
 type Use<Item> = (item: Item) => Promise<void>;

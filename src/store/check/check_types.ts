@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { Sha256 } from "../canonical/identity.ts";
-import type { StoreRows } from "./store_rows.ts";
-import type { StoredRecord } from "./types.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { StoreRows } from "../store_rows.ts";
+import type { StoredRecord } from "../types.ts";
 
 /** The content of a store, counted. */
 export interface StoreCounts {
