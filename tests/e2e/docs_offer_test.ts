@@ -108,12 +108,6 @@ for (const era of ERAS) {
         ["resources/templates/list", { cursor: "x" }, /^Unknown cursor/, "$.params.cursor"],
         ["prompts/list", { cursor: "x" }, /^Unknown cursor: prompts\/list/, "$.params.cursor"],
         ["prompts/get", { name: "no" }, /^Unknown prompt "no": expected one of "author_scenario"/, "$.params.name"],
-        [
-          "completion/complete",
-          { ref: { type: "ref/prompt", name: "no" }, argument: { name: "kind", value: "" } },
-          /^Unknown prompt "no": expected one of "author_scenario"/,
-          "$.params.ref.name",
-        ],
         ["prompts/get", { name: "drive_run" }, /^Argument is required/, "$.params.arguments.namespace_id"],
       ];
       for (const [method, params, message, path] of cases) {

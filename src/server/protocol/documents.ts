@@ -10,7 +10,7 @@ import type { Call } from "../../tools/framework/types.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { type DocumentRequest, type ListMethod, unknownCursor } from "./plan.ts";
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
-import { isPrompt, listPrompts, sourcesOf, unknownPrompt, writePrompt } from "./prompts.ts";
+import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
 import type { ReadOutcome } from "./read_request.ts";
 import type { DocumentAnswer } from "./result_types.ts";
 import {
@@ -51,10 +51,6 @@ export async function readDocument(
           return { ok: true, found: { description, messages: [{ role: "user", content: { type: "text", text } }] } };
         }
         case "completion/complete": {
-          const { ref: { type, name } } = request;
-          if (type === "ref/prompt" && !isPrompt(name, dispatcher.offer)) {
-            return { ok: false, error: unknownPrompt(name, dispatcher.offer, "$.params.ref.name") };
-          }
           const ask: Ask = { tool: (name, input) => dispatcher.call(name, input, call), namespaces };
           return { ok: true, found: { completion: { ...await complete(dispatcher, request, ask) } } };
         }

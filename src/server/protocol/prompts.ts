@@ -212,8 +212,13 @@ export type WrittenPrompt =
 
 /** Writes a prompt, or returns the error of its name or arguments. */
 export function writePrompt(name: string, given: ReadonlyMap<string, string>, offer: PromptOffer): WrittenPrompt {
-  const prompt = offered(offer).find((candidate) => candidate.name === name);
-  if (prompt === undefined) return { ok: false, error: unknownPrompt(name, offer, "$.params.name") };
+  const prompts = offered(offer);
+  const prompt = prompts.find((candidate) => candidate.name === name);
+  if (prompt === undefined) {
+    const known = prompts.map((candidate) => JSON.stringify(candidate.name)).join(", ");
+    const expected = known === "" ? "this server has no prompts" : `expected one of ${known}`;
+    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${expected}`);
+  }
   for (const [argument, value] of given) {
     const path = "$.params.arguments";
     if (!prompt.arguments.some((known) => known.name === argument)) {
@@ -234,22 +239,6 @@ export function writePrompt(name: string, given: ReadonlyMap<string, string>, of
   }
   const filled = new Map([...given].filter(([, value]) => value !== ""));
   return { ok: true, description: prompt.description, text: prompt.write(filled, offer).join("\n") };
-}
-
-/** Whether a prompt is offered. */
-export function isPrompt(name: string, offer: Pick<PromptOffer, "isOffered">): boolean {
-  return offered(offer).some((candidate) => candidate.name === name);
-}
-
-/** The error of a prompt that is not offered. */
-export function unknownPrompt(name: string, offer: Pick<PromptOffer, "isOffered">, path: string): EdgeError {
-  const known = offered(offer).map((candidate) => JSON.stringify(candidate.name)).join(", ");
-  const expected = known === "" ? "this server has no prompts" : `expected one of ${known}`;
-  return {
-    kind: "invalid_params",
-    message: `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${expected}`,
-    path,
-  };
 }
 
 function refuse(path: string, message: string): WrittenPrompt {
