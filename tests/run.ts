@@ -38,14 +38,18 @@ const CHECKS: Step = {
   minutes: 5,
 };
 
-/** Unit tests of more than a second each: brute force, peers and hostile input. `test` runs them, `ok` does not. */
+/** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. `test` runs them, `ok` does not. */
 const SLOW = [
   "src/config/files_test.ts",
+  "src/docs/catalogue_test.ts",
   "src/evidence/builtin/yaml_document_test.ts",
   "src/evidence/json_path/limits_test.ts",
   "src/evidence/json_path/peer_test.ts",
   "src/evidence/json_schema/compile_peer_test.ts",
   "src/run/missing/missing_test.ts",
+  "src/server/audit/sinks_test.ts",
+  "src/store/run_index_test.ts",
+  "src/store/sqlite/connection_test.ts",
   "src/tools/framework/response_size_test.ts",
 ];
 
