@@ -104,7 +104,7 @@ export interface SubmitCommand extends Request {
   readonly content_type: string;
   readonly payload: Payload;
   readonly scope: SubmissionScope;
-  /** For evidence that waits: the record of the run at the revision of its `seen_head`; absent where there is none. */
+  /** For evidence that waits: the record of the run at the revision of its `seen_head`; absent where no record has it. */
   readonly seen_record_id?: Identity;
   /** For evidence that waits: the verdict of the condition's JSON Schema on its value. */
   readonly schema_verdict?: "valid" | "invalid";

@@ -22,7 +22,7 @@ export interface SealedState {
 /**
  * The state of a snapshot of a run, where it fits the run, its law and the verified record that it names; else null.
  *
- * @param snapshot As the store returned it, its hash verified; null where there is none
+ * @param snapshot As the store returned it, its hash verified; null without a snapshot
  * @throws {StoreError} `corrupt` where the record is damaged
  */
 export async function readSealed(

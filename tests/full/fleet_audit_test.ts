@@ -100,7 +100,7 @@ Deno.test("a log that was written anew with the same number of lines differs fro
     await work(fleet);
     const own = `${fleet.folder}/b/audit.jsonl`;
     const lines = (await Deno.readTextFile(own)).trimEnd().split("\n").length;
-    // Whoever has the file and the role of a server can add a head, and cannot take one back.
+    // Anyone with the file and the role of a server can add a head, but cannot remove one.
     const { chain_id } = JSON.parse((await Deno.readTextFile(own)).split("\n")[0] ?? "");
     const other = "f".repeat(64);
     await runSql(

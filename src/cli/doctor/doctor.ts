@@ -18,7 +18,7 @@ import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { isRuntimeExporting } from "../terminal/runtime_telemetry.ts";
+import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
 import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate doctor`. */
@@ -130,8 +130,7 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   if (config.run_state_store.type === "postgres") findings.push(await checkDatabase(config));
   if (isRuntimeExporting()) {
-    const message = "OTEL_DENO is set: the runtime sends the log to a collector, and no permission restricts it";
-    findings.push({ check: "telemetry", status: "note", message });
+    findings.push({ check: "telemetry", status: "note", message: RUNTIME_EXPORTS });
   }
   findings.push(
     ...await checkConfigured(config),

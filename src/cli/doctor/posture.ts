@@ -12,7 +12,7 @@ import type { RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { LogLevel } from "../../server/process/log.ts";
-import { isRuntimeExporting } from "../terminal/runtime_telemetry.ts";
+import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
 import { exposedFiles } from "./exposed_files.ts";
 
 /** One line for standard error. */
@@ -65,7 +65,7 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
     add("warn", "server.audit.log_precheck_payloads: the audit log contains the evidence of prechecks as it was sent");
   }
   if (isRuntimeExporting()) {
-    add("warn", "OTEL_DENO is set: the runtime sends the log to a collector, and no permission restricts it");
+    add("warn", RUNTIME_EXPORTS);
   }
   const { runpack_storage: storage } = config;
   if (storage !== null) {

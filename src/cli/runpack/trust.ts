@@ -38,7 +38,7 @@ export function readTrustedKeys(paths: readonly string[]): Promise<readonly Trus
 export function rejectPrivateKeys(keys: readonly TrustedKey[], signatures: readonly Uint8Array[]): void {
   const signer = keys.find(({ key }) => isSignerOf(key, signatures));
   if (signer === undefined) return;
-  const message = `Cannot trust key "${signer.path}": it is the private key of a signature of the runpack`;
+  const message = `Cannot trust key "${signer.path}": it is the private key of one of the signatures`;
   const hint = "name its public key; if the file is a public key, the runpack was signed with the wrong file";
   throw new CliError("usage", message, hint);
 }

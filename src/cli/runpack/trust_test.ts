@@ -28,7 +28,7 @@ const KEYS: readonly [string, Uint8Array, RegExp | null][] = [
   [
     "the private key that signed the runpack",
     AMBIGUOUS,
-    /it is the private key of a signature of the runpack/,
+    /it is the private key of one of the signatures/,
   ],
   ["the same in base64", encoder.encode(AMBIGUOUS.toBase64()), /it is the private key of/],
   ["a private key that is not a valid public key", UNAMBIGUOUS, /its 32 bytes are not an Ed25519 public key/],

@@ -7,6 +7,10 @@
 
 import { CliError } from "./cli_error.ts";
 
+/** The warning of the start and of `gate doctor`. */
+export const RUNTIME_EXPORTS =
+  "OTEL_DENO is set: the runtime sends the log to a collector, and no permission restricts it";
+
 /** Whether the runtime exports telemetry in this process. The variable itself may not be readable here. */
 export function isRuntimeExporting(): boolean {
   const { state } = Deno.permissions.querySync({ name: "env", variable: "OTEL_DENO" });

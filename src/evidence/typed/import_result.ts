@@ -13,6 +13,9 @@ import { CHECKS_MAXIMUM, CONTRACT_BYTES_MAXIMUM } from "../contract/check.ts";
 import type { ProviderContract } from "../types.ts";
 import type { RuntimeProfile } from "./runtime_profile.ts";
 
+/** Limits of the calls of an imported profile: milliseconds and bytes. An operator may change them in the file. */
+export const CALL_LIMITS = { timeout_ms: 10_000, max_response_bytes: 1_048_576 } as const;
+
 /** Limits of an import. */
 export const IMPORT_LIMITS = {
   /** Bytes of a description in JSON, in `.proto` texts together, or in a descriptor set. */
@@ -370,7 +373,7 @@ function escaped(step: string): string {
   return step.includes("/") || step.includes("~") ? step.replaceAll("~", "~0").replaceAll("/", "~1") : step;
 }
 
-/** The steps of a JSON pointer; null where the text is none. */
+/** The steps of a JSON pointer; null for another text. */
 export function stepsOf(pointer: string): readonly string[] | null {
   if (!/^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer)) return null;
   return pointer.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));

@@ -45,7 +45,7 @@ export interface Step extends ChainStep {
   readonly bound: Pick<RunCreatedBody, "contracts" | "schemas">;
   /** Contracts of the pack by identity; null where an artifact is not a valid contract. */
   readonly contracts: ReadonlyMap<Identity, ContractFacts | null>;
-  /** The record of the run at the revision that evidence that waits names as seen; absent where there is none. */
+  /** The record of the run at the revision that evidence that waits names as seen; absent where no record has it. */
   readonly seenRecordId?: Identity;
   /** The repeated decision; null where a value is absent, or where the kernel cannot make it. */
   readonly decision: Decision | null;

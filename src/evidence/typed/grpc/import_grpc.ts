@@ -12,6 +12,7 @@ import type { JsonObject } from "../../../canonical/json.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import type { CheckContract, ProviderContract } from "../../types.ts";
 import {
+  CALL_LIMITS,
   type CandidateReason,
   candidateReason,
   type CheckIds,
@@ -51,9 +52,6 @@ import { type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } 
 export type GrpcSource =
   | { readonly proto: readonly ProtoText[] }
   | { readonly descriptor_set: Uint8Array<ArrayBuffer> };
-
-/** Milliseconds and bytes of one call, where the importer writes a profile. */
-const DEFAULT_LIMITS = { timeout_ms: 10_000, max_response_bytes: 1_048_576 };
 
 interface Importing {
   readonly options: ImportOptions;
@@ -426,6 +424,6 @@ function profileOf(
     credentials: [],
     descriptor_set_base64: encodeBase64(descriptors),
     operations: Object.fromEntries(made.map(({ check, operation }) => [check.check_id, operation])),
-    limits: DEFAULT_LIMITS,
+    limits: CALL_LIMITS,
   };
 }

@@ -45,7 +45,7 @@ export interface UnaryCall {
 export interface UnaryResponse {
   readonly httpStatus: number;
   readonly contentType: string;
-  /** `grpc-status` and `grpc-message` as sent; null where there is none. */
+  /** `grpc-status` and `grpc-message` as sent; null where the response has no status. */
   readonly status: string | null;
   readonly statusMessage: string;
   /** The frames of the body: zero or more messages, each with a flag and its length before it. */

@@ -31,7 +31,7 @@ export interface OpenApiDocument {
   readonly isVersion30: boolean;
   readonly warnings: WarningCollector;
   readonly spend: (steps: number) => void;
-  /** The targets of the references that were followed, or why there is none. */
+  /** The targets of the references that were followed, or why one has no target. */
   readonly targets: Map<string, Found | CandidateReason>;
 }
 

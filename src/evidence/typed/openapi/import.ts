@@ -10,6 +10,7 @@ import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSchema } from "../../json_schema/compile.ts";
 import type { CheckContract, ProviderContract } from "../../types.ts";
 import {
+  CALL_LIMITS,
   type CandidateReason,
   candidateReason,
   type CheckIds,
@@ -39,9 +40,6 @@ import { baseUrl, isRelative, serverOf } from "./servers.ts";
 /** The methods that a check may use; `GET` alone without a selection by name. */
 const USABLE_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const SAFE_METHODS = ["GET", "HEAD"];
-
-/** Limits of the calls of an imported profile; an operator may change them in the file. */
-const CALL_LIMITS = { timeout_ms: 10_000, max_response_bytes: 1_048_576 };
 
 /** A document while it is imported. */
 interface Import {

@@ -57,7 +57,7 @@ interface Definition {
 export interface SchemaConverter {
   readonly document: OpenApiDocument;
   readonly direction: Direction;
-  /** Definitions by name, or why there is none. */
+  /** Definitions by name, or why one cannot be converted. */
   readonly definitions: Map<string, Definition | CandidateFault>;
   /** Where the definition of a name stands in the document. */
   readonly places: Map<string, Found>;
@@ -65,7 +65,7 @@ export interface SchemaConverter {
   readonly acyclic: Set<string>;
   /** Everything that a definition leads to, itself included: many operations have the same result. */
   readonly closures: Map<string, Closure>;
-  /** Finished schemas by the definition that they are, or why there is none. */
+  /** Finished schemas by the definition that they are, or why one cannot be converted. */
   readonly finished: Map<string, JsonValue | CandidateFault>;
   /** Finished schemas by the converted schema: an operation is read, and later its check is made. */
   readonly finishedSchemas: WeakMap<JsonObject, JsonValue | CandidateFault>;
