@@ -9,7 +9,9 @@ import {
   makeLaw,
   makeSnapshot,
   runKey,
+  sha256,
 } from "../../tests/simulation/store_fixture.ts";
+import { identifyCanonical } from "../canonical/identity.ts";
 import { type Changes, type Implementation, IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
 import type { Stores } from "./open.ts";
 import { MATERIAL_MAXIMUM } from "./size.ts";
@@ -294,6 +296,40 @@ overAll("append() stores material of 2 MiB unchanged", {}, async ({ runs }) => {
   const append = appendTo(RUN, null, "create", { operation: "a", material });
   assert.deepEqual(await runs.append(append), { outcome: "accepted" });
   assert.deepEqual(await runs.listRecords(RUN, 0, 10), [...append.records]);
+});
+
+// Texts with what a store may put between texts.
+const CONTROLS = [
+  "\x1f",
+  "\x1f\x1f",
+  "a\x1f",
+  "\x1fa",
+  "\x1f0",
+  "\x1f0\x1e",
+  "\x1f1\x1e\x1f0",
+  "\x1e",
+  "{}",
+  '{"a":null}',
+  "NULL",
+  "",
+  "\\",
+  "é",
+];
+
+overAll("append() stores texts with control characters unchanged", {}, async ({ runs }) => {
+  for (const [index, control] of CONTROLS.entries()) {
+    const run = runKey(`run ${index}`);
+    const create = appendTo(run, null, `create ${index}`);
+    const body = control === "" ? "1" : control;
+    const material = [{ kind: "payload", identity: identifyCanonical(sha256, "payload", body), body }];
+    const [record] = appendTo(run, headAfter(create), { operation: "a", material }).records;
+    assert.ok(record !== undefined);
+    const stored = { ...record, receipt: { ...record.receipt, result: control } };
+    const append = { ...appendTo(run, headAfter(create), "a"), records: [stored] };
+    assert.deepEqual(await runs.append(create), { outcome: "accepted" });
+    assert.deepEqual(await runs.append(append), { outcome: "accepted" });
+    assert.deepEqual(await runs.listRecords(run, 1, 10), [stored], JSON.stringify(control));
+  }
 });
 
 overAll("append() stores an artifact once", {}, async ({ runs }) => {

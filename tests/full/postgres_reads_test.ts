@@ -102,6 +102,38 @@ Deno.test("a read is one statement, and looks at a few rows beside many runs and
   assert.ok(looked > 1000 && looked < 10_000, `${looked} rows were looked at`);
 });
 
+Deno.test("appends find their runs by the primary key alone, without statistics", async () => {
+  await using server = await startPostgres(["autovacuum=off"]);
+  await runSql(server, "CREATE DATABASE gate");
+  const url = server.url("gate");
+  await migrateDatabase({ url, tls_ca_path: null, connections: 1 }, null);
+  const storage = { ...STORAGE, type: "postgres", url } as const;
+  const stores = await openStores({
+    run: { ...storage, max_versions: null },
+    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
+  }, sha256);
+  const names = Array.from({ length: 64 }, (_, index) => `run ${index}`);
+  let appends = names.map((name) => appendTo(runKey(name), null, `${name} 0`));
+  try {
+    for (let revision = 1; revision <= 20; revision++) {
+      const outcomes = await Promise.all(appends.map((append) => stores.runs.append(append)));
+      assert.deepEqual(new Set(outcomes.map(({ outcome }) => outcome)), new Set(["accepted"]));
+      // A creation among the appends makes another statement of them.
+      const created = appendTo(runKey(`late ${revision}`), null, `late ${revision}`);
+      if (revision % 2 === 0) assert.deepEqual(await stores.runs.append(created), { outcome: "accepted" });
+      appends = appends.map((append) =>
+        appendTo(append.run_key, headAfter(append), `${append.run_key.run_id} ${revision}`)
+      );
+    }
+  } finally {
+    await closeStores(stores);
+  }
+  // A scan by an index of the lists goes through all runs of the namespace. Creations ask theirs.
+  const scans = `SELECT indexrelname, idx_scan FROM pg_stat_user_indexes
+    WHERE relname = 'runs' AND idx_scan > 0 AND indexrelname <> 'runs_namespace_id_creation_key'`;
+  assert.match(await runSql(server, scans, "gate"), /^runs_pkey\|\d{3,}$/);
+});
+
 /** The SQL that adds 20,000 runs of the same law, and as many records to one run. */
 function manyRuns(runId: string): string {
   const { scenario_id, scenario_law_identity } = LAW;

@@ -1,7 +1,7 @@
 /**
  * The compare-and-set append of many runs in one statement.
  *
- * The statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or moved. Its rows are in
+ * A statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or moved. Its rows are in
  * the order of the runs, so that two servers lock them in one order.
  *
  * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So operations are
@@ -30,26 +30,38 @@ import {
 import { correlationText } from "../sqlite/run_index.ts";
 import { withArchived } from "../sqlite/tombstones.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
+import { tables, tableValues } from "./columns.ts";
 import type { Database, Row, Value } from "./database.ts";
 
-/** Columns of the runs of a batch, with their types. The last one has one column more than the table: whether the run is complete. */
-const RUN_COLUMNS = [
+/** Columns of the runs that a batch moves. */
+const MOVED_COLUMNS = [
+  ["namespace_id", "int8"],
+  ["run_id", "text"],
+  ["scenario_id", "text"],
+  ["law_identity", "text"],
+  ["expected_revision", "int8"],
+  ["expected_head", "text"],
+  ["revision", "int8"],
+  ["head", "text"],
+  ["completes", "int8"],
+] as const;
+
+/** Columns of the runs that a batch creates. */
+const CREATED_COLUMNS = [
   ["namespace_id", "int8"],
   ["run_id", "text"],
   ["scenario_id", "text"],
   ["law_identity", "text"],
   ["creation", "text"],
-  ["expected_revision", "int8"],
-  ["expected_head", "text"],
   ["revision", "int8"],
   ["head", "text"],
+  ["completes", "int8"],
   ["created", "int8"],
   ["correlation", "text"],
   ["parameters", "text"],
   ["parameter_hashes", "text"],
   ["active_seal", "text"],
   ["complete_seal", "text"],
-  ["completes", "int8"],
 ] as const;
 
 const RECORD_COLUMNS = [
@@ -72,50 +84,71 @@ const ARTIFACT_COLUMNS = [["namespace_id", "int8"], ["run_id", "text"], ["identi
   "text",
 ]] as const;
 
-type Columns = readonly (readonly [name: string, type: string])[];
-
-/** The columns as a table of arrays, the first of which is parameter `first`. */
-function arrays(columns: Columns, name: string, first: number): string {
-  const values = columns.map(([, type], index) => `$${first + index}::${type}[]`);
-  return `unnest(${values.join(", ")}) AS ${name} (${columns.map(([column]) => column).join(", ")})`;
-}
-
 const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 
-/** Inserts records of existing runs; the parameters are those of {@link recordColumns}. */
+/** Inserts records of existing runs; the parameters are those of {@link recordValues}. */
 export const INSERT_RECORDS = `INSERT INTO gate.records (${RECORD_NAMES})
-  SELECT ${RECORD_NAMES} FROM ${arrays(RECORD_COLUMNS, "t", 1)}`;
+  SELECT ${RECORD_NAMES} FROM ${tables(["t", RECORD_COLUMNS]).join("")}`;
 
-/** The columns of records. */
-export function recordColumns(records: readonly RecordValues[]): Value[] {
-  return columnsOf(records, RECORD_COLUMNS.length);
+/** The parameters of {@link INSERT_RECORDS}. */
+export function recordValues(records: readonly RecordValues[]): Value[] {
+  return tableValues([RECORD_COLUMNS, records]);
 }
 
-/** Appends a batch with at most one append for each run; returns the runs that accepted it. */
-const APPEND = `WITH
-  a AS (SELECT * FROM ${arrays(RUN_COLUMNS, "t", 1)}),
-  r AS (SELECT * FROM ${arrays(RECORD_COLUMNS, "t", 1 + RUN_COLUMNS.length)}),
-  known AS MATERIALIZED (
+/** The runs of records `r` whose operation is stored. */
+const KNOWN = `known AS MATERIALIZED (
     SELECT r.namespace_id, r.run_id FROM r
-    WHERE (SELECT count(*) FROM gate.records AS x WHERE x.namespace_id = r.namespace_id AND x.run_id = r.run_id
-      AND x.operation = r.operation AND x.family = r.family) > 0),
+    WHERE (SELECT x.revision FROM gate.records AS x WHERE x.namespace_id = r.namespace_id AND x.run_id = r.run_id
+      AND x.operation = r.operation AND x.family = r.family) IS NOT NULL)`;
+
+/** Moves the heads of runs `m`. The order leaves the primary key alone, and the head is compared on the row that was found and locked. */
+const MOVED = `moved AS (
+    UPDATE gate.runs AS u SET revision = m.revision, head = m.head,
+      status = CASE WHEN m.completes = 1 THEN 'complete' ELSE u.status END
+    FROM m CROSS JOIN LATERAL (
+      SELECT x.ctid AS place FROM gate.runs AS x WHERE x.namespace_id = m.namespace_id AND x.run_id >= m.run_id
+      ORDER BY x.run_id LIMIT 1) AS found
+    WHERE u.ctid = found.place AND u.namespace_id = m.namespace_id AND u.run_id = m.run_id
+      AND u.revision = m.expected_revision AND u.head = m.expected_head
+      AND u.scenario_id IS NOT DISTINCT FROM m.scenario_id AND u.law_identity IS NOT DISTINCT FROM m.law_identity
+      AND u.archived IS NULL
+      AND (SELECT count(*) FROM known WHERE known.namespace_id = m.namespace_id AND known.run_id = m.run_id) = 0
+    RETURNING u.namespace_id, u.run_id)`;
+
+const [MOVE_RUNS, MOVE_RECORDS] = tables(["t", MOVED_COLUMNS], ["t", RECORD_COLUMNS]);
+
+/** Appends to existing runs, at most once to each; returns the runs that accepted it. */
+const MOVE = `WITH
+  m AS (SELECT * FROM ${MOVE_RUNS}),
+  r AS (SELECT * FROM ${MOVE_RECORDS}),
+  ${KNOWN},
+  ${MOVED},
+  stored AS (
+    INSERT INTO gate.records (${RECORD_NAMES})
+    SELECT ${RECORD_NAMES} FROM r JOIN moved USING (namespace_id, run_id))
+  SELECT namespace_id, run_id FROM moved`;
+
+const [APPEND_MOVED, APPEND_CREATED, APPEND_RECORDS, APPEND_ARTIFACTS] = tables(
+  ["t", MOVED_COLUMNS],
+  ["t", CREATED_COLUMNS],
+  ["t", RECORD_COLUMNS],
+  ["t", ARTIFACT_COLUMNS],
+);
+
+/** Appends to existing and new runs, and stores artifacts. {@link MOVE} is the same for a batch without both, and takes less to start. */
+const APPEND = `WITH
+  m AS (SELECT * FROM ${APPEND_MOVED}),
+  c AS (SELECT * FROM ${APPEND_CREATED}),
+  r AS (SELECT * FROM ${APPEND_RECORDS}),
+  ${KNOWN},
   created AS (
     INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created, status,
       correlation, parameters, parameter_hashes, active_seal, complete_seal)
     SELECT namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created,
       CASE WHEN completes = 1 THEN 'complete' ELSE 'active' END,
       correlation, parameters, string_to_array(parameter_hashes, ' '), active_seal, complete_seal
-    FROM a WHERE creation IS NOT NULL
-    ON CONFLICT DO NOTHING RETURNING namespace_id, run_id),
-  moved AS (
-    UPDATE gate.runs AS u SET revision = a.revision, head = a.head,
-      status = CASE WHEN a.completes = 1 THEN 'complete' ELSE u.status END
-    FROM a WHERE a.creation IS NULL AND u.namespace_id = a.namespace_id AND u.run_id = a.run_id
-      AND u.revision = a.expected_revision AND u.head = a.expected_head
-      AND u.scenario_id IS NOT DISTINCT FROM a.scenario_id AND u.law_identity IS NOT DISTINCT FROM a.law_identity
-      AND u.archived IS NULL
-      AND (SELECT count(*) FROM known WHERE known.namespace_id = a.namespace_id AND known.run_id = a.run_id) = 0
-    RETURNING u.namespace_id, u.run_id),
+    FROM c ON CONFLICT DO NOTHING RETURNING namespace_id, run_id),
+  ${MOVED},
   accepted AS (SELECT * FROM created UNION ALL SELECT * FROM moved),
   stored AS (
     INSERT INTO gate.records (${RECORD_NAMES})
@@ -123,8 +156,7 @@ const APPEND = `WITH
   shared AS (
     INSERT INTO gate.artifacts (identity, kind, body)
     SELECT DISTINCT ON (identity) identity, kind, body
-    FROM ${arrays(ARTIFACT_COLUMNS, "t", 1 + RUN_COLUMNS.length + RECORD_COLUMNS.length)}
-    JOIN accepted USING (namespace_id, run_id) ORDER BY identity
+    FROM ${APPEND_ARTIFACTS} JOIN accepted USING (namespace_id, run_id) ORDER BY identity
     ON CONFLICT DO NOTHING)
   SELECT namespace_id, run_id FROM accepted`;
 
@@ -167,37 +199,26 @@ const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identi
 /** An append whose values were computed before it waits for the writer. */
 export interface PreparedAppend {
   readonly append: Append;
-  readonly run: readonly (string | number | null)[];
+  /** The row of the run: of {@link CREATED_COLUMNS} for a creation, else of {@link MOVED_COLUMNS}. */
+  readonly run: readonly (string | number)[];
   readonly records: readonly RecordValues[];
 }
 
 /** Computes everything that an append needs except comparing and writing. The append must have passed `assertAppend`. */
 export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
   const { run_key, expected_head, records } = append;
+  const [first] = records;
   const last = records.at(-1);
-  const creation = expected_head === null ? records[0]?.receipt.operation.identity ?? null : null;
-  const completes = records.some(({ record }) => completesRun(record));
-  return {
-    append,
-    run: [
-      ...[run_key.namespace_id, run_key.run_id, append.scenario_id, append.scenario_law_identity, creation],
-      ...[
-        expected_head?.revision ?? null,
-        expected_head?.record_id ?? null,
-        last?.revision ?? 0,
-        last?.record_id ?? "",
-      ],
-      ...entryValues(sha256, append),
-      completes ? 1 : 0,
-    ],
-    records: records.map((record) => toValues(sha256, run_key, record)),
-  };
-}
-
-/** The columns of a run's entry in the list of runs; null for a run that exists. */
-function entryValues(sha256: Sha256, append: Append): readonly (string | number | null)[] {
-  if (append.expected_head !== null) return [null, null, null, null, null, null];
-  return columnsOfEntry(sha256, entryOfCreation(append, append.records[0]?.record ?? ""));
+  const names = [run_key.namespace_id, run_key.run_id, append.scenario_id, append.scenario_law_identity];
+  const completes = records.some(({ record }) => completesRun(record)) ? 1 : 0;
+  const moved = [last?.revision ?? 0, last?.record_id ?? "", completes];
+  const run = expected_head === null
+    ? [
+      ...[...names, first?.receipt.operation.identity ?? "", ...moved],
+      ...columnsOfEntry(sha256, entryOfCreation(append, first?.record ?? "")),
+    ]
+    : [...names, expected_head.revision, expected_head.record_id, ...moved];
+  return { append, run, records: records.map((record) => toValues(sha256, run_key, record)) };
 }
 
 /** The columns of an entry: instant, correlation, parameters with their hashes, and both seals. */
@@ -221,15 +242,22 @@ export function nameOfRun(namespaceId: number, runId: string): string {
 /** Appends a batch with at most one append for each run; returns the names of the runs that accepted it. */
 export async function appendBatch(database: Database, batch: readonly PreparedAppend[]): Promise<ReadonlySet<string>> {
   const sorted = batch.toSorted((a, b) => compare(a.append, b.append));
+  const created = sorted.filter(({ append }) => append.expected_head === null).map(({ run }) => run);
+  const moved = sorted.filter(({ append }) => append.expected_head !== null).map(({ run }) => run);
+  const records = sorted.flatMap(({ records }) => records);
   const artifacts = sorted.flatMap(({ append: { run_key, artifacts } }) =>
     artifacts.map(({ identity, kind, body }) => [run_key.namespace_id, run_key.run_id, identity, kind, body])
   );
-  const rows = await database.query(APPEND, [
-    ...columnsOf(sorted.map(({ run }) => run), RUN_COLUMNS.length),
-    ...recordColumns(sorted.flatMap(({ records }) => records)),
-    ...columnsOf(artifacts, ARTIFACT_COLUMNS.length),
-  ]);
-  return namesOf(rows);
+  if (created.length === 0 && artifacts.length === 0) {
+    return namesOf(await database.query(MOVE, tableValues([MOVED_COLUMNS, moved], [RECORD_COLUMNS, records])));
+  }
+  const values = tableValues(
+    [MOVED_COLUMNS, moved],
+    [CREATED_COLUMNS, created],
+    [RECORD_COLUMNS, records],
+    [ARTIFACT_COLUMNS, artifacts],
+  );
+  return namesOf(await database.query(APPEND, values));
 }
 
 /** Creations are ordered by the request that they answer, the only key for which two of them can compete. */

@@ -12,7 +12,7 @@ import { toArchivedValues } from "../sqlite/rows.ts";
 import { toTombstone } from "../sqlite/tombstones.ts";
 import { tombstoneProblem } from "../tombstone.ts";
 import type { ArchivedRun, ArchiveResult, Tombstone } from "../types.ts";
-import { columnsOfEntry, findHead, INSERT_RECORDS, recordColumns } from "./append.ts";
+import { columnsOfEntry, findHead, INSERT_RECORDS, recordValues } from "./append.ts";
 import type { Database } from "./database.ts";
 
 // The row is changed, not locked only: an append that waits for it compares its condition with the new row.
@@ -103,7 +103,7 @@ export function putArchivedRun(
     if ((await query(PUT_RUN, values)).length === 0) return "exists";
     await query(PUT_STATE, [...names, state]);
     for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
-      await query(INSERT_RECORDS, recordColumns(records.slice(start, start + RECORDS_AT_ONCE)));
+      await query(INSERT_RECORDS, recordValues(records.slice(start, start + RECORDS_AT_ONCE)));
     }
     return "stored";
   });
