@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import { publish } from "./published_schema.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./sections/builtin.ts";
 import { rulesSchema } from "./rules.ts";
@@ -13,9 +13,9 @@ import { typedConfigSchema } from "./sections/providers.ts";
 
 /** The schema of `config` for each built-in provider, with the rules over its members, and for typed providers. */
 function providerConfigs(): readonly JsonObject[] {
-  const typed = { ...schemaOf(typedConfigSchema), type: ["object", "null"] };
+  const typed = { ...publish(typedConfigSchema), type: ["object", "null"] };
   const builtin = BUILTIN_PROVIDER_NAMES.map((name) => {
-    const config = { ...schemaOf(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
+    const config = { ...publish(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
     const rules = rulesSchema(BUILTIN_CONFIG_RULES[name] ?? []);
     return {
       if: { properties: { type: { const: "builtin" }, name: { const: name } }, required: ["type", "name"] },
@@ -26,15 +26,10 @@ function providerConfigs(): readonly JsonObject[] {
   return [...builtin, { if: isTyped, then: { properties: { config: typed } } }];
 }
 
-function schemaOf(schema: z.ZodType): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
-  return rest as JsonObject;
-}
-
 /** The JSON Schema (2020-12) of a configuration file, with every default and every rule that JSON Schema can express. */
 export async function configJsonSchema(): Promise<JsonObject> {
   const { schema, rules, fileRules } = await publishedSettings();
-  const root = schemaOf(schema);
+  const root = publish(schema);
   const properties = root["properties"] as Record<string, Record<string, unknown>>;
   for (const [section, own] of rules) properties[section] = { ...properties[section], allOf: rulesSchema(own) };
   const providers = properties["providers"] ?? {};

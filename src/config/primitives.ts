@@ -4,7 +4,8 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "./schema_builder.ts";
+import { isTable } from "./toml_tree.ts";
 
 /** The start of a URL without encryption. */
 export const INSECURE_URL = "^[Hh][Tt][Tt][Pp]:";
@@ -19,27 +20,27 @@ const COMPONENTS = `^[^/\\\\]{0,${MAXIMUM_COMPONENT_LENGTH}}(?:[/\\\\][^/\\\\]{0
 const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\@\\s\\p{Cc}]+(?:[/?#][^\\s\\p{Cc}]*)?$";
 
 /** An integer of at least `minimum` and at most `maximum`. */
-export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.ZodInt {
+export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.Schema<number> {
   return z.int().min(minimum).max(maximum);
 }
 
 /** A string with at least one character other than white space. */
-export function text(): z.ZodString {
+export function text(): z.Schema<string> {
   return z.string().min(1).regex(/\S/, { error: "must not be blank" });
 }
 
 /** A string that is not blank and neither begins nor ends with white space. */
-export function name(): z.ZodString {
+export function name(): z.Schema<string> {
   return text().regex(/^\S(?:[\s\S]*\S)?$/u, { error: "must not begin or end with white space" });
 }
 
 /** A list of strings, empty by default. */
-export function strings<Item extends z.ZodType<string>>(item: Item): z.ZodDefault<z.ZodArray<Item>> {
+export function strings(item: z.Schema<string>): z.Schema<string[]> {
   return z.array(item).default([]);
 }
 
 /** The path of a file or folder. */
-export function path(): z.ZodString {
+export function path(): z.Schema<string> {
   return text()
     .max(MAXIMUM_PATH_LENGTH)
     .refine((value) => !value.includes("\0"), { error: "must not hold a zero character" })
@@ -50,34 +51,28 @@ export function path(): z.ZodString {
 }
 
 /** An absolute http or https URL without white space and without user information. */
-export function httpUrl(): z.ZodString {
-  return z.string().min(1).check((payload) => {
-    const message = urlProblem(payload.value);
-    if (message !== null) payload.issues.push({ code: "custom", message, input: payload.value });
-  }).meta({ allOf: [{ pattern: URL_PATTERN }] });
+export function httpUrl(): z.Schema<string> {
+  return z.string().min(1).check(urlProblem).meta({ allOf: [{ pattern: URL_PATTERN }] });
 }
 
 /** A secret for a header: no white space and no control characters. */
-export function token(): z.ZodString {
+export function token(): z.Schema<string> {
   return z.string().min(1).regex(/^[^\s\p{Cc}]*$/u, {
     error: "must not hold white space or control characters",
   });
 }
 
 /** A table of strings under any names, `__proto__` included; the result has no prototype. */
-export function stringMap(): z.ZodType<Record<string, string>> {
-  return z.unknown().transform((value, context): Record<string, string> => {
+export function stringMap(): z.Schema<Record<string, string>> {
+  return z.transformed((value, issues): Record<string, string> => {
     const copy: Record<string, string> = Object.create(null);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      context.issues.push({ code: "invalid_type", expected: "object", input: value });
-      return copy;
-    }
-    for (const [key, item] of Object.entries(value)) {
+    if (!isTable(value)) issues.push({ code: "invalid_type", expected: "object", path: [] });
+    for (const [key, item] of Object.entries(isTable(value) ? value : {})) {
       if (typeof item === "string") copy[key] = item;
-      else context.issues.push({ code: "invalid_type", expected: "string", input: item, path: [key] });
+      else issues.push({ code: "invalid_type", expected: "string", path: [key] });
     }
     return copy;
-  }).meta({ type: "object", additionalProperties: { type: "string" } }) as z.ZodType<Record<string, string>>;
+  }).meta({ type: "object", additionalProperties: { type: "string" } });
 }
 
 /** The problem of a URL, or null. The message never repeats the URL, which may contain a secret. */

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "./schema_builder.ts";
 import { nearest } from "../canonical/nearest.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
-import { ONCE, schemaProblems } from "./zod_messages.ts";
+import { readSettings } from "./schema_messages.ts";
 import { describeValue, quoteShort, type Report } from "./problems.ts";
 import { applyRules, type Rule } from "./rules.ts";
 import { isTable } from "./toml_tree.ts";
@@ -16,7 +16,7 @@ import type { GateSettings } from "./types.ts";
 
 /** The check of one section. */
 interface Section {
-  readonly schema: z.ZodType;
+  readonly schema: z.AnySchema;
   /** Rules over several members of the section. They read the raw tree, so that each rule is evaluated despite other problems. */
   readonly rules?: readonly Rule[];
   /** Rules over this and other sections, from the root of the file. */
@@ -82,7 +82,7 @@ function isSectionName(name: string): name is SectionName {
 
 /** The published schema of a whole file: every section with its default, and the rules over several members. */
 export interface PublishedSettings {
-  readonly schema: z.ZodObject;
+  readonly schema: z.AnySchema;
   /** By section. */
   readonly rules: ReadonlyMap<string, readonly Rule[]>;
   readonly fileRules: readonly Rule[];
@@ -90,7 +90,7 @@ export interface PublishedSettings {
 
 /** Loads every section, for publication. */
 export async function publishedSettings(): Promise<PublishedSettings> {
-  const shape: Record<string, z.ZodType> = {};
+  const shape: Record<string, z.AnySchema> = {};
   const rules = new Map<string, readonly Rule[]>();
   const fileRules: Rule[] = [];
   for (const [name, load] of Object.entries(SECTIONS)) {
@@ -129,13 +129,12 @@ export async function checkSettings(tree: unknown, report: Report): Promise<Gate
       continue;
     }
     const { schema, rules = [], fileRules = [], checks, complete } = await SECTIONS[name]();
-    schemaProblems(schema, value, [name], reportInvalid);
+    const read = readSettings(schema, value, [name], reportInvalid);
     applyRules(rules, value, [name], reportInvalid);
     applyRules(fileRules, tree, [], reportInvalid);
     checks?.(tree, reportInvalid);
     if (isInvalid) continue;
-    const parsed = schema.parse(value, ONCE);
-    settings[name] = complete === undefined ? parsed : complete(parsed);
+    settings[name] = complete === undefined ? read : complete(read);
   }
   return isInvalid ? null : settings as unknown as GateSettings;
 }

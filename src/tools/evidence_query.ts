@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
@@ -35,7 +35,7 @@ const input = z.strictObject({
   query: z.strictObject({
     provider_id: name,
     check_id: name,
-    params: anyJson.optional().describe("By the check's params_schema"),
+    params: anyJson.exactOptional().describe("By the check's params_schema"),
   }),
   context: briefly(
     z.strictObject({

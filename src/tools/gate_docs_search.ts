@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { z } from "zod";
+import type * as z from "../config/schema_builder.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
@@ -41,7 +41,7 @@ export const READS_AND_ACQUIRES: ToolHints = { ...READS, openWorldHint: true };
 export const WRITES_AND_ACQUIRES: ToolHints = { ...WRITES, openWorldHint: true };
 
 /** The parts of a tool. */
-export interface ToolParts<Schema extends z.ZodType>
+export interface ToolParts<Schema extends z.AnySchema>
   extends Pick<Tool, "name" | "title" | "hints" | "group" | "audit"> {
   /** What the tool does, when to use it and which tool comes next. In the list of tools: agents pay for every word. */
   readonly description: string;
@@ -73,7 +73,7 @@ export interface ToolParts<Schema extends z.ZodType>
 }
 
 /** Makes a tool. */
-export function makeTool<Schema extends z.ZodType>(
+export function makeTool<Schema extends z.AnySchema>(
   services: AccessServices,
   parts: ToolParts<Schema>,
 ): Tool {
@@ -108,7 +108,7 @@ export function makeTool<Schema extends z.ZodType>(
  * caller
  * without the role learns nothing about its arguments. One function, since each frame is on the path of every mutation.
  */
-function handlerOf<Schema extends z.ZodType>(services: AccessServices, parts: ToolParts<Schema>): Tool["handle"] {
+function handlerOf<Schema extends z.AnySchema>(services: AccessServices, parts: ToolParts<Schema>): Tool["handle"] {
   const { name, hints } = parts;
   const isAuditedFirst = !hints.readOnlyHint || hints.openWorldHint;
   const offered = offerSteps(services);

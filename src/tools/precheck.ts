@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref, TEXT } from "./framework/output.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { sortedBy } from "../canonical/order.ts";
 import { namespaceId } from "./framework/input.ts";
 import { closed, listOf, oneOfNames, TEXT } from "./framework/output.ts";

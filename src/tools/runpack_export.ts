@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
 import { success } from "./framework/errors.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isOperationIdentity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";

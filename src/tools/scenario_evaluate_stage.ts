@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide/decide.ts";
 import { gatherEvidence } from "./mutation/gather_evidence.ts";

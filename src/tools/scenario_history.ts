@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
 import { listedAs, runMembers } from "./framework/input.ts";

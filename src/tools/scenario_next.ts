@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
 import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";

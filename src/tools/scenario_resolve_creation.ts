@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
 import { creationKey } from "./services/keyed_lock.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { createRun } from "./mutation/creation.ts";
 import { briefly, genesis, identity, name, namespaceId, operationId } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_refusal.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { RequestedBinding } from "../evidence/acquisition/select.ts";
 import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
@@ -53,10 +53,11 @@ const trigger = z.strictObject({
   source_id: name.describe("Who or what triggers"),
   payload: briefly(payload, "As in scenario_submit").exactOptional(),
   content_type: z.string().max(256).exactOptional().describe("Of the payload"),
-}).refine((given) => given.content_type === undefined || given.payload !== undefined, {
-  message: "a payload beside content_type",
-  path: ["payload"],
-});
+}).refine(
+  (given) => given.content_type === undefined || given.payload !== undefined,
+  "a payload beside content_type",
+  ["payload"],
+);
 
 const input = z.strictObject({
   ...runMembers,

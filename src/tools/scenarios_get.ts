@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { failure, textAnswer } from "./framework/errors.ts";

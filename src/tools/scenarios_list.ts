@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { failure, textAnswer } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";

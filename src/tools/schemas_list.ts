@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";

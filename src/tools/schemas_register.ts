@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../config/schema_builder.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { identifyCanonical } from "../canonical/identity.ts";

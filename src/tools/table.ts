@@ -2,8 +2,8 @@
  * The table of tools.
  *
  * A server lists its tools to every client, and most clients call few of them. So the published form of the tools is a
- * file, `published.json`, and the module of a tool, with the decoder library, is loaded with its first call. A test
- * compares the file with the modules.
+ * file, `published.json`, and the module of a tool is loaded with its first call. A test compares the file with the
+ * modules.
  *
  * @module
  */

@@ -74,7 +74,6 @@ export const PACKAGES: readonly {
   { name: "smol-toml", layers: ["config", "cli"] },
   { name: "toml-eslint-parser", layers: ["cli"] },
   { name: "yaml", layers: ["evidence", "cli"] },
-  { name: "zod", layers: ["config", "tools", "server"] },
 ];
 
 /** Packages and built-in modules for tests and measurements. The program never loads them. */

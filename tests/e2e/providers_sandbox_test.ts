@@ -8,6 +8,7 @@ import {
 import { grantedNames } from "../../src/evidence/builtin/env.ts";
 import { createWorkerHost, type WorkerPermissions } from "../../src/evidence/sandbox/worker_host.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/sections/builtin.ts";
+import { parse } from "../../src/config/schema_builder.ts";
 import type { Attempt, Outcome } from "./providers_probe.ts";
 
 const PROBE = new URL("./providers_probe.ts", import.meta.url);
@@ -98,7 +99,7 @@ interface Row {
 }
 
 function envNames(config: Record<string, unknown>): readonly string[] {
-  const policy = { config: BUILTIN_CONFIG_SCHEMAS.env.parse(config), reserved: new Set(["REST_TOKEN"]) };
+  const policy = { config: parse(BUILTIN_CONFIG_SCHEMAS.env, config), reserved: new Set(["REST_TOKEN"]) };
   return grantedNames(policy) ?? [];
 }
 

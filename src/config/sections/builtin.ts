@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { hostKey } from "../host_name.ts";
@@ -70,14 +70,10 @@ const request = {
 const httpConfig = z.strictObject(request);
 
 /** A literal or `env:NAME`, whose value goes into a header. */
-const credential = z.string().min(1).check(({ value, issues }) => {
+const credential = z.string().min(1).check((value) => {
   const variable = referencedVariable(value);
-  const isUsable = variable === null ? isHeaderValue(value) : /^[^=\0]+$/.test(variable);
-  if (isUsable) return;
-  const message = variable === null
-    ? "must be ASCII text without control characters and outer spaces"
-    : "must name a variable after env:";
-  issues.push({ code: "custom", message, input: value });
+  if (variable !== null) return /^[^=\0]+$/.test(variable) ? null : "must name a variable after env:";
+  return isHeaderValue(value) ? null : "must be ASCII text without control characters and outer spaces";
 }).meta({
   anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
 });
@@ -113,7 +109,7 @@ export const BUILTIN_CONFIG_SCHEMAS = {
   json: jsonConfig,
   http: httpConfig,
   rest: restConfig,
-} as const satisfies Readonly<Record<string, z.ZodType>>;
+} as const satisfies Readonly<Record<string, z.AnySchema>>;
 
 /** The names of built-in providers. */
 export type BuiltinProviderName = keyof typeof BUILTIN_CONFIG_SCHEMAS;

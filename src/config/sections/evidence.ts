@@ -5,7 +5,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { integer, name, path, strings, text } from "../primitives.ts";
@@ -46,7 +46,7 @@ export const trustPolicySchema = z.union([
       keys: z.array(path()).min(1).describe("Files of Ed25519 public keys; the path as written is the key's id."),
     }).describe("Evidence must be signed by one of these keys."),
   }),
-], { error: 'must be "audit" or { require_signature = { keys = [...] } }' });
+], 'must be "audit" or { require_signature = { keys = [...] } }');
 
 /** Whether evidence must be signed. */
 export type TrustPolicy = DeepReadonly<z.output<typeof trustPolicySchema>>;

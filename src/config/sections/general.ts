@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { integer, path } from "../primitives.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import {
   BUILTIN_CONFIG_RULES,
@@ -19,7 +19,7 @@ import {
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { trustPolicySchema } from "./evidence.ts";
-import { ONCE, schemaProblems } from "../zod_messages.ts";
+import { readSettings } from "../schema_messages.ts";
 import { httpUrl, INSECURE_URL, integer, name, path, token } from "../primitives.ts";
 import { quoteShort, type Report } from "../problems.ts";
 import {
@@ -39,7 +39,7 @@ import {
 import { arrayAt, at } from "../toml_tree.ts";
 
 const timeouts = z.strictObject({
-  connect_timeout_ms: integer(100, 10000).optional().meta({ default: T.connect_timeout_ms }).describe(
+  connect_timeout_ms: integer(100, 10000).exactOptional().meta({ default: T.connect_timeout_ms }).describe(
     `Milliseconds to wait for a connection; request_timeout_ms where that is lower than ${T.connect_timeout_ms}.`,
   ),
   request_timeout_ms: integer(500, 30000).default(T.request_timeout_ms).describe(
@@ -70,7 +70,7 @@ const providerSchema = z.strictObject({
   typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
     "Protocol of a typed provider, the same as in its runtime profile.",
   ),
-  config: z.unknown().optional().describe(
+  config: z.unknown().exactOptional().describe(
     "Settings of a built-in or typed provider; gate does not read those of providers of type mcp.",
   ),
   trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
@@ -225,12 +225,12 @@ export function providerChecks(tree: unknown, report: Report): void {
     const providerName = at(entry, ["name"]);
     const config = at(entry, ["config"]) ?? undefined;
     if (type === "builtin" && isBuiltinProviderName(providerName) && config !== undefined) {
-      schemaProblems(BUILTIN_CONFIG_SCHEMAS[providerName], config, [...base, "config"], report);
+      readSettings(BUILTIN_CONFIG_SCHEMAS[providerName], config, [...base, "config"], report);
       applyRules(BUILTIN_CONFIG_RULES[providerName] ?? [], config, [...base, "config"], report);
       if (providerName === "rest") headerChecks(config, [...base, "config"], report);
     }
     if (type === "typed" && config !== undefined) {
-      schemaProblems(typedConfigSchema, config, [...base, "config"], report);
+      readSettings(typedConfigSchema, config, [...base, "config"], report);
     }
     const connect = at(entry, ["timeouts", "connect_timeout_ms"]);
     const request = at(entry, ["timeouts", "request_timeout_ms"]);
@@ -250,10 +250,10 @@ export function completeProvider(parsed: ParsedProvider): ProviderConfig {
   const entry = { ...parsed, timeouts: { connect_timeout_ms: connectTimeout, request_timeout_ms } };
   if (entry.type === "mcp") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
   if (entry.type === "typed") {
-    return { ...entry, config: typedConfigSchema.parse(config ?? {}, ONCE) } as ProviderConfig;
+    return { ...entry, config: z.parse(typedConfigSchema, config ?? {}) } as ProviderConfig;
   }
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);
   }
-  return { ...entry, config: BUILTIN_CONFIG_SCHEMAS[entry.name].parse(config ?? {}, ONCE) } as ProviderConfig;
+  return { ...entry, config: z.parse<unknown>(BUILTIN_CONFIG_SCHEMAS[entry.name], config ?? {}) } as ProviderConfig;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { isLoopbackAddress, parseBind } from "../bind.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../schema_builder.ts";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { POSTGRES_ADDRESS } from "../postgres_address.ts";

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "../../config/sections/builtin.ts";
+import { publish } from "../../config/published_schema.ts";
+import { parse } from "../../config/schema_builder.ts";
 import { createSchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { builtinContract } from "./builtin.ts";
 import { checkContract } from "./check.ts";
@@ -95,13 +97,13 @@ Deno.test("builtinContract() examples are valid under their schemas", async () =
 
 for (const name of BUILTIN_PROVIDER_NAMES) {
   Deno.test(`builtinContract() config_schema of ${name} has the members and defaults of the configuration`, () => {
-    const shape: Readonly<Record<string, unknown>> = BUILTIN_CONFIG_SCHEMAS[name].shape;
+    const configured = publish(BUILTIN_CONFIG_SCHEMAS[name])["properties"] as JsonObject;
     const schema = builtinContract(name).contract.config_schema;
     assert.ok(isJsonObject(schema));
     const properties = member(schema, "properties") as JsonObject;
-    assert.deepEqual(Object.keys(properties).sort(), Object.keys(shape).sort());
+    assert.deepEqual(Object.keys(properties).sort(), Object.keys(configured).sort());
     const given = name === "json" ? { root: "/", root_id: "r" } : {};
-    const parsed = BUILTIN_CONFIG_SCHEMAS[name].parse(given) as Readonly<Record<string, unknown>>;
+    const parsed = parse<unknown>(BUILTIN_CONFIG_SCHEMAS[name], given) as Readonly<Record<string, unknown>>;
     for (const [setting, property] of Object.entries(properties)) {
       const standard = (property as JsonObject)["default"];
       if (standard !== undefined) assert.deepEqual(parsed[setting], standard, setting);

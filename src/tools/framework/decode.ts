@@ -1,16 +1,16 @@
 /**
- * Decodes tool arguments with a zod schema, which the tool also publishes. All faults are reported together, each with
- * its
+ * Decodes tool arguments with a schema, which the tool also publishes. All faults are reported together, each with its
  * path.
  *
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { describeValue } from "../../config/problems.ts";
-import { expectationOf } from "../../config/zod_expectation.ts";
+import { publish } from "../../config/published_schema.ts";
+import { expectationOf } from "../../config/issue_expectation.ts";
 import { didYouMean, quote, quoteAll } from "../../law/suggest.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
@@ -47,7 +47,6 @@ const UNLISTED = ["description", "pattern", "minimum", "maximum", "minLength", "
 const PATH_NAME_MAXIMUM = 256;
 
 type Path = readonly (string | number)[];
-type ZodIssue = z.core.$ZodIssue;
 
 /**
  * Decodes arguments. Members declared as free JSON are handed on as they are, by reference.
@@ -56,10 +55,10 @@ type ZodIssue = z.core.$ZodIssue;
  * @param input The arguments as received
  * @returns The decoded arguments, or an `invalid_input` error with `details.issues`
  */
-export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): Decoded<z.output<S>> {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return { ok: true, input: parsed.data };
-  const issues = withoutFollowUps(parsed.error.issues).flatMap((issue) => describeIssue(schema, input, issue));
+export function decodeInput<S extends z.AnySchema>(schema: S, input: JsonObject): Decoded<z.output<S>> {
+  const reading = z.safeParse(schema, input);
+  if (reading.ok) return { ok: true, input: reading.value as z.output<S> };
+  const issues = reading.issues.flatMap((issue) => describeIssue(schema, input, issue));
   const shown = issues.slice(0, ISSUES_MAXIMUM);
   const first = shown[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
@@ -70,19 +69,9 @@ export function decodeInput<S extends z.ZodType>(schema: S, input: JsonObject): 
   };
 }
 
-/** The issues, where a value of the wrong type has no further ones, such as its length. */
-function withoutFollowUps(issues: readonly ZodIssue[]): readonly ZodIssue[] {
-  const place = (issue: ZodIssue): string => formatPath(issue.path as Path);
-  const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(place));
-  return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(place(issue)));
-}
-
-function describeIssue(schema: z.ZodType, input: JsonObject, issue: ZodIssue): InputIssue[] {
-  const path = issue.path as Path;
-  if (issue.code === "unrecognized_keys") {
-    const known = knownMembers(schema, path);
-    return issue.keys.map((name) => unknownMember(path, name, known));
-  }
+function describeIssue(schema: z.AnySchema, input: JsonObject, issue: z.Issue): InputIssue[] {
+  const { path } = issue;
+  if (issue.code === "unknown_members") return issue.names.map((name) => unknownMember(path, name, issue.known));
   const value = valueAt(input, path);
   const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ??
     expectationOf(issue, TYPE_NAMES);
@@ -101,16 +90,14 @@ function unknownMember(path: Path, name: string, known: readonly string[]): Inpu
   return { path: formatPath(at), message: `Member ${quote(name)} is unknown${hint}`, expected };
 }
 
-const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
-  ["object", "an object"],
-  ["array", "an array"],
-  ["string", "a string"],
-  ["int", "an integer"],
-  ["number", "an integer"],
-  ["boolean", "true or false"],
-  ["null", "null"],
-  ["nonoptional", "any JSON value"],
-]);
+const TYPE_NAMES: Readonly<Record<z.TypeName, string>> = {
+  object: "an object",
+  array: "an array",
+  string: "a string",
+  integer: "an integer",
+  boolean: "true or false",
+  any: "any JSON value",
+};
 
 function quoteValue(value: unknown): string {
   return typeof value === "string" ? quote(value) : String(value);
@@ -126,10 +113,10 @@ function valueAt(input: JsonValue, path: Path): JsonValue | undefined {
 }
 
 /** Published forms of schemas with faults, kept since arguments may have thousands of faults. */
-const PUBLISHED_FORMS = new WeakMap<z.ZodType, JsonObject>();
+const PUBLISHED_FORMS = new WeakMap<z.AnySchema, JsonObject>();
 
 /** The published schema at a path; undefined where alternatives make it depend on the value. */
-function publishedAt(schema: z.ZodType, path: Path): JsonValue | undefined {
+function publishedAt(schema: z.AnySchema, path: Path): JsonValue | undefined {
   const published = PUBLISHED_FORMS.get(schema) ?? publishSchema(schema, true);
   PUBLISHED_FORMS.set(schema, published);
   let at: JsonValue | undefined = published;
@@ -149,17 +136,11 @@ function besidesNull(schema: JsonValue | undefined): JsonValue | undefined {
   return others.length === 1 ? others[0] : schema;
 }
 
-/** The member names of a schema at a path. */
-function knownMembers(schema: z.ZodType, path: Path): string[] {
-  const properties = propertiesOf(publishedAt(schema, path));
-  return properties === null ? [] : Object.keys(properties);
-}
-
 /** The pattern of a fixed number of hex digits. */
 const HEX_PATTERN = /^\^\[0-9a-f\]\{(\d+)\}\$$/;
 
 /** What the published schema expects at a path, where it has more than a type; null else. */
-function publishedWords(schema: z.ZodType, path: Path): string | null {
+function publishedWords(schema: z.AnySchema, path: Path): string | null {
   const at = publishedAt(schema, path);
   if (!isJsonObject(at)) return null;
   const { pattern, required } = at;
@@ -188,33 +169,29 @@ function propertiesOf(published: JsonValue | undefined): JsonObject | null {
   return isJsonObject(properties) ? properties : null;
 }
 
-/** The keywords to omit from a schema. The inner schema of a wrapper, such as an optional, is already shortened. */
-function unlisted(schema: z.core.$ZodType): readonly string[] {
-  if (!("innerType" in schema._zod.def)) return UNLISTED;
-  return z.globalRegistry.get(schema)?.description === undefined ? [] : ["description"];
+/** Schemas around another one, whose form is already shortened. */
+const WRAPPERS: readonly string[] = ["nullable", "optional", "default"];
+
+/** The keywords to omit from a schema. */
+function unlisted({ form, metadata }: z.AnySchema): readonly string[] {
+  if (!WRAPPERS.includes(form.kind)) return UNLISTED;
+  return metadata["description"] === undefined ? [] : ["description"];
 }
 
 /**
- * The JSON Schema (2020-12) that a tool publishes for a zod schema, without `$schema` and the bounds of every integer.
+ * The JSON Schema (2020-12) that a tool publishes, without the bounds of every integer.
  *
  * @param isWhole Whether it is full: the list of tools omits descriptions, patterns and bounds
  */
-export function publishSchema(schema: z.ZodType, isWhole = false): JsonObject {
-  const published = z.toJSONSchema(schema, {
-    io: "input",
-    target: "draft-2020-12",
-    unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema }) => {
-      const { [BRIEF]: brief, [BESIDES]: besides, [LISTED]: listed } = jsonSchema;
-      const shortened = brief === undefined ? unlisted(zodSchema) : Object.keys(jsonSchema);
-      const omitted = isWhole ? [] : shortened;
-      for (const name of [BRIEF, BESIDES, LISTED, ...omitted]) delete jsonSchema[name];
-      Object.assign(jsonSchema, isWhole ? besides : brief ?? listed);
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.const !== undefined) delete jsonSchema.type;
-    },
+export function publishSchema(schema: z.AnySchema, isWhole = false): JsonObject {
+  return publish(schema, (published, part) => {
+    const { [BRIEF]: brief, [BESIDES]: besides, [LISTED]: listed } = published;
+    const shortened = brief === undefined ? unlisted(part) : Object.keys(published);
+    const omitted = isWhole ? [] : shortened;
+    for (const name of [BRIEF, BESIDES, LISTED, ...omitted]) delete published[name];
+    Object.assign(published, isWhole ? besides : brief ?? listed);
+    if (published["maximum"] === Number.MAX_SAFE_INTEGER) delete published["maximum"];
+    if (published["minimum"] === Number.MIN_SAFE_INTEGER) delete published["minimum"];
+    if (published["const"] !== undefined) delete published["type"];
   });
-  delete published.$schema;
-  return published as JsonObject;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { decodeInput, ISSUES_MAXIMUM, publishSchema } from "./decode.ts";
 
@@ -13,10 +13,10 @@ const schema = z.strictObject({
   payload: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("json"), value: z.unknown() }),
     z.strictObject({ kind: z.literal("text"), text: z.string().max(3) }),
-  ]).optional(),
-  items: z.array(z.strictObject({ id: z.string() })).max(2).optional(),
-  cursor: z.string().nullable().optional(),
-  most: z.strictObject({ records: z.int(), bytes: z.int().optional() }).nullable().optional(),
+  ]).exactOptional(),
+  items: z.array(z.strictObject({ id: z.string() })).max(2).exactOptional(),
+  cursor: z.string().nullable().exactOptional(),
+  most: z.strictObject({ records: z.int(), bytes: z.int().exactOptional() }).nullable().exactOptional(),
 });
 
 const HEAD = { record_id: "0".repeat(64), revision: 1 };
@@ -54,7 +54,7 @@ const FAULTS: readonly (readonly [change: JsonObject, issues: readonly string[]]
     "$.payload.text: Expected at most 3 characters, got a string of 4 characters",
   ]],
   [{ payload: { kind: "text", text: "a", more: 1 } }, [
-    '$.payload.more: Member "more" is unknown; expected no such member',
+    '$.payload.more: Member "more" is unknown; expected only "kind", "text"',
   ]],
   [{ items: [{ id: "a" }, { id: "b" }, { id: "c" }] }, ["$.items: Expected at most 2 items, got an array of 3 items"]],
   [{ items: [{ id: [] }, null] }, [

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { BESIDES, BRIEF, LISTED } from "./decode.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -18,10 +18,10 @@ import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pagination.ts";
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Any JSON value, passed by reference. */
-export const anyJson = z.unknown() as unknown as z.ZodType<JsonValue>;
+export const anyJson = z.unknown() as z.Schema<JsonValue>;
 
 /** Any JSON object, passed by reference and published as a given schema. */
-export function jsonObject(published: JsonObject): z.ZodType<JsonObject> {
+export function jsonObject(published: JsonObject): z.Schema<JsonObject> {
   const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
   const { description } = published;
   const listed = description === undefined ? {} : { [LISTED]: { description } };
@@ -36,7 +36,7 @@ export const LINE_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
  * dozens
  * of times. JSON Schema counts characters, so the published bound is met by every valid line, and by some longer ones.
  */
-function line(maximumBytes: number): z.ZodString {
+function line(maximumBytes: number): z.Schema<string> {
   return z.string().refine(
     (text) => text.length > 0 && utf8Length(text) <= maximumBytes && !CONTROL.test(text),
     `1 to ${maximumBytes} bytes without control characters`,
@@ -47,20 +47,20 @@ function line(maximumBytes: number): z.ZodString {
 export const name = line(SPEC_LIMITS.identifierBytes);
 
 /** A schema that the list of tools shows as its type and a hint. Decoding stays strict. */
-export function briefly<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
-  const isArray = schema instanceof z.ZodArray;
+export function briefly<Schema extends z.AnySchema>(schema: Schema, description: string): Schema {
+  const isArray = schema.form.kind === "array";
   // Some clients reject an array schema without items.
   const items = isArray ? { items: { type: "object" } } : {};
   return listedAs(schema, { type: isArray ? "array" : "object", ...items, description });
 }
 
 /** A schema that the list of tools replaces with another one. */
-export function listedAs<Schema extends z.ZodType>(schema: Schema, listed: JsonObject): Schema {
+export function listedAs<Schema extends z.AnySchema>(schema: Schema, listed: JsonObject): Schema {
   return schema.meta({ [BRIEF]: listed });
 }
 
-/** A schema with a description in the list of tools; {@link z.ZodType.describe} is for the full schema alone. */
-export function hinted<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
+/** A schema with a description in the list of tools; {@link z.Schema.describe} is for the full schema alone. */
+export function hinted<Schema extends z.AnySchema>(schema: Schema, description: string): Schema {
   return schema.meta({ [LISTED]: { description } });
 }
 
@@ -91,7 +91,7 @@ export const expectedHead = listedAs(
 
 /** The identity of a mutation, chosen by the caller. */
 export const operationId = operationIdentity.describe("Fresh random id; repeat it unchanged to retry")
-  .meta({ [LISTED]: { pattern: SHORT_IDENTITY["pattern"] } });
+  .meta({ [LISTED]: { pattern: SHORT_IDENTITY["pattern"] ?? null } });
 
 /** Page size and cursor of a list. */
 export const pageMembers = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { checkRegistry } from "../../access/registry_acl.ts";
 import type { RegistryAction } from "../../config/types.ts";
 import { toolError } from "../framework/errors.ts";

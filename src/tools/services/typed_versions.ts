@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { z } from "zod";
+import type * as z from "../../config/schema_builder.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -30,7 +30,7 @@ const BUILTIN_NAMES: readonly string[] = ["time", "env", "json", "http", "rest"]
 export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
 
 /** An expectation about the active version; null = none is active. */
-export const expectedActive: z.ZodNullable<z.ZodString> = name.nullable();
+export const expectedActive: z.Schema<string | null> = name.nullable();
 
 /** The members of a version in a listing. */
 export const VERSION_MEMBERS: Members = {

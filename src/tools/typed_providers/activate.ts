@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
 import { closed, orNull, TEXT } from "../framework/output.ts";

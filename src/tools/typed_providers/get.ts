@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { quote } from "../../law/suggest.ts";
 import { asJson } from "../../run/primitives.ts";

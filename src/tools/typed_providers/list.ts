@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { textAnswer } from "../framework/errors.ts";
 import { namespaceId, pageMembers } from "../framework/input.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { z } from "zod";
+import * as z from "../../config/schema_builder.ts";
 import { AuthorityUnavailable, failure, success } from "../framework/errors.ts";
 import { jsonObject } from "../framework/input.ts";
 import { closed, IDENTITY, oneOfNames, TEXT } from "../framework/output.ts";
