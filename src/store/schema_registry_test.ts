@@ -159,3 +159,19 @@ overAll("close() rejects later calls", {}, async (schemas) => {
     await assert.rejects(call, (error) => error instanceof StoreError && error.code === "closed");
   }
 });
+
+Deno.test("SchemaRegistry (sqlite) get() refuses a schema that another process changed after the first read", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    try {
+      await stores.schemas.register(makeSchema("report", "1"));
+      for (let read = 0; read < 2; read++) assert.ok(await stores.schemas.get(2, "report", "1"));
+      const { path } = storesOptions(folder, WAL_FULL).schemas;
+      using other = new DatabaseSync(path ?? "");
+      other.exec("UPDATE schemas SET record = replace(record, 'object', 'Object')");
+      await new Promise((resolve) => setTimeout(resolve));
+      await assert.rejects(stores.schemas.get(2, "report", "1"), { code: "corrupt" });
+    } finally {
+      await closeStores(stores);
+    }
+  }));

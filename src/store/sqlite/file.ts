@@ -10,6 +10,7 @@ import { type StorageOptions, StoreError } from "../types.ts";
 import { type Connection, EmptyFileError, openWriterConnection, type WriterConnection } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { createFileGuard, type FileGuard } from "./file_guard.ts";
+import { type CommitWatch, watchCommits } from "./commit_watch.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { findLoss, keepMark } from "./high_water_mark.ts";
 import { countMissing, INDEXED_AT_START } from "./run_index.ts";
@@ -22,6 +23,7 @@ export interface StoreFile {
   readonly writer: Writer;
   readonly readers: ReaderPool;
   readonly heads: HeadCache;
+  readonly commits: CommitWatch;
   readonly guard: FileGuard;
   /** Runs without an entry in the index when the file was opened, at most one more than {@link INDEXED_AT_START}. */
   readonly unindexed: number;
@@ -93,7 +95,8 @@ function useConnection(connection: WriterConnection, options: StorageOptions, no
   };
   const retain = (): void => void (users += 1);
   const unindexed = countMissing(connection, INDEXED_AT_START + 1);
-  return { path, writer, readers, heads: createHeadCache(connection), guard, unindexed, retain, release };
+  const commits = watchCommits(connection);
+  return { path, writer, readers, heads: createHeadCache(commits), commits, guard, unindexed, retain, release };
 }
 
 function isVerified(guard: FileGuard): boolean {

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { RunHead } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import { openWriterConnection } from "./connection.ts";
+import { watchCommits } from "./commit_watch.ts";
 import { createHeadCache } from "./head_cache.ts";
 
 const RUN = { namespace_id: 2, run_id: "0".repeat(32) };
@@ -33,7 +34,7 @@ function commit(connection: Connection, identity: string): void {
 
 Deno.test("createHeadCache() returns a head until another connection commits", () =>
   withConnections(async (own, other) => {
-    const heads = createHeadCache(own);
+    const heads = createHeadCache(watchCommits(own));
     assert.equal(heads.get(RUN), undefined);
     heads.set(headAt(3));
     assert.equal(heads.get(RUN)?.head.revision, 3);
@@ -49,7 +50,7 @@ Deno.test("createHeadCache() returns a head until another connection commits", (
 
 Deno.test("createHeadCache() keeps the later of two heads", () =>
   withConnections((own) => {
-    const heads = createHeadCache(own);
+    const heads = createHeadCache(watchCommits(own));
     heads.get(RUN);
     heads.set(headAt(4));
     heads.set(headAt(3));

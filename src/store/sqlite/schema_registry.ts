@@ -34,9 +34,14 @@ const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND 
 const LIST = `SELECT * FROM schemas
   WHERE namespace_id = ? AND (schema_id, version) > (?, ?) ORDER BY schema_id, version LIMIT ?`;
 
+/** Verified schemas in memory, and the characters of the longest one: a registered schema never changes. */
+const SCHEMAS_KEPT = 256;
+const KEPT_CHARACTERS = 16_384;
+
 /** A schema registry on an open file. Closing the registry releases the file. */
 export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits, sha256: Sha256): SchemaRegistry {
   const use = openGate(file.path);
+  const read = file.commits.createCache<SchemaRecord>(SCHEMAS_KEPT);
   return {
     register: (schema, tenants = null) =>
       use(() => {
@@ -47,15 +52,21 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
         return file.writer.submit(textBytes(schema.record), apply);
       }),
     get: (namespaceId, schemaId, version) =>
-      use(() =>
-        file.readers.point((connection) => {
+      use(async () => {
+        file.guard.verifyThisTurn();
+        const name = `${namespaceId} ${schemaId.length} ${schemaId} ${version}`;
+        const known = read.get(name);
+        if (known !== undefined) return known;
+        const found = await file.readers.point((connection) => {
           const row = connection.statement(GET).get(namespaceId, schemaId, version);
           if (row === undefined) return null;
           const schema = toSchema(sha256, row);
           if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
           return schema;
-        })
-      ),
+        });
+        if (found !== null && found.record.length <= KEPT_CHARACTERS) read.set(name, found);
+        return found;
+      }),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() =>
         file.readers.point((connection) => {
