@@ -1,6 +1,8 @@
 /** The README as a reader uses it: its commands line by line, its picture, its blocks and links for clients. */
 import assert from "node:assert/strict";
 import type { ScenarioLaw } from "@/law/types.ts";
+import type { RunRecord } from "@/run/types.ts";
+import { pictureOfRecords } from "@/runpack/picture/run_picture.ts";
 import { parse as parseToml } from "smol-toml";
 import { parse as parseYaml } from "yaml";
 import { gate, inFolder } from "./gate_command.ts";
@@ -63,37 +65,34 @@ interface ConditionValue {
 
 interface RunAnswer {
   readonly result: {
+    readonly run_id: string;
     readonly stages: readonly { readonly stage_id: string; readonly classification: string }[];
     readonly last_attempts: readonly { readonly causes: readonly { readonly condition_id: string }[] }[];
   };
 }
 
+interface RunHistory {
+  readonly result: { readonly records: readonly { readonly record: RunRecord }[] };
+}
+
 /** Runs the law with a file of evidence, and gives the side of the picture that shows the answer. */
-async function readSide(folder: string, evidence: string): Promise<Side> {
+async function readSide(law: ScenarioLaw, folder: string, evidence: string): Promise<Side> {
   const path = `${CHECKOUT}${EXAMPLES}/first_gate/`;
   const key = ["--parameter", "commit=4f2a9c1", "--run-key", "4f2a9c1", "--evidence", `${path}${evidence}`, "--json"];
   const { code, stdout } = await gate(folder, "run", `${path}release.yaml`, ...key);
-  const { stages, last_attempts } = (JSON.parse(stdout) as RunAnswer).result;
+  const { run_id, stages, last_attempts } = (JSON.parse(stdout) as RunAnswer).result;
+  const history = await gate(folder, "history", run_id, "--json");
   const given = parseYaml(await Deno.readTextFile(`${path}${evidence}`)) as readonly ConditionValue[];
   const isOpen = stages.every(({ classification }) => classification === "complete");
   const causes = last_attempts.flatMap((attempt) => attempt.causes.map(({ condition_id }) => condition_id));
   return {
     title: isOpen ? "The gate opens" : "The gate stays closed",
-    color: isOpen ? "#14693a" : "#9a2b1f",
     lines: [
       `evidence: ${given.map(({ condition_id, value }) => `${condition_id} ${value.value}`).join(", ")}`,
       isOpen ? "every condition is true" : `why: ${causes.join(", ")} is false`,
       `exit code ${code}`,
     ],
-    standingOf: (stageId) => {
-      if (stageId === null) {
-        return isOpen ? { state: "complete", words: "reached" } : { state: "blocked", words: "not reached" };
-      }
-      const stage = stages.find(({ stage_id }) => stage_id === stageId);
-      return stage?.classification === "complete"
-        ? { state: "complete", words: "complete" }
-        : { state: "open", words: "open, attempt 1 was false" };
-    },
+    run: pictureOfRecords(law, (JSON.parse(history.stdout) as RunHistory).result.records.map(({ record }) => record)),
   };
 }
 
@@ -101,7 +100,10 @@ Deno.test('the picture of the README is what gate answers and draws; "-- --rewri
   inFolder(async (folder) => {
     const built = await gate(folder, "scenario", "build", `${CHECKOUT}${EXAMPLES}/first_gate/release.yaml`);
     const law = JSON.parse(built.stdout) as ScenarioLaw;
-    const sides = [await readSide(folder, "two_tests_failed.yaml"), await readSide(folder, "all_tests_passed.yaml")];
+    const sides = [
+      await readSide(law, folder, "two_tests_failed.yaml"),
+      await readSide(law, folder, "all_tests_passed.yaml"),
+    ];
     const summary = sides.map(({ title, lines }) => `${title}: ${lines.join("; ")}`).join(". ");
     const file = `${CHECKOUT}${EXAMPLES}/first_gate/closed_then_open.svg`;
     const drawn = drawPicture(law, sides, summary);

@@ -127,8 +127,8 @@ Deno.test("gate run, gate status: exit 3 for a False attempt with more than 20 a
     assert.deepEqual([first.code, first.result.recorded], [3, 22]);
     const status = await gate(folder, "status", first.result.run_id);
     assert.equal(status.code, 3);
-    assert.match(status.stdout, /\n {2}stage_a +open, attempt 1 was false\n/);
-    assert.match(status.stdout, /\n {2}stage_v +open, attempt 22 was unknown\n/);
+    assert.match(status.stdout, /\n {2}✗ stage_a +held, attempt 1 was false\n/);
+    assert.match(status.stdout, /\n {2}◐ stage_v +open, attempt 22 was unknown\n/);
   }, lawOfStages([..."abcdefghijklmnopqrstuv"])));
 
 Deno.test("gate run with other parameters is another run", () =>
@@ -361,7 +361,7 @@ Deno.test("gate run --summary says in Markdown why the gate stays closed", () =>
 | Stage | State |
 | ----- | ----- |
 | \`build\` | complete |
-| \`deploy\` | open, attempt 2 was false |
+| \`deploy\` | held, attempt 2 was false |
 
 - Stage \`deploy\`: \`deployed\` is false
 - Stage \`deploy\` needs \`deployed\`

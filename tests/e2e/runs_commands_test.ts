@@ -64,17 +64,17 @@ Deno.test("gate status and gate history take the first digits of a run id", () =
       [
         complete,
         0,
-        /is complete at revision 5\n2 of 2 stages complete\n {2}build {3}complete\n {2}deploy {2}complete\nNothing is missing\.\n$/,
+        /is complete at revision 5\n2 of 2 stages complete\n {2}● build {3}complete\n {2}● deploy {2}complete\nNothing is missing\.\n$/,
       ],
       [
         failed.slice(0, 8),
         3,
-        /is active at revision 5\n1 of 2 stages complete\n {2}build {3}complete\n {2}deploy {2}open, attempt 2 was false\n/,
+        /is active at revision 5\n1 of 2 stages complete\n {2}● build +complete\n {2}✗ deploy +held, attempt 2 was false\n {4}✗ /,
       ],
       [
         begun.slice(0, 12),
         4,
-        /is active at revision 1\n0 of 2 stages complete\n {2}build {3}ready to be opened\n {2}deploy {2}blocked\n/,
+        /is active at revision 1\n0 of 2 stages complete\n {2}○ build {3}ready to be opened\n {2}· deploy {2}blocked\n/,
       ],
     ];
     for (const [run, code, text] of rows) {

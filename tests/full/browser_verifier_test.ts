@@ -116,7 +116,7 @@ Deno.test("the page verifies a folder as the command line does, and shows stages
     assert.ok(text.includes(shown), shown);
   }
   const counts =
-    "['.stage.complete:not(.end)', '.record', '.status'].map((one) => document.querySelectorAll(one).length).join()";
+    "['.stage.is-complete', '.record', '.status'].map((one) => document.querySelectorAll(one).length).join()";
   assert.equal(await page.evaluate(counts), "3,11,29");
   assert.equal(await page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth"), "1080px");
   if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/good.png`);

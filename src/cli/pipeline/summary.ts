@@ -32,7 +32,7 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     "",
     "| Stage | State |",
     "| ----- | ----- |",
-    ...standing.stages.map((stage) => `| ${code(stage.stage_id)} | ${stageStateOf(standing, stage)} |`),
+    ...standing.stages.map((stage) => `| ${code(stage.stage_id)} | ${stageStateOf(standing, stage.stage_id)} |`),
     "",
   ];
   for (const { stage_id, causes } of attempts) {

@@ -78,8 +78,10 @@ export function addRuns(program: Command, finish: Finish): void {
     "gate status 0123456789abcdef0123456789abcdef",
     "gate status 0123abcd",
     "gate status --server http://127.0.0.1:8080 0123abcd",
+    "gate status 0123abcd --svg run.svg",
   ]))
     .argument("<run>", "run_id of the run, or its first digits")
+    .option("--svg <FILE>", "also draw the stages and conditions to this file, which must not exist")
     .action(async (run: string, flags: Flags) => finish(await (await import("./status.ts")).runStatus(run, flags)));
   withRunFlags(command(program, "history", "List the records of a run", [
     "gate history 0123456789abcdef0123456789abcdef",

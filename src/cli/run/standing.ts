@@ -7,6 +7,8 @@
 import { identify } from "../../canonical/identity.ts";
 import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
+import { MARKS, stateWords } from "../../runpack/picture/marks.ts";
+import { type PicturedAttempt, pictureOfStatus, type RunPicture } from "../../runpack/picture/run_picture.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
@@ -32,7 +34,12 @@ export interface RunStanding {
   readonly missing: readonly StageStanding[];
   /** The last attempt of each open stage. */
   readonly attempts: readonly LastAttempt[];
+  /** The states of stages and conditions, as drawings show them. */
+  readonly picture: RunPicture;
 }
+
+/** An attempt with its trace. */
+type TracedAttempt = LastAttempt & Pick<PicturedAttempt, "trace">;
 
 /**
  * The law of a run, by `scenarios_get`. Its identity is computed here, so that a server cannot show one law and name
@@ -63,7 +70,7 @@ export async function readStanding(
     namespace_id,
     scenario_id,
     run_id,
-    include: ["missing"],
+    include: ["missing", "waiting"],
   });
   const positions = new Map(layersOf(law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
   const inOrder = <Stage extends { readonly stage_id: string }>(stages: readonly Stage[]): readonly Stage[] =>
@@ -73,11 +80,19 @@ export async function readStanding(
     stage_id
   );
   const last = await lastAttempts(session, { run_key, scenario_id }, listOf(status, "recent_attempts"), open);
+  const runStatus = status["status"] as RunStatus;
+  const picture = pictureOfStatus(law, {
+    status: runStatus,
+    stages,
+    recent_attempts: [...last.values()],
+    waiting: listOf(status, "waiting"),
+  });
   return {
     run_key,
     scenario_id,
     law,
-    status: status["status"] as RunStatus,
+    picture,
+    status: runStatus,
     head: status["accepted_head"] as unknown as Head,
     stages,
     ready_frontier: listOf<string>(status, "ready_frontier"),
@@ -97,19 +112,19 @@ export async function readStanding(
 async function lastAttempts(
   session: ToolSession,
   run: Pick<RunStanding, "run_key" | "scenario_id">,
-  recent: readonly LastAttempt[],
+  recent: readonly TracedAttempt[],
   open: readonly string[],
-): Promise<ReadonlyMap<string, LastAttempt>> {
+): Promise<ReadonlyMap<string, TracedAttempt>> {
   const last = new Map(recent.map((attempt) => [attempt.stage_id, attempt]));
   const oldest = recent[0]?.attempt_number ?? 1;
   const sought = new Set(open.filter((stageId) => !last.has(stageId)));
   if (oldest === 1 || sought.size === 0) return last;
   for await (const { record_id, record } of readHistory(session, run)) {
     if (record.record_kind !== "stage_evaluated") continue;
-    const { stage_id, attempt_number, outcome } = record.body;
+    const { stage_id, attempt_number, outcome, trace } = record.body;
     if (attempt_number >= oldest) break;
     // A record has no causes: they are derived with the answers that show attempts.
-    if (sought.has(stage_id)) last.set(stage_id, { stage_id, attempt_number, record_id, outcome, causes: [] });
+    if (sought.has(stage_id)) last.set(stage_id, { stage_id, attempt_number, record_id, outcome, causes: [], trace });
   }
   return last;
 }
@@ -131,27 +146,29 @@ export function progressOf({ stages }: Pick<RunStanding, "stages">): string {
   return `${complete} of ${countOf(stages.length, "stage")} complete`;
 }
 
-const STATES: Readonly<Record<StageClassification, string>> = {
-  blocked: "blocked",
-  ready_unopened: "ready to be opened",
-  open_incomplete: "open",
-  complete: "complete",
-};
+/** The state of a stage in words, such as `held, attempt 2 was false`. */
+export function stageStateOf({ picture }: Pick<RunStanding, "picture">, stageId: string): string {
+  const state = picture.stages.get(stageId);
+  return state === undefined ? "" : stateWords(state.mark, state.detail);
+}
 
-/** The state of a stage in words, such as `open, attempt 2 was false`. */
-export function stageStateOf(
-  { attempts }: Pick<RunStanding, "attempts">,
-  { stage_id, classification }: RunStanding["stages"][number],
-): string {
-  const attempt = attempts.find((one) => one.stage_id === stage_id);
-  const tried = attempt === undefined ? "" : `, attempt ${attempt.attempt_number} was ${attempt.outcome}`;
-  return `${STATES[classification]}${tried}`;
+/** Lists the stages with their marks; below an open one its conditions. */
+function stageRows({ stages, picture }: RunStanding): string[][] {
+  return stages.flatMap(({ stage_id, classification }) => {
+    const state = picture.stages.get(stage_id);
+    if (state === undefined) return [];
+    const row = [`  ${MARKS[state.mark].character} ${shown(stage_id)}`, stateWords(state.mark, state.detail)];
+    const conditions = classification === "open_incomplete" ? [...state.conditions] : [];
+    return [
+      row,
+      ...conditions.map(([id, { mark }]) => [`    ${MARKS[mark].character} ${shown(id)}`, MARKS[mark].word]),
+    ];
+  });
 }
 
 /** Describes where a run stands. */
 export function describeStanding(standing: RunStanding, colour: boolean): string {
-  const rows = standing.stages.map((stage) => [`  ${shown(stage.stage_id)}`, stageStateOf(standing, stage)]);
-  return `${describeRun(standing, colour)}${progressOf(standing)}\n${columns(rows)}${
+  return `${describeRun(standing, colour)}${progressOf(standing)}\n${columns(stageRows(standing))}${
     describeMissing(standing.missing, standing.attempts, standing.law, colour)
   }`;
 }

@@ -6,6 +6,7 @@
 
 import { instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { writeNewFile } from "../terminal/new_file.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
 import { archivedOf } from "../../store/tombstone.ts";
@@ -14,14 +15,24 @@ import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
 import { parametersLine } from "./parameters_text.ts";
 import { describeStanding, exitCodeOfStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
 
+/** The flags of `gate status`. */
+export interface RunStatusFlags extends RunFlags {
+  /** The file for the drawing. */
+  readonly svg?: string;
+}
+
 /** Runs `gate status RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
-export function runStatus(prefix: string, flags: RunFlags): Promise<number> {
+export function runStatus(prefix: string, flags: RunStatusFlags): Promise<number> {
   return withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
     const { run_key, scenario_law_identity, created_instant, parameters, correlation } = run;
     const law = await readLaw(session, run_key.namespace_id, scenario_law_identity);
     const standing = await readStanding(session, run_key, law);
     const code = exitCodeOfStanding(standing);
+    if (flags.svg !== undefined) {
+      const { drawLaw } = await import("../../runpack/picture/draw_law.ts");
+      await writeNewFile(flags.svg, `${drawLaw(law, standing.picture, { as: "file" }).markup}\n`);
+    }
     if (flags.json === true) {
       const names = {
         scenario_law_identity,

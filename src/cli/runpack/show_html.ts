@@ -8,7 +8,7 @@ import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import type { PackView, PartView } from "../../runpack/material_view.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";
 import { PAGE_RECORDS, renderDocument } from "../../runpack/view/page.ts";
-import { CliError } from "../terminal/cli_error.ts";
+import { writeNewFile } from "../terminal/new_file.ts";
 
 /**
  * Writes the page.
@@ -25,18 +25,5 @@ export async function writePage(
 ): Promise<void> {
   const records = all ? Number.MAX_SAFE_INTEGER : PAGE_RECORDS;
   const page = renderDocument(HOST_PRIMITIVES.sha256, { examination, view, records });
-  try {
-    await Deno.writeTextFile(path, page, { createNew: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`);
-    }
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CliError("usage", `Cannot write "${path}": its folder does not exist`);
-    }
-    if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
-      throw new CliError("usage", `Cannot write "${path}": permission denied`);
-    }
-    throw error;
-  }
+  await writeNewFile(path, page);
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS } from "../../law/limits.ts";
 import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
-import { svgFile } from "../../runpack/view/graph_svg.ts";
+import { drawLaw } from "../../runpack/picture/draw_law.ts";
 import { explainLaw } from "../../tools/law_words/explain_law.ts";
 import { CASES_MAXIMUM } from "./cases.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";
@@ -220,10 +220,10 @@ Deno.test("gate scenario explain and graph show the parameters of a law", () => 
   const drawn = mermaidGraph(read.law);
   assert.match(drawn, /given\[\/"given at start: factor, version"\/\]/);
   assert.match(drawn, /given -\.-> s0/);
-  assert.match(svgFile(read.law), /<title>Stages of small with factor, version<\/title>/);
+  assert.match(drawLaw(read.law, null).markup, /<title>Stages of small with factor, version<\/title>/);
   const { parameters: _parameters, ...rest } = read.law;
   assert.doesNotMatch(
-    explainLaw(rest) + mermaidGraph(rest) + svgFile(rest),
+    explainLaw(rest) + mermaidGraph(rest) + drawLaw(rest, null).markup,
     /start of a run gives|given at start| with factor/,
   );
 });

@@ -6,7 +6,7 @@ import { readSource, type Source } from "./source.ts";
 import { explainLaw } from "../../tools/law_words/explain_law.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";
 import { layersOf } from "../../law/stage_layers.ts";
-import { svgFile } from "../../runpack/view/graph_svg.ts";
+import { drawLaw } from "../../runpack/picture/draw_law.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw } from "../../law/types.ts";
 import { compileLaw } from "../../run/compile.ts";
@@ -255,8 +255,8 @@ Deno.test("explainLaw() describes an order relative to the evaluation", async ()
 Deno.test("drawings escape names", async () => {
   const { law } = await check("a.yaml", YAML.replaceAll("first", "'</text><script>\"&'"));
   assert.ok(law);
-  assert.ok(!svgFile(law).includes("<script>"));
-  assert.ok(svgFile(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
+  assert.ok(!drawLaw(law, null).markup.includes("<script>"));
+  assert.ok(drawLaw(law, null).markup.includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
   assert.ok(mermaidGraph(law).includes("&lt;/text&gt;&lt;script&gt;&quot;&amp;"));
 });
 

@@ -34,15 +34,16 @@ export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promi
       else writeOut(describeDiagnostics(scenario, false));
       return EXIT.usage;
     }
-    const text = format === "svg"
-      ? (await import("../../runpack/view/graph_svg.ts")).svgFile(law)
-      : format === "mermaid"
-      ? mermaidGraph(law)
-      : terminalGraph(law);
+    const text = format === "svg" ? await svgGraph(law) : format === "mermaid" ? mermaidGraph(law) : terminalGraph(law);
     if (flags.json === true) writeResult("scenario graph", { file, format, text, ...graphData(law) });
     else writeOut(text);
     return EXIT.ok;
   });
+}
+
+async function svgGraph(law: ScenarioLaw): Promise<string> {
+  const { drawLaw } = await import("../../runpack/picture/draw_law.ts");
+  return `${drawLaw(law, null, { as: "file" }).markup}\n`;
 }
 
 interface GraphData {

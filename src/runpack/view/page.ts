@@ -8,10 +8,13 @@ import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
+import { pictureOfRecords, type RunPicture } from "../picture/run_picture.ts";
 import type { Admission } from "../verify/admission.ts";
-import { derivationOf, resultLine } from "../verify/result_line.ts";
+import { resultLine } from "../verify/result_line.ts";
 import type { Examination } from "../verify/verify.ts";
-import { renderClaims, renderResult, renderVerdict } from "./claims.ts";
+import { type Answer, renderAnswer } from "./answer.ts";
+import { renderClaims } from "./claims.ts";
+import { renderEvidence } from "./decisions.ts";
 import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
 import { STYLE } from "./style.ts";
@@ -33,28 +36,35 @@ export interface PageContent {
   readonly records?: number;
 }
 
-/** The sections of a page. */
+/** The sections of a page: the answer, then what it follows from. */
 export function renderPack(content: PageContent): Markup {
   const { examination, view, records = PAGE_RECORDS } = content;
   const [named, part] = "reason" in view ? [view.named, view.part] : [view, view];
+  const run = part === null ? null : runOf(part);
+  const shown = part === null || run === null ? null : { view: part, run };
   return all(
-    renderLine(content),
-    renderVerdict(examination.report),
-    named === null ? "" : renderFacts(named),
+    renderAnswer(answerOf(content, shown)),
     "reason" in view ? element("p", { class: "note" }, gapText(view)) : "",
-    part === null ? "" : section("stages", "Stages", renderGraph(part)),
-    part === null ? "" : section("timeline", "Timeline and decisions", renderTimeline(part, records)),
+    shown === null ? "" : section("stages", "Stages", renderGraph(shown.view, shown.run)),
+    shown === null ? "" : section("evidence", "Evidence", renderEvidence(shown.view, shown.run)),
+    part === null ? "" : section("records", "Records", renderTimeline(part, records)),
     section("claims", "Claims", renderClaims(examination)),
+    named === null ? "" : section("names", "Identities", renderFacts(named)),
   );
 }
 
-function renderLine({ examination, admission, expected = null }: PageContent): Markup {
+function answerOf({ examination, admission, expected = null }: PageContent, shown: Answer["shown"]): Answer {
   if (admission !== undefined) {
     const { line, reasons, exit_code } = admission;
-    return renderResult(examination, { line, isGood: exit_code === 0, reasons }, "An admission was asked for.");
+    const isAdmitted = exit_code === 0;
+    return { examination, line, isAdmitted, reasons, expected: "An admission was asked for.", shown };
   }
-  const isGood = derivationOf(examination.report) === "derived";
-  return renderResult(examination, { line: resultLine(examination), isGood, reasons: [] }, expectationText(expected));
+  const line = resultLine(examination);
+  return { examination, line, isAdmitted: null, reasons: [], expected: expectationText(expected), shown };
+}
+
+function runOf({ law, records }: PackView): RunPicture {
+  return pictureOfRecords(law.law, records.map(({ record }) => record));
 }
 
 function section(id: string, title: string, ...content: readonly Content[]): Markup {
@@ -118,5 +128,7 @@ export function documentOf(title: string, policy: string, body: Markup): string 
     element("title", {}, title),
     styleElement(STYLE),
   );
-  return `<!doctype html>\n${element("html", { lang: "en" }, head, element("body", {}, body)).markup}\n`;
+  return `<!doctype html>\n${
+    element("html", { lang: "en" }, head, element("body", { class: "gate-graph" }, body)).markup
+  }\n`;
 }

@@ -31,7 +31,7 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   const page = await pageOf(await packOf(RUN));
   for (const { revision } of RUN.records) assert.ok(page.includes(`id="r${revision}"`), `revision ${revision}`);
   for (const stage of ["build", "review", "ship"]) assert.ok(page.includes(`>${stage}</text>`), stage);
-  assert.equal(page.match(/class="stage complete"/g)?.length, 3);
+  assert.equal(page.match(/class="stage good is-complete"/g)?.length, 3);
   assert.equal(page.match(/class="edge"/g)?.length, 5);
   for (
     const said of [
@@ -45,7 +45,7 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   ) {
     assert.ok(page.includes(said), said);
   }
-  assert.equal(page.match(/class="status (satisfied|unavailable)"/g)?.length, 29);
+  assert.equal(page.match(/class="marked status (satisfied|unavailable) /g)?.length, 29);
   assert.ok(page.includes("Nothing contradicts this runpack."));
 });
 
@@ -132,11 +132,11 @@ Deno.test("renderDocument() of an incomplete pack shows the readable part, and t
   assert.ok(
     cut.includes("Only 256 of 311 records can be shown: it is not whole (object_missing: segments/1/records)."),
   );
-  assert.ok(cut.includes('id="r256"') && cut.includes("Timeline and decisions") && cut.includes("claim violated"));
+  assert.ok(cut.includes('id="r256"') && cut.includes("Records</h2>") && cut.includes("claim violated"));
 
   const lawless = await pageOfPart(without(law.object));
   assert.ok(lawless.includes("Its law cannot be read (object_missing: law)") && lawless.includes("<b>release</b>"));
-  assert.ok(!lawless.includes("Timeline and decisions"));
+  assert.ok(!lawless.includes("Records</h2>"));
 
   const nameless = await pageOfPart({ ...long, manifest: new Uint8Array() });
   assert.ok(nameless.includes("There is no manifest to go by (manifest_not_canonical)"));

@@ -1,36 +1,41 @@
 /**
- * The timeline: every record in order, each decision with its evidence.
+ * The timeline: every record in order. Decisions before the last one of their stage have their evidence with them.
  *
  * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody, StageOpenedBody } from "../../run/types.ts";
+import type { RunCreatedBody, StageOpenedBody } from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
-import { callerText, evidenceBody, statementDetails, statementVerb } from "./statements.ts";
-import { absenceText, counted, cut, instantText } from "./words.ts";
+import { decisionId, lastDecisions, renderDecision, verdictOf } from "./decisions.ts";
+import { evidenceBody, statementDetails, statementVerb } from "./statements.ts";
+import { row, shortened, table } from "./tables.ts";
+import { counted, cut, instantText } from "./words.ts";
 
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
-/** Digits of a shortened identity. */
-const SHORT_IDENTITY = 12;
 
 /** The latest records, in order. */
 export function renderTimeline(view: PackView, most: number): Markup {
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
+  const last = new Set(lastDecisions(view).map(({ record }) => record.revision));
   const before = hidden === 0
     ? ""
     : element("p", { class: "note" }, `${counted(hidden, "earlier record")} left out: they are verified, not shown.`);
   return all(
     before,
-    element("ol", { class: "timeline" }, records.slice(hidden).map((one) => renderRecord(view, one))),
+    element(
+      "ol",
+      { class: "timeline" },
+      records.slice(hidden).map((one) => renderRecord(view, one, last.has(one.record.revision))),
+    ),
   );
 }
 
-function renderRecord(view: PackView, viewed: ViewedRecord): Markup {
+function renderRecord(view: PackView, viewed: ViewedRecord, isLast: boolean): Markup {
   const { record, record_id } = viewed;
   const { revision, acceptance_time, attribution, operation } = record;
   return element(
@@ -54,7 +59,11 @@ function renderRecord(view: PackView, viewed: ViewedRecord): Markup {
         `, operation ${operation.identity}, record `,
         element("code", { title: record_id }, shortened(record_id)),
       ),
-      record.record_kind === "stage_evaluated" ? renderDecision(view, record.body) : "",
+      record.record_kind !== "stage_evaluated"
+        ? ""
+        : isLast
+        ? element("p", { class: "by" }, element("a", { href: `#${decisionId(record)}` }, "Its evidence"))
+        : renderDecision(view, record.body, null),
       record.record_kind === "stage_opened" ? renderIntents(record.body) : "",
     ),
   );
@@ -71,8 +80,13 @@ function summaryOf(view: PackView, viewed: ViewedRecord): Markup {
     case "stage_evaluated": {
       const { stage_id, attempt_number, outcome, run_status } = record.body;
       const done = record.body.completed ? (run_status === "complete" ? ", run complete" : ", stage complete") : "";
-      const verdict = element("span", { class: `verdict ${outcome}` }, outcome);
-      return headline("Evaluated ", element("b", {}, stage_id), `, attempt ${attempt_number}: `, verdict, done);
+      return headline(
+        "Evaluated ",
+        element("b", {}, stage_id),
+        `, attempt ${attempt_number}: `,
+        verdictOf(outcome),
+        done,
+      );
     }
     case "artifact_submitted": {
       const verb = statementVerb(view, viewed);
@@ -133,78 +147,5 @@ function renderIntents({ intents, disclosures }: StageOpenedBody): Content {
       element("code", { title: content_hash.value }, shortened(content_hash.value)),
     );
   });
-  return table(["Packet", "Proposed to", "Content", "Permitted by", "sha256"], rows);
-}
-
-/** Each condition of a decision with its judgement and its items. */
-function renderDecision(view: PackView, body: StageEvaluatedBody): Markup {
-  const seen = new Set<string>();
-  const conditions = body.trace.filter(({ condition_id }) => {
-    const isNew = !seen.has(condition_id);
-    seen.add(condition_id);
-    return isNew;
-  });
-  const rows = conditions.flatMap(({ condition_id, value, reason }) => {
-    const items = body.evidence.filter((item) => item.condition_id === condition_id);
-    const verdict = all(
-      element("span", { class: `verdict ${value}` }, value),
-      reason === undefined ? "" : ` ${reason}`,
-    );
-    const lines: readonly (RecordedEvidence | null)[] = items.length === 0 ? [null] : items;
-    return lines.map((item, index) =>
-      row(
-        index === 0 ? element("b", {}, condition_id) : "",
-        index === 0 ? verdict : "",
-        ...item === null ? [element("span", { class: "quiet" }, "no evidence"), "", ""] : itemCells(view, item),
-      )
-    );
-  });
-  const left = body.narrowed_bindings.length === 0
-    ? ""
-    : element("p", { class: "note" }, `Not asked: ${body.narrowed_bindings.join(", ")}`);
-  return all(table(["Condition", "Is", "Evidence", "Says", "Counts"], rows), left);
-}
-
-function itemCells(view: PackView, item: RecordedEvidence): readonly Content[] {
-  const source = item.provider_id === undefined
-    ? callerText(view, item)
-    : `${item.provider_id} / ${item.binding_id ?? ""}`;
-  const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
-  const anchored = item.anchor === undefined ? "" : `, anchored as ${item.anchor.anchor_type}`;
-  const counts = item.qualified ? "yes" : `no: ${item.reason ?? item.error?.code ?? "error"}`;
-  return [
-    `${source}${signed}${anchored}`,
-    evidenceText(view, item),
-    element("span", { class: item.qualified ? "yes" : "no" }, `${counts} (${item.lane})`),
-  ];
-}
-
-function evidenceText(view: PackView, item: RecordedEvidence): Markup {
-  if (item.error !== undefined) return element("span", {}, `error ${item.error.code}: ${cut(item.error.message, 160)}`);
-  if (item.found_nothing === true) return element("span", {}, "nothing found");
-  const value = view.valueOf(item);
-  const identity = item.value_identity ?? "";
-  if (value === null) {
-    return element("span", { class: "quiet", title: identity }, `${absenceText(view, item)} (${shortened(identity)})`);
-  }
-  return element("code", { title: identity }, cut(canonicalize(value.value as JsonValue), VALUE_CHARACTERS));
-}
-
-function shortened(identity: string): string {
-  return `${identity.slice(0, SHORT_IDENTITY)}…`;
-}
-
-/** A row of a table. */
-export function row(...cells: readonly Content[]): Markup {
-  return element("tr", {}, cells.map((cell) => element("td", {}, cell)));
-}
-
-/** A table with a heading over each column. */
-export function table(headings: readonly string[], rows: readonly Markup[]): Markup {
-  const head = element("tr", {}, headings.map((heading) => element("th", { scope: "col" }, heading)));
-  return element(
-    "div",
-    { class: "scroll" },
-    element("table", {}, element("thead", {}, head), element("tbody", {}, rows)),
-  );
+  return table("Disclosures", ["Packet", "Proposed to", "Content", "Permitted by", "sha256"], rows);
 }

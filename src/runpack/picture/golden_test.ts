@@ -1,0 +1,108 @@
+/** The drawings of the guide, byte for byte. "-- --rewrite" writes them; look at each one before it is committed. */
+import assert from "node:assert/strict";
+import type { Requirement } from "../../law/types.ts";
+import type { DrawnLaw } from "./boxes.ts";
+import { drawLaw } from "./draw_law.ts";
+import type { ConditionMark, StageMark } from "./marks.ts";
+import type { RunPicture } from "./run_picture.ts";
+
+const leaf = (id: string): Requirement => ({ Condition: id });
+const all = (...ids: readonly string[]): Requirement => ({ And: ids.map(leaf) });
+const any = (...ids: readonly string[]): Requirement => ({ Or: ids.map(leaf) });
+
+interface DrawnStage {
+  readonly id: string;
+  readonly after?: Requirement;
+  readonly mark: StageMark;
+  readonly detail?: string;
+  readonly conditions: Readonly<Record<string, ConditionMark>>;
+  readonly needs?: Requirement;
+}
+
+const STATES: readonly DrawnStage[] = [
+  { id: "build", mark: "complete", conditions: { commit_signed: "met", tests_passed: "met" } },
+  {
+    id: "review",
+    after: leaf("build"),
+    mark: "waiting",
+    conditions: { owner_approved: "waiting", docs_updated: "met" },
+  },
+  {
+    id: "security",
+    after: leaf("build"),
+    mark: "held",
+    detail: "attempt 2 was false",
+    conditions: { critical_findings: "not_met", security_approved: "refused" },
+  },
+  {
+    id: "measure",
+    after: leaf("build"),
+    mark: "open",
+    detail: "attempt 1 was unknown",
+    conditions: { latency_budget: "unavailable", error_rate: "unknown", soak_hours: "not_judged" },
+  },
+  { id: "notes", mark: "ready", conditions: { notes_written: "not_judged" } },
+  {
+    id: "ship",
+    after: { And: [leaf("review"), leaf("security"), leaf("measure")] },
+    mark: "blocked",
+    conditions: { window_open: "not_judged" },
+  },
+];
+
+const LINES: readonly DrawnStage[] = [
+  { id: "intake", mark: "complete", conditions: { form_complete: "met" } },
+  { id: "basis", mark: "complete", conditions: { legal_basis: "met" } },
+  { id: "screening", after: all("intake", "basis"), mark: "complete", conditions: { no_conflict: "met" } },
+  { id: "extract", after: leaf("screening"), mark: "complete", conditions: { redacted: "met", checked: "met" } },
+  {
+    id: "interview",
+    after: any("screening", "basis"),
+    mark: "open",
+    conditions: { by_phone: "not_judged", in_person: "not_judged" },
+    needs: any("by_phone", "in_person"),
+  },
+  {
+    id: "report",
+    after: all("extract", "interview", "intake"),
+    mark: "blocked",
+    conditions: { written: "not_judged" },
+  },
+  { id: "archive", after: all("report", "intake"), mark: "blocked", conditions: { stored: "not_judged" } },
+];
+
+function picture(
+  scenario_id: string,
+  stages: readonly DrawnStage[],
+  completion_requirement: Requirement,
+): readonly [DrawnLaw, RunPicture] {
+  const law: DrawnLaw = {
+    scenario_id,
+    completion_requirement,
+    stages: stages.map(({ id, after, conditions, needs }) => ({
+      stage_id: id,
+      prerequisite: after === undefined ? { kind: "root" } : { kind: "requires", requirement: after },
+      completion_requirement: needs ?? all(...Object.keys(conditions)),
+    })),
+  };
+  const states = stages.map(({ id, mark, detail = "", conditions }) => {
+    const pictured = Object.entries(conditions).map(([name, one]) => [name, { mark: one, detail: "" }] as const);
+    return [id, { mark, detail, conditions: new Map(pictured) }] as const;
+  });
+  return [law, { isComplete: false, stages: new Map(states) }];
+}
+
+const PICTURES = new URL("../../../docs/guide/pictures/", import.meta.url);
+
+Deno.test('the drawings of the guide are what drawLaw() draws; "-- --rewrite" writes them', async () => {
+  const rows = [
+    ["states.svg", ...picture("release", STATES, all("ship", "notes"))],
+    ["lines.svg", ...picture("disclosure", LINES, any("archive", "report"))],
+  ] as const;
+  for (const [name, law, run] of rows) {
+    const drawn = `${drawLaw(law, run, { as: "file" }).markup}\n`;
+    const file = new URL(name, PICTURES);
+    if (Deno.args.includes("--rewrite")) await Deno.writeTextFile(file, drawn);
+    assert.equal(await Deno.readTextFile(file), drawn, name);
+  }
+});

@@ -1,0 +1,146 @@
+/**
+ * The answer above a page: whether the run is complete, where it is closed and why, and whether that was verified.
+ *
+ * @module
+ */
+
+import { layersOf } from "../../law/stage_layers.ts";
+import type { PackView } from "../material_view.ts";
+import { type Mark, MARKS } from "../picture/marks.ts";
+import { markIcon } from "../picture/draw_law.ts";
+import type { RunPicture, StagePicture } from "../picture/run_picture.ts";
+import { markedWords } from "../picture/stage_list.ts";
+import type { AdmissionReason } from "../verify/admission.ts";
+import { type Derivation, derivationOf } from "../verify/result_line.ts";
+import type { VerificationReport } from "../verify/types.ts";
+import type { Examination } from "../verify/verify.ts";
+import { countOf } from "./claims.ts";
+import { all, type Content, element, type Markup } from "./markup.ts";
+import { counted, undecidableText } from "./words.ts";
+
+/** Stages that the answer names, and conditions of each of them. */
+const NAMED_STAGES = 8;
+const NAMED_CONDITIONS = 8;
+
+/** What a page answers. */
+export interface Answer {
+  readonly examination: Examination;
+  /** What the run came to, or the decision on it, in one line. */
+  readonly line: string;
+  /** The decision where something is expected of the pack; null where nothing is. */
+  readonly isAdmitted: boolean | null;
+  readonly reasons: readonly AdmissionReason[];
+  readonly expected: string;
+  /** The pack with its picture; null where it cannot be shown. */
+  readonly shown: { readonly view: PackView; readonly run: RunPicture } | null;
+}
+
+/** The answer in words, then the line of the verification, then what no verification can show. */
+export function renderAnswer(answer: Answer): Markup {
+  const { examination: { report }, line, reasons, expected, shown } = answer;
+  const derivation = derivationOf(report);
+  const { mark, title } = headOf(answer, derivation);
+  const isTrusted = derivation !== "violated";
+  return element(
+    "section",
+    { id: "answer", class: `answer ${MARKS[mark].tone}`, "aria-label": "Answer" },
+    element("h2", {}, markIcon(mark), title),
+    shown === null || shown.run.isComplete || !isTrusted ? "" : renderClosed(shown.view, shown.run),
+    renderVerified(report, derivation),
+    element("p", { id: "line", class: "line" }, line),
+    reasons.length === 0 ? "" : element(
+      "ul",
+      {},
+      reasons.map(({ code, message }) => element("li", {}, element("code", {}, code), ` ${message}`)),
+    ),
+    element("p", { class: "quiet" }, undecidableText()),
+    element("p", { class: "quiet" }, expected),
+  );
+}
+
+/** The mark and the words of the whole page. */
+function headOf({ examination, isAdmitted, shown }: Answer, derivation: Derivation): {
+  readonly mark: Mark;
+  readonly title: string;
+} {
+  if (derivation === "violated") return { mark: "not_met", title: "Not verified: do not believe this page" };
+  const decision = isAdmitted === null ? "" : isAdmitted ? "Admitted. " : "Not admitted. ";
+  const status = examination.run?.status ?? null;
+  if (derivation === "not_replayed") {
+    return { mark: "unavailable", title: "Not verified: the records were not replayed" };
+  }
+  if (status === null) return { mark: "unavailable", title: `${decision}Not verified: the records were not all read` };
+  const came = status === "complete" ? "Complete" : "Not complete";
+  if (derivation !== "derived") return { mark: "unavailable", title: `${decision}${came} as recorded, not verified` };
+  if (isAdmitted === false) return { mark: "not_met", title: `${decision}${came}, verified` };
+  if (status === "complete") return { mark: "complete", title: `${decision}Complete, verified` };
+  const isHeld = [...shown?.run.stages.values() ?? []].some(({ mark }) => mark === "held");
+  return { mark: isHeld ? "held" : "open", title: `${decision}Not complete, verified` };
+}
+
+const CLOSED: ReadonlySet<Mark> = new Set<Mark>(["held", "waiting", "open", "ready"]);
+
+/** The stages at which the run stands, each with the conditions that are not met. */
+function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
+  const standing = layersOf(law.stages).flat().flatMap(({ stage_id }) => {
+    const state = run.stages.get(stage_id);
+    return state !== undefined && CLOSED.has(state.mark) ? [{ stage_id, state }] : [];
+  });
+  const left = standing.length - NAMED_STAGES;
+  return element(
+    "ul",
+    { class: "closed" },
+    standing.slice(0, NAMED_STAGES).map(({ stage_id, state }) =>
+      element(
+        "li",
+        {},
+        "Closed at ",
+        element("b", {}, stage_id),
+        ": ",
+        markedWords(state.mark, state.detail),
+        whyOf(state),
+      )
+    ),
+    left > 0 ? element("li", {}, `and at ${counted(left, "more stage")}`) : "",
+  );
+}
+
+function whyOf({ mark, conditions }: StagePicture): Content {
+  const unmet = mark === "ready" ? [] : [...conditions].filter(([, one]) => one.mark !== "met");
+  if (unmet.length === 0) return "";
+  const left = unmet.length - NAMED_CONDITIONS;
+  return element(
+    "ul",
+    {},
+    unmet.slice(0, NAMED_CONDITIONS).map(([id, one]) =>
+      element("li", {}, element("code", {}, id), " ", markedWords(one.mark, one.detail))
+    ),
+    left > 0 ? element("li", {}, `and ${counted(left, "more condition")}`) : "",
+  );
+}
+
+/** Whether the decisions were derived again, and by which rules. */
+function renderVerified(report: VerificationReport, derivation: Derivation): Markup {
+  const [satisfied, violated, open] = (["satisfied", "violated", "unavailable"] as const).map((one) =>
+    countOf(report, one)
+  );
+  const counts = `${satisfied} satisfied, ${violated} violated, ${open} not settled.`;
+  const rules = `Rules: profile ${report.profile} by ${report.verifier_procedure}.`;
+  if (derivation === "violated") {
+    const warning = `${counted(violated ?? 0, "claim")} violated: do not believe what this page shows.`;
+    return element(
+      "p",
+      { role: "alert" },
+      markedWords("not_met"),
+      " ",
+      element("b", {}, warning),
+      ` ${counts} ${rules}`,
+    );
+  }
+  const [words, mark]: [string, Mark] = derivation === "derived"
+    ? ["Every decision was derived again. Nothing contradicts this runpack.", "met"]
+    : (satisfied ?? 0) > 0
+    ? ["Not every decision was derived again. Nothing contradicts this runpack.", "unavailable"]
+    : ["Nothing was settled.", "unavailable"];
+  return all(element("p", { role: "status" }, markIcon(mark), " ", element("b", {}, words), ` ${counts} ${rules}`));
+}
