@@ -76,14 +76,26 @@ const ELSEWHERE = [
   ...FULL_STEPS.flatMap((step) => step.kind === "tests" ? step.paths : []),
 ];
 
+/** Test files that measure time or memory, fill the machine's connections, or change this process's environment. */
+const ALONE = [
+  "tests/e2e/acquisition_mcp_test.ts",
+  "tests/e2e/acquisition_responsive_test.ts",
+  "tests/e2e/http_attacks_test.ts",
+  "tests/e2e/http_overload_test.ts",
+  "tests/e2e/import_hostile_test.ts",
+  "tests/e2e/precheck_responsive_test.ts",
+  "tests/e2e/providers_values_test.ts",
+];
+
 const WHOLE_STEPS: readonly Step[] = [
   {
     name: "end to end, simulation and vectors",
     kind: "tests",
-    options: [`--ignore=${[...new Set(ELSEWHERE)].join(",")}`],
+    options: ["--parallel", `--ignore=${[...new Set([...ELSEWHERE, ...ALONE])].join(",")}`],
     paths: ["tests", "docs"],
     minutes: 15,
   },
+  { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE, minutes: 5 },
 ];
 
 const PLANS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
