@@ -81,6 +81,7 @@ export function buildProgram(finish: Finish): Command {
   program.addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
   program.commandsGroup("Serve:");
   addServe(program);
+  addConsole(program, finish);
   addInit(program, finish);
   addConfig(program, finish);
   addDoctor(program, finish);
@@ -115,6 +116,19 @@ function addServe(program: Command): void {
   }
   withValues(serve, { "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
   // This definition serves help alone: main() runs the command itself.
+}
+
+function addConsole(program: Command, finish: Finish): void {
+  withJson(command(program, "console", "Serve the console for people on this machine, and open the browser", [
+    "gate console",
+    "gate console --no-open --port 8040",
+  ]))
+    .option("--config <PATH>", CONFIG_FILE)
+    .option("--data-dir <DIR>", "as for gate serve")
+    .option("--evidence-keys <DIR>", "as for gate serve")
+    .option("--port <PORT>", "port on 127.0.0.1 (default: a free one)")
+    .option("--no-open", "print the address, and do not open the browser")
+    .action(async (flags: Flags) => finish(await (await import("./serve/console.ts")).runConsole(flags)));
 }
 
 function addInit(program: Command, finish: Finish): void {
@@ -284,6 +298,7 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--evidence-keys <DIR>", "as for gate serve")
     .option("--otlp-endpoint <URL>", "as for gate serve")
     .option("--otlp-header <NAME=env:VAR>", "as for gate serve (repeatable)", collect)
+    .option("--console", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 

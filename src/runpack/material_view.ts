@@ -47,6 +47,8 @@ export interface PackView {
   readonly valueOf: (item: RecordedEvidence) => TypedValue | null;
   /** The revision of a record; undefined where the pack does not show it. */
   readonly revisionOf: (recordId: Identity) => number | undefined;
+  /** Why a value is not shown, where the records do not come from a pack; absent for a pack. */
+  readonly absence?: string;
 }
 
 /** A pack that cannot be shown completely: the reason, and the part that can be shown. */

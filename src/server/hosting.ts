@@ -9,6 +9,8 @@ import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/fram
 import type { NetworkCheck } from "./audit/peers.ts";
 import type { OpenHeadStore } from "./audit/head_recorder.ts";
 import type { AuditService } from "./audit/service.ts";
+import type { ConsoleAssets } from "./http/console_pages.ts";
+import type { ReadRevision } from "./http/run_streams.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
 import type { Limits } from "./process/limits.ts";
 import type { Log, LogLevel } from "./process/log.ts";
@@ -24,6 +26,8 @@ export interface Runtime {
   readonly unready?: () => Promise<readonly string[]>;
   /** The namespaces that a caller may use and whose number begins with a text; without it none are listed. */
   readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
+  /** The revision of the head of a run; null where the run does not exist. */
+  readonly readRevision?: ReadRevision;
   /** The metrics of the runtime. */
   readonly measures?: () => readonly Measure[];
   /** The metrics with names of scenarios, which not every caller may see. */
@@ -58,6 +62,10 @@ export interface HttpHostOptions {
   readonly isTrustedProxy: NetworkCheck;
   /** Folders whose disks must have room. */
   readonly folders: readonly string[];
+  /** `--console`: its page; absent without it. */
+  readonly console?: ConsoleAssets;
+  /** Called with the address once the server listens. */
+  readonly listening?: (url: string) => void;
   /** Default: the bounds of the service. */
   readonly bounds?: ConnectionBounds;
 }

@@ -7,6 +7,7 @@
 import type { Audit } from "./audit/types.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { createHealth } from "./process/health.ts";
+import { CONSOLE_PATH } from "./http/console_pages.ts";
 import type { Hosting, HttpHostOptions } from "./hosting.ts";
 import { watchLoop } from "./process/loop_delay.ts";
 import { createMetrics, type Metrics } from "./process/metrics.ts";
@@ -48,7 +49,10 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const parts = { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http: options.http };
   const serving = await startServing(hosting, transport, parts);
   const loop = watchLoop(metrics);
-  log("info", "Listening", { transport, url: urlOf(serving, tls !== null) });
+  const url = urlOf(serving, tls !== null);
+  const page = options.http.console === undefined ? {} : { console: `${url}${CONSOLE_PATH}` };
+  log("info", "Listening", { transport, url, ...page });
+  options.http.listening?.(url);
   await stopped(AbortSignal.any([signals.stop, broken]));
   log("info", "Stopping: requests in work are answered first", { transport });
   await serving.close(PATIENCE_MILLISECONDS);
@@ -98,6 +102,8 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     nextServerId,
     log,
     tls: tls?.listener ?? null,
+    ...(http.console === undefined ? {} : { console: http.console }),
+    ...(runtime.readRevision === undefined ? {} : { readRevision: runtime.readRevision }),
     allowedHosts: http.allowedHosts,
     allowedOrigins: http.allowedOrigins,
     authenticate: createAuthenticator({

@@ -18,7 +18,7 @@ import type { Collector } from "./telemetry/exporter.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
 
 /** The network settings of the command-line flags. */
-export type NetworkSettings = Pick<HttpHostOptions, "allowedHosts" | "allowedOrigins" | "isTrustedProxy" | "bounds">;
+export type NetworkSettings = Omit<HttpHostOptions, "folders">;
 
 /** The options of {@link serve}. */
 export interface ServeOptions {

@@ -9,7 +9,7 @@ import type { ServerConfig } from "../config/types.ts";
 import type { Authenticator } from "./auth/types.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
 import type { Health } from "./process/health.ts";
-import type { Limits } from "./process/limits.ts";
+import { hasSeveralCallers, type Limits } from "./process/limits.ts";
 import type { Log } from "./process/log.ts";
 import type { Metrics } from "./process/metrics.ts";
 import { unreachable } from "./process/start_failure.ts";
@@ -23,10 +23,12 @@ import {
   type ListenerOptions,
 } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
+import { type ConsoleAssets, consolePages } from "./http/console_pages.ts";
 import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
 import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
 import type { HttpReply } from "./http/reply.ts";
+import { createRunStreams, type ReadRevision, type RunStreams, STREAMS } from "./http/run_streams.ts";
 import {
   backpressureBounds,
   createResponseBackpressure,
@@ -51,6 +53,10 @@ export interface HttpOptions {
   readonly nextServerId: () => string;
   readonly log: Log;
   readonly tls: ListenerOptions["tls"];
+  /** The console; absent without it. */
+  readonly console?: ConsoleAssets;
+  /** Reads heads of runs, for streams that announce changes; absent without them. */
+  readonly readRevision?: ReadRevision;
   /** Default: {@link CONNECTION_BOUNDS}. */
   readonly bounds?: ConnectionBounds;
 }
@@ -76,14 +82,22 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const limits = limitsWithBackpressure(options.limits, backpressure);
   const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
   metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
-  const endpoint = { ...options, limits, bodyAdmission };
+  const streams = streamsOf(options);
+  const endpoint = { ...options, limits, bodyAdmission, streams };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
+  const pages = options.console === undefined ? new Map() : consolePages(options.console);
   let { port } = bind;
   const app = createApp({
     ...options,
     limits,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
-    names: createHostAndOriginChecks({ bindAddress: bind.hostname, port: () => port, ...options }),
+    pages,
+    names: createHostAndOriginChecks({
+      bindAddress: bind.hostname,
+      port: () => port,
+      hasPages: pages.size > 0,
+      ...options,
+    }),
   });
   const listener = await listen({
     ...bind,
@@ -100,12 +114,26 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   // With port 0 the system chooses a port.
   port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
-  return { address: listener.address, close: (patience) => close(listener, sse, patience) };
+  return { address: listener.address, close: (patience) => close(listener, { sse, streams }, patience) };
 }
 
-async function close(listener: Listener, sse: SseRoutes | null, patience: number): Promise<void> {
+/** Streams that announce changes of runs. HTTP+SSE has sessions of its own. */
+function streamsOf(options: HttpOptions): RunStreams | null {
+  const { transport, server, dispatcher, metrics, readRevision } = options;
+  if (transport !== "http" || readRevision === undefined) return null;
+  const perCaller = hasSeveralCallers(server) ? STREAMS.caller : STREAMS.all;
+  return createRunStreams({ dispatcher, metrics, readRevision, perCaller });
+}
+
+interface Streaming {
+  readonly sse: SseRoutes | null;
+  readonly streams: RunStreams | null;
+}
+
+async function close(listener: Listener, { sse, streams }: Streaming, patience: number): Promise<void> {
   // Open streams would keep the listener from closing.
   const closing = listener.close(patience);
+  streams?.close();
   await sse?.close(patience);
   await closing;
 }

@@ -48,6 +48,8 @@ export interface ToolRuntime {
   readonly unready: () => Promise<readonly string[]>;
   /** The namespaces with a prefix that a caller may use. */
   readonly namespaces: (prefix: string, call: Call) => Promise<NamespaceList>;
+  /** The revision of the head of a run; null where the run does not exist. */
+  readonly readRevision: (namespaceId: number, runId: string) => Promise<number | null>;
   /** The metrics. */
   readonly measures: () => readonly Measure[];
   /** The metrics with names of scenarios, which not every caller may see. */
@@ -56,11 +58,12 @@ export interface ToolRuntime {
   readonly close: () => Promise<void>;
 }
 
-function measuresOf(
+function readersOf(
   { runs, decisions }: Services,
   ofProviders: () => readonly Measure[],
-): Pick<ToolRuntime, "measures" | "detailedMeasures"> {
+): Pick<ToolRuntime, "measures" | "detailedMeasures" | "readRevision"> {
   return {
+    readRevision: async (namespace_id, run_id) => (await runs.getHead({ namespace_id, run_id }))?.head.revision ?? null,
     measures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.measures()],
     detailedMeasures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.detailed()],
   };
@@ -141,7 +144,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       unready: () => unreadyOf(stores, openPublisher),
       namespaces: async (prefix, call) =>
         await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, prefix, call),
-      ...measuresOf(services, () => measures()),
+      ...readersOf(services, () => measures()),
       close,
     };
   } catch (error) {

@@ -11,7 +11,7 @@ export const KERNEL_LAYERS = ["canonical", "law", "run", "runpack"] as const;
 /**
  * Every layer, with the layers that it may import besides itself. No layer reaches itself through these lists. `main` is
  * the file `main.ts`. `runpack/host` is the part of `src/runpack` that uses the runtime. `runpack/browser` is the page
- * that verifies packs in a browser, with the program that builds it.
+ * that verifies packs in a browser, with the program that builds it. `console` is the page of `gate serve --console`.
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
@@ -27,7 +27,19 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "runpack/browser": [...KERNEL_LAYERS, "evidence"],
   tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host"],
   server: ["canonical", "config", "access", "docs", "tools"],
-  cli: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server"],
+  console: [...KERNEL_LAYERS, "evidence", "runpack/browser", "tools", "server"],
+  cli: [
+    ...KERNEL_LAYERS,
+    "config",
+    "access",
+    "docs",
+    "evidence",
+    "store",
+    "runpack/host",
+    "tools",
+    "server",
+    "console",
+  ],
   main: ["cli"],
 };
 
@@ -42,6 +54,12 @@ export const PUBLIC_FILES: readonly {
     to: "tools",
     files: ["src/tools/runtime.ts", "src/tools/table.ts", "src/tools/framework/types.ts"],
   },
+  {
+    from: "console",
+    to: "tools",
+    files: ["src/tools/law_words/describe_law.ts"],
+  },
+  { from: "console", to: "server", files: ["src/server/http/console_pages.ts"] },
   { from: "main", to: "cli", files: ["src/cli/main.ts"] },
 ];
 
@@ -58,7 +76,7 @@ export const PACKAGES: readonly {
   { name: "node:sqlite", layers: ["store"] },
   {
     name: "node:",
-    layers: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "cli"],
+    layers: ["config", "access", "docs", "evidence", "store", "runpack/host", "tools", "server", "console", "cli"],
   },
   { name: "@bufbuild/protobuf", layers: ["evidence"] },
   { name: "@eslint-community/regexpp", layers: ["evidence"] },

@@ -4,7 +4,11 @@
  * @module
  */
 
+import { buildConsoleAssets } from "../../src/console/assets.ts";
 import { inFolder } from "../e2e/gate_command.ts";
+
+/** The built files of the console, where the program looks for them. */
+export const CONSOLE_ASSETS = "src/console/assets.json";
 
 /** The folder that holds `deno.json`. */
 export const ROOT = new URL("../../", import.meta.url).pathname;
@@ -40,14 +44,22 @@ export interface Compiled {
 /** Compiles. `DENORT_BIN` in the environment names a base to use in place of the one that the runtime downloads. */
 export async function compile(compilation: Compilation, env: Record<string, string> = {}): Promise<Compiled> {
   const { target, output, config } = compilation;
-  const [words, excluded] = await Promise.all([compileWords(config), unusedFiles()]);
-  const { success, said } = await deno([
-    ...["compile", ...words],
-    ...target === undefined ? [] : ["--target", target],
-    ...excluded.flatMap((path) => ["--exclude", path]),
-    ...["--output", output, `${ROOT}main.ts`],
-  ], env);
-  return { success, said: success ? said : withWayOut(said) };
+  const [words, excluded, assets] = await Promise.all([compileWords(config), unusedFiles(), buildConsoleAssets()]);
+  // A compiled program cannot bundle its console, so the built files are embedded with the folder of the source.
+  const built = `${ROOT}${CONSOLE_ASSETS}`;
+  await Deno.writeTextFile(built, JSON.stringify(assets));
+  try {
+    const { success, said } = await deno([
+      ...["compile", ...words],
+      ...target === undefined ? [] : ["--target", target],
+      ...["--include", built],
+      ...excluded.flatMap((path) => ["--exclude", path]),
+      ...["--output", output, `${ROOT}main.ts`],
+    ], env);
+    return { success, said: success ? said : withWayOut(said) };
+  } finally {
+    await Deno.remove(built);
+  }
 }
 
 /** What a compilation that failed said; where the runtime could not fetch its base, with what to do without. */

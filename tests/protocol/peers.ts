@@ -97,7 +97,7 @@ export function gateImplementation(dispatcher: Dispatcher): Implementation {
       };
       const incoming = { request, principal: PRINCIPAL, origin: ORIGIN };
       const { status, body } = await answerMcp({ dispatcher, limits, bodyAdmission, log }, incoming);
-      return { status, messages: messagesOf(body ?? "") };
+      return { status, messages: messagesOf(String(body ?? "")) };
     },
   };
 }

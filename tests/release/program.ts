@@ -7,6 +7,8 @@
 
 import { stripTypeScriptTypes } from "node:module";
 
+import { buildConsoleAssets } from "../../src/console/assets.ts";
+import { CONSOLE_ASSETS } from "../compile/executable.ts";
 import { readTree } from "../checks/tree.ts";
 import { isTest } from "../checks/layering.ts";
 import type { PackageFile } from "./archives.ts";
@@ -55,7 +57,9 @@ const UNUSED_FILE = /\.(map|md|[cm]?ts|flow)$|(^|\/)\./;
 export async function readProgram(): Promise<Program> {
   const dependencies = await readDependencies();
   const tree = await readTree();
-  const own = tree.filter(({ path }) => path === "main.ts" || /^(src|docs)\//.test(path) && !isTest(path));
+  const own = tree.filter(({ path }) =>
+    path === "main.ts" || /^(src|docs)\//.test(path) && !isTest(path) && !path.endsWith(".png")
+  );
   const texts = own.map(({ path, text }) =>
     path.endsWith(".ts")
       ? { path: asJavaScript(path), bytes: encoder.encode(javaScriptOf(text)) }
@@ -67,8 +71,9 @@ export async function readProgram(): Promise<Program> {
       bytes: Deno.readFileSync(`${folder}/${path}`),
     }))
   );
+  const assets = { path: CONSOLE_ASSETS, bytes: encoder.encode(JSON.stringify(await buildConsoleAssets())) };
   const licence = { path: "LICENSE", bytes: await Deno.readFile(`${ROOT}LICENSE`) };
-  return { files: [...texts, ...packages, licence, await settings(dependencies)], dependencies };
+  return { files: [...texts, ...packages, assets, licence, await settings(dependencies)], dependencies };
 }
 
 function asJavaScript(path: string): string {

@@ -10,16 +10,20 @@ import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import type { SigningKey } from "../../evidence/trust/signing_key.ts";
-import type { Condition, ScenarioLaw } from "../../law/types.ts";
+import type { Condition } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
-import { hashValue } from "../../run/evidence.ts";
+import {
+  type ApprovalQuestion,
+  expectedBoolean,
+  lastStatementAt,
+  prepareApproval,
+  questionsOf,
+} from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
-import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "../../run/submitted_statement.ts";
-import type { Attempt, Head, RunRecord, RunState, StageState } from "../../run/types.ts";
-import { conditionsOf } from "../../tools/law_words/explain_law.ts";
+import type { Attempt, RunRecord, RunState } from "../../run/types.ts";
 import { describeCondition } from "../../tools/law_words/describe_law.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
@@ -50,18 +54,13 @@ export interface ApproveFlags extends WaitingFlags {
 /** How often a submission is repeated where another caller moved the run. */
 const ATTEMPTS = 5;
 
-/** What the person is asked: a condition of an open stage, at the head that is shown. */
+/** What the person is asked. */
 interface Question {
   readonly run: RunItem;
-  readonly law: ScenarioLaw;
-  readonly stage: StageState & { readonly stage_open_record_id: string };
-  /** The last attempt at the stage; absent without one among the last attempts of the run. */
-  readonly attempt: Attempt | undefined;
-  readonly condition: Condition;
+  readonly asked: ApprovalQuestion;
   /** The time of the newest statement of the key for the condition, Unix milliseconds; 0 without one. */
   readonly earlier: number;
   readonly waiting: WaitingCondition | undefined;
-  readonly head: Head;
 }
 
 /** Runs `gate approve RUN [STAGE]`. */
@@ -73,7 +72,7 @@ export async function runApprove(prefix: string, stageId: string | undefined, fl
   return await withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
     const question = await findQuestion(session, run, stageId, key, flags);
-    const value = flags.withdraw === true ? null : answerOf(question.condition, flags);
+    const value = flags.withdraw === true ? null : answerOf(question.asked.condition, flags);
     const words = describe(question, value, flags);
     if (flags.yes !== true && !confirm(words)) throw new CliError("denied", "Nothing was signed", null, EXIT.denied);
     const keyId = keyIdOf(question, key, flags);
@@ -105,7 +104,7 @@ async function readRun(
   session: ToolSession,
   run: RunItem,
   flags: ApproveFlags,
-): Promise<{ readonly law: ScenarioLaw; readonly state: RunState }> {
+): Promise<{ readonly law: CompiledLaw; readonly state: RunState }> {
   const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
   const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
   if (compiled !== null && compiled.scenario_law_identity !== identity) {
@@ -113,14 +112,13 @@ async function readRun(
       `"${compiled.scenario_law_identity}"`;
     throw new CliError("refused", message, null, EXIT.verificationFailed);
   }
-  const law = compiled?.law ?? await readLaw(session, namespace_id, identity);
   const { compileLaw } = await import("../../run/compile.ts");
-  const folded = compiled ?? compileLaw(law, identity, "");
+  const law = compiled ?? compileLaw(await readLaw(session, namespace_id, identity), identity, "");
   let state: RunState | null = null;
   for await (const { record } of readHistory(session, run)) {
     // The identity is computed here, so the server cannot name another record.
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
-    state = foldRecord(folded, state, record, recordId);
+    state = foldRecord(law, state, record, recordId);
   }
   const { run_id } = run.run_key;
   if (state === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id) {
@@ -144,10 +142,8 @@ function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord,
   }
 }
 
-function acceptsKey(condition: Condition, keyId: string): boolean {
-  const { allowed_channels, authorized_key_ids } = condition.evidence_use_policy;
-  return allowed_channels.includes("accepted_submission") &&
-    (authorized_key_ids === undefined || authorized_key_ids.includes(keyId));
+function acceptsKey({ evidence_use_policy: { authorized_key_ids } }: Condition, keyId: string): boolean {
+  return authorized_key_ids === undefined || authorized_key_ids.includes(keyId);
 }
 
 async function findQuestion(
@@ -162,48 +158,32 @@ async function findQuestion(
   const asked = waiting.filter(({ keys }) => keys.some(({ public_key }) => public_key === key.public_key));
   const keyId = flags.keyId ?? asked[0]?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ??
     keyName(flags);
-  const candidates = state.stages.flatMap((stage) => {
-    const { stage_id, stage_open_record_id, classification } = stage;
-    const named = law.stages.find((one) => one.stage_id === stage_id);
-    if (classification !== "open_incomplete" || stage_open_record_id === null || named === undefined) return [];
-    if (stageId !== undefined && stage_id !== stageId) return [];
-    const { parameters: _given, ...rest } = run;
-    const shownRun = state.parameters === undefined ? rest : { ...rest, parameters: state.parameters };
-    return conditionsOf(law, named).filter((one) =>
-      acceptsKey(one, keyId) && (flags.condition === undefined || one.condition_id === flags.condition)
-    ).map((condition): Question => ({
-      // From the law, which the statement names.
-      run: { ...shownRun, scenario_id: law.scenario_id },
-      law,
-      stage: { ...stage, stage_open_record_id },
-      attempt: state.recent_attempts.findLast((one) => one.stage_id === stage_id),
-      condition,
-      earlier: earlierOf(state, stage_id, condition, key),
-      waiting: waiting.find((one) => one.stage_id === stage_id && one.condition_id === condition.condition_id),
-      head: state.head,
-    }));
-  });
+  const { parameters: _given, ...rest } = run;
+  // From the records and the law, which the statement names.
+  const shownRun = {
+    ...rest,
+    scenario_id: law.law.scenario_id,
+    ...state.parameters === undefined ? {} : { parameters: state.parameters },
+  };
+  const candidates = questionsOf(law, state).filter(({ stage_id, condition }) =>
+    acceptsKey(condition, keyId) && (stageId === undefined || stage_id === stageId) &&
+    (flags.condition === undefined || condition.condition_id === flags.condition)
+  ).map((asked): Question => ({
+    run: shownRun,
+    asked,
+    earlier: lastStatementAt(asked, key.public_key),
+    waiting: waiting.find((one) =>
+      one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id
+    ),
+  }));
   const [first, ...others] = candidates;
   if (first === undefined) {
     const message = `Cannot approve: no open stage takes a statement of key "${keyId}"`;
     throw new CliError("refused", message, "gate waiting lists what waits, --key-id names the key", EXIT.denied);
   }
   if (others.length === 0) return first;
-  const names = candidates.map(({ stage, condition }) => `${stage.stage_id} ${condition.condition_id}`);
+  const names = candidates.map(({ asked }) => `${asked.stage_id} ${asked.condition.condition_id}`);
   throw new CliError("usage", `Cannot choose: ${names.map(shown).join(", ")}`, "name a stage, and --condition");
-}
-
-/** When the key signed last for a condition of an open stage. */
-function earlierOf(
-  { submitted_evidence = [] }: RunState,
-  stageId: string,
-  { condition_id }: Condition,
-  { public_key }: SigningKey,
-): number {
-  const own = submitted_evidence.find((one) =>
-    one.stage_id === stageId && one.condition_id === condition_id && one.public_key === public_key
-  );
-  return own?.observed_at ?? 0;
 }
 
 /** The key id where the server does not say it: the name of the key file without its ending. */
@@ -216,33 +196,27 @@ function keyIdOf({ waiting }: Question, key: SigningKey, flags: ApproveFlags): s
 }
 
 /** The value of `--value`; for a boolean the expected one, or with `--reject` the other. */
-function answerOf(
-  { observation_domain: { domain }, predicate, condition_id }: Condition,
-  flags: ApproveFlags,
-): TypedValue {
+function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
+  const { observation_domain: { domain }, condition_id } = condition;
   if (flags.value !== undefined) {
     const parsed = parseJson(flags.value);
     if (parsed.ok) return { value: parsed.value, value_type: domain };
     throw new CliError("usage", `Cannot read --value as JSON: ${parsed.fault.message}`);
   }
-  const expected = "expected" in predicate && predicate.predicate === "Equals" ? predicate.expected : undefined;
-  const typed = expected as unknown as JsonValue | undefined;
-  const value = isJsonObject(typed) ? member(typed, "value") : undefined;
-  if (domain === "Boolean" && typeof value === "boolean") {
-    return { value: flags.reject === true ? !value : value, value_type: domain };
-  }
+  const expected = expectedBoolean(condition);
+  if (expected !== null) return { value: flags.reject === true ? !expected : expected, value_type: domain };
   const hint = `condition ${shown(condition_id)} takes ${domain}, such as --value '1'`;
   throw new CliError("usage", "Flag --value is missing: the condition expects no single boolean", hint);
 }
 
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
-  const { run, stage, attempt, condition, waiting, head } = question;
+  const { run, waiting, asked: { stage_id, attempt, condition, state: { head } } } = question;
   const parameters = parametersText(run);
   const lines = [
     `Run        ${run.run_key.run_id} of scenario ${shown(run.scenario_id)}`,
     `Law        ${run.scenario_law_identity}`,
     ...parameters === "" ? [] : [`Parameters ${parameters}`],
-    `Stage      ${shown(stage.stage_id)}, at revision ${head.revision}`,
+    `Stage      ${shown(stage_id)}, at revision ${head.revision}`,
     ...describeAttempt(attempt),
     `Condition  ${shown(condition.condition_id)}: ${describeCondition(condition)}`,
     ...waiting === undefined ? [] : [`Signed     ${waiting.have} of ${waiting.needed}${missingKeys(waiting)}`],
@@ -278,49 +252,23 @@ function confirm(words: string): boolean {
 /** Submits the statement; where the run moved meanwhile, the same statement again at the new head. */
 async function submit(
   session: ToolSession,
-  { run, stage, condition, head, earlier }: Question,
+  { asked, earlier }: Question,
   key: SigningKey,
   keyId: string,
   value: TypedValue | null,
   comment: string | undefined,
 ): Promise<string> {
-  const { run_key, scenario_id, scenario_law_identity } = run;
-  const { stage_id, stage_open_record_id } = stage;
-  const { condition_id } = condition;
   // The clock of the last statement may have been ahead: a withdrawal has to be newer even so.
   const observed_at = Math.max(Date.now(), earlier + 1);
-  const seen_head = { record_id: head.record_id, revision: head.revision };
-  const statement = submittedStatementText({
-    namespace_id: run_key.namespace_id,
-    scenario_law_identity,
-    run_id: run_key.run_id,
-    stage_id,
-    stage_open_record_id,
-    condition_id,
-    observed_at,
-    value_identity: value === null ? null : hashValue(sha256, value).identity,
-    seen_head,
-    ...comment === undefined ? {} : { comment_hash: commentHash(sha256, comment) },
-  });
-  const payload = {
-    condition_id,
-    value: value === null ? null : asJson(value),
-    observed_at,
-    seen_head,
-    ...comment === undefined ? {} : { comment },
-    signature: { scheme: "ed25519", key_id: keyId, signature: key.sign(statement) },
-  };
-  let expected: JsonValue = seen_head;
+  const { statement, submission } = prepareApproval(sha256, asked, { value, comment, observed_at });
+  const input = submission(keyId, key.sign(statement));
+  const { head } = asked.state;
+  let expected: JsonValue = { record_id: head.record_id, revision: head.revision };
   for (let attempt = 1;; attempt++) {
     const answer = await mustCall(session, "scenario_submit", {
-      namespace_id: run_key.namespace_id,
-      scenario_id,
-      run_id: run_key.run_id,
+      ...input,
       expected_head: expected,
       operation_id: crypto.randomUUID().replaceAll("-", ""),
-      content_type: EVIDENCE_CONTENT_TYPE,
-      scope: { kind: "stage_open", stage_id, stage_open_record_id },
-      payload: { kind: "json", value: payload },
     });
     const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
     if (outcome === "accepted") return String(member(result["submission"] as JsonObject, "record_id"));
@@ -332,7 +280,7 @@ async function submit(
 /** Takes the step of the stage, where the caller may; else says who must. */
 async function evaluate(
   session: ToolSession,
-  { run: { run_key, scenario_id }, stage: { stage_id } }: Question,
+  { run: { run_key, scenario_id }, asked: { stage_id } }: Question,
 ): Promise<{ readonly evaluated: boolean; readonly line: string }> {
   const named = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id };
   const { accepted_head } = await mustCall(session, "scenario_status", named);

@@ -25,6 +25,7 @@ export interface PermissionsOptions {
   readonly evidenceKeys?: string;
   readonly otlpEndpoint?: string;
   readonly otlpHeader?: readonly string[];
+  readonly console?: boolean;
   readonly json?: boolean;
 }
 
@@ -72,6 +73,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     evidenceKeys: options.evidenceKeys === undefined ? undefined : resolve(options.evidenceKeys),
     typedHosts: await typedHostsOf(options.typedHost ?? []),
     typedPrivate: options.typedPrivate === true,
+    console: options.console === true,
     collector: options.otlpEndpoint === undefined ? undefined : parseEndpoint(options.otlpEndpoint),
     collectorVariables: (options.otlpHeader ?? []).map((header) => parseHeader(header).variable),
   };
@@ -87,6 +89,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     ...files.evidenceKeys === undefined ? [] : ["--evidence-keys", files.evidenceKeys],
     ...options.otlpEndpoint === undefined ? [] : ["--otlp-endpoint", options.otlpEndpoint],
     ...(options.otlpHeader ?? []).flatMap((header) => ["--otlp-header", header]),
+    ...files.console ? ["--console"] : [],
   ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];

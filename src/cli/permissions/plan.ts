@@ -74,6 +74,8 @@ export interface ServedFlags {
   readonly evidenceKeys?: string | undefined;
   readonly typedHosts?: readonly TypedHost[];
   readonly typedPrivate?: boolean;
+  /** Whether `--console` is given. */
+  readonly console?: boolean;
   /** The address of `--otlp-endpoint`. */
   readonly collector?: URL | undefined;
   /** The variables of `--otlp-header`. */
@@ -106,7 +108,7 @@ export async function planPermissions(config: GateConfig, flags: ServedFlags = {
     env: await envOf(config, flags, notes),
     net,
     deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
-    run: programsOf(config),
+    run: unique([...programsOf(config), ...bundlerOf(flags, notes)]),
     sys: sysOf(config, notes),
     notes,
   };
@@ -124,6 +126,15 @@ export function ownPath(path: string): string {
 function programsOf({ providers }: GateConfig): readonly string[] {
   const programs = providers.flatMap(({ command }) => command.slice(0, 1));
   return unique(programs.length === 0 || !HAS_GROUPS ? programs : [...programs, KILL_PROGRAM]);
+}
+
+/** The runtime that bundles the console in a checkout; a compiled program has it built. */
+function bundlerOf({ console: isServed = false }: ServedFlags, notes: string[]): readonly string[] {
+  if (!isServed || Deno.build.standalone) return [];
+  notes.push(
+    "a checkout bundles the console when the server starts: a release has it built and runs no program for it",
+  );
+  return [Deno.execPath()];
 }
 
 function unique(values: readonly string[]): readonly string[] {

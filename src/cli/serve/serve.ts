@@ -13,15 +13,26 @@ import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
 import { writeLog } from "../terminal/output.ts";
 import { type PostureLine, securityPosture } from "../doctor/posture.ts";
+import type { ConsoleAssets } from "../../server/http/console_pages.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { parseServeArguments, type ServeArguments } from "./serve_flags.ts";
 
+/** What `gate console` changes of `gate serve`. */
+export interface ServeChanges {
+  readonly adapt: (config: GateConfig) => GateConfig;
+  /** Called with the address once the server listens. */
+  readonly listening: (url: string) => void;
+}
+
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
-export async function runServe(argv: readonly string[]): Promise<number> {
+export async function runServe(argv: readonly string[], changes: ServeChanges | null = null): Promise<number> {
   const flags = parseServeArguments(argv);
   // The server's modules load while the configuration is read; an invalid configuration is reported first.
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
-  const config = await loadConfig({ config: flags.config });
+  const loaded = await loadConfig({ config: flags.config });
+  const config = changes === null ? loaded : changes.adapt(loaded);
+  const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
   const { serve } = await loading;
   const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
@@ -37,8 +48,25 @@ export async function runServe(argv: readonly string[]): Promise<number> {
     typed,
     evidenceKeys: flags.evidenceKeys ?? null,
     collector: await collectorOfFlags(flags),
-    network: network?.settings ?? null,
+    network: network === null ? null : {
+      ...network.settings,
+      ...page,
+      ...changes === null ? {} : { listening: changes.listening },
+    },
   });
+}
+
+/** The console of `--console`. It is loaded before files are counted, since a checkout bundles it now. */
+async function consoleOf({ server }: GateConfig, flags: ServeArguments): Promise<{ readonly console?: ConsoleAssets }> {
+  if (!flags.console) return {};
+  if (server.transport !== "http") {
+    throw new CliError(
+      "usage",
+      `Cannot use --console: server.transport is "${server.transport}"`,
+      'the console needs "http"; gate console starts a server of its own',
+    );
+  }
+  return { console: await (await import("../../console/assets.ts")).readConsoleAssets() };
 }
 
 /** Checks the network flags. The module is loaded here because its `node:net` costs a start ten milliseconds. */

@@ -68,6 +68,7 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     description: "header for the collector, with its value from the environment (repeatable)",
     repeatable: true,
   },
+  { name: "console", value: null, description: "serve the console for people at /console (http only)" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
@@ -89,6 +90,8 @@ export interface ServeArguments {
   readonly evidenceKeys: string | undefined;
   readonly otlpEndpoint: string | undefined;
   readonly otlpHeaders: readonly string[];
+  /** Whether `--console` was given. */
+  readonly console: boolean;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -140,6 +143,7 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     evidenceKeys: text("evidence-keys"),
     otlpEndpoint: text("otlp-endpoint"),
     otlpHeaders: texts("otlp-header"),
+    console: values["console"] === true,
   };
 }
 

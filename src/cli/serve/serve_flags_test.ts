@@ -18,6 +18,7 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     evidenceKeys: undefined,
     otlpEndpoint: undefined,
     otlpHeaders: [],
+    console: false,
   };
   assert.deepEqual(parseServeArguments([]), plain);
   assert.deepEqual(

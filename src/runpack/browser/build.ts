@@ -8,14 +8,14 @@ import { sha256 } from "../../evidence/host_primitives.ts";
 import { verifierDocument } from "./document.ts";
 
 /**
- * Bundles the page's script with the source that it imports.
+ * Bundles a script for browsers with the source that it imports.
  *
+ * @param entry The module that the page starts
  * @throws {Error} If the bundler fails
  */
-async function bundlePage(): Promise<string> {
-  const entry = new URL("./page.ts", import.meta.url).pathname;
+export async function bundleScript(entry: URL): Promise<string> {
   const root = new URL("../../../", import.meta.url).pathname;
-  const args = ["bundle", "--quiet", "--platform=browser", "--format=iife", "--minify", entry];
+  const args = ["bundle", "--quiet", "--platform=browser", "--format=iife", "--minify", entry.pathname];
   const command = new Deno.Command(Deno.execPath(), { args, cwd: root, stdin: "null" });
   const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(`Cannot bundle the page: ${new TextDecoder().decode(stderr)}`);
@@ -24,7 +24,7 @@ async function bundlePage(): Promise<string> {
 
 /** Writes the page to a file; an existing file is replaced. */
 export async function buildPage(path: string): Promise<void> {
-  await Deno.writeTextFile(path, verifierDocument(sha256, await bundlePage()));
+  await Deno.writeTextFile(path, verifierDocument(sha256, await bundleScript(new URL("./page.ts", import.meta.url))));
 }
 
 if (import.meta.main) {

@@ -47,9 +47,12 @@ export function gapText({ reason, named, part }: PartView): string {
 }
 
 /** Why the value of an item is not shown. */
-export function absenceText({ manifest }: PackView, { retention, condition_id }: RecordedEvidence): string {
+export function absenceText(
+  { manifest, absence = "not in the pack" }: PackView,
+  { retention, condition_id }: RecordedEvidence,
+): string {
   if (retention === "RetainDigestOnly") return "kept as a digest alone";
-  return manifest.withheld_conditions.includes(condition_id) ? "withheld" : "not in the pack";
+  return manifest.withheld_conditions.includes(condition_id) ? "withheld" : absence;
 }
 
 /** A count with its noun. */

@@ -15,6 +15,7 @@ import type { Log } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
 import { readCorrelation, readTraceparent } from "../process/trace.ts";
 import type { AuthenticatedRequest } from "./authenticated_request.ts";
+import type { PublicPage } from "./console_pages.ts";
 import type { HostAndOriginChecks } from "./host_and_origin.ts";
 import { peerKey } from "../audit/peers.ts";
 import type { Admissions, Refusals } from "../audit/refusals.ts";
@@ -37,6 +38,8 @@ const SUBJECT_CHARACTERS = 1024;
 export interface AppOptions {
   readonly transport: "http" | "sse";
   readonly routes: ReadonlyMap<string, Route>;
+  /** Pages that need no credential, by path; absent for none. */
+  readonly pages?: ReadonlyMap<string, PublicPage>;
   readonly names: HostAndOriginChecks;
   readonly authenticate: Authenticator;
   readonly limits: Limits;
@@ -66,7 +69,7 @@ export function createApp(options: AppOptions): (request: HttpRequest) => Promis
 }
 
 function routeLabel(options: AppOptions, { path }: HttpRequest): string {
-  return options.routes.has(path) || isHealthPath(path) ? path : "other";
+  return options.routes.has(path) || options.pages?.has(path) === true || isHealthPath(path) ? path : "other";
 }
 
 /** The fields of every reply: ids and, for origins that the operator listed, CORS permission. */
@@ -122,7 +125,7 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
   if (!options.names.host(headers.get("host"))) {
     return reject("request", "host_not_allowed", forbidden("Host is not allowed"));
   }
-  if (!options.names.origin(headers.get("origin"))) {
+  if (!options.names.origin(headers.get("origin"), headers.get("host"))) {
     return reject("request", "origin_not_allowed", forbidden("Origin is not allowed"));
   }
   const correlation = readCorrelation(headers.get("x-correlation-id"));
@@ -139,6 +142,11 @@ async function dispatch(
   origin: CallOrigin,
   reject: Reject,
 ): Promise<HttpReply> {
+  const page = options.pages?.get(request.path);
+  if (page !== undefined) {
+    const isRead = PROBE_METHODS.includes(request.method);
+    return isRead ? page(request) : reject("request", "method_not_allowed", notAllowed(PROBE_METHODS));
+  }
   const route = options.routes.get(request.path);
   if (route === undefined) return reject("request", "path_unknown", notFound());
   if (isListedPreflight(options, request)) return preflight(route);

@@ -16,14 +16,20 @@ export interface NameOptions {
   readonly allowedHosts: readonly string[];
   /** `--allowed-origin`: `scheme://name` or `scheme://name:port`. */
   readonly allowedOrigins: readonly string[];
+  /** Whether the server has pages of its own, which may call it; absent means no. */
+  readonly hasPages?: boolean;
 }
 
 /** The checks. */
 export interface HostAndOriginChecks {
   /** Whether a `Host` names this server. */
   readonly host: (value: string | null) => boolean;
-  /** Whether pages of an `Origin` may call. A request without `Origin` is not from a page, and may. */
-  readonly origin: (value: string | null) => boolean;
+  /**
+   * Whether pages of an `Origin` may call. A request without `Origin` is not from a page, and may.
+   *
+   * @param host The `Host` of the request, which passed its check: a page of the server itself has it in its origin
+   */
+  readonly origin: (value: string | null, host?: string | null) => boolean;
   /** Whether the operator listed an `Origin`: its pages may also read answers. */
   readonly isListedOrigin: (value: string) => boolean;
 }
@@ -55,9 +61,11 @@ export function createHostAndOriginChecks(options: NameOptions): HostAndOriginCh
       if (listed.has(name) || listed.has(whole)) return true;
       return own.has(name) && (port === undefined || Number(port) === options.port());
     },
-    origin: (value) => {
+    origin: (value, host = null) => {
       if (value === null || isListedOrigin(value)) return true;
-      const match = HOST.exec(WEB_ORIGIN.exec(value.toLowerCase())?.[1] ?? "");
+      const named = WEB_ORIGIN.exec(value.toLowerCase())?.[1] ?? "";
+      if (options.hasPages === true && named !== "" && named === host?.toLowerCase()) return true;
+      const match = HOST.exec(named);
       return isLocal && LOOPBACK_NAMES.includes(match?.[1] ?? "");
     },
   };

@@ -83,6 +83,28 @@ for (const [value, local, open] of ORIGINS) {
   });
 }
 
+/** Pages of the server itself, by its `Origin` and `Host`: with a console they may call. */
+const OWN_PAGES: readonly (readonly [origin: string, host: string | null, withPages: boolean])[] = [
+  ["https://gate.example.com", "gate.example.com", true],
+  ["http://gate.example.com:8040", "GATE.example.com:8040", true],
+  ["https://gate.example.com:444", "gate.example.com", false],
+  ["https://evil.example.com", "gate.example.com", false],
+  ["app://gate.example.com", "gate.example.com", false],
+  ["https://gate.example.com", null, false],
+  ["null", "null", false],
+  ["", "", false],
+];
+
+for (const [origin, host, withPages] of OWN_PAGES) {
+  Deno.test(`origin() ${JSON.stringify(origin)} of host ${host}: ${withPages} with pages of its own, else false`, () => {
+    const own = createHostAndOriginChecks({ ...PUBLIC, hasPages: true });
+    assert.deepEqual([own.origin(origin, host), createHostAndOriginChecks(PUBLIC).origin(origin, host)], [
+      withPages,
+      false,
+    ]);
+  });
+}
+
 Deno.test("isHostName() and isOriginName() take what the flags may say", () => {
   assert.deepEqual(["a", "a:1", "[::1]:2", "a/b", "http://a", ""].map(isHostName), [
     true,

@@ -276,11 +276,12 @@ function handedOver({ connections }: State, { socket }: IncomingMessage, respons
 /** Writes a whole answer, and returns the bytes of its body. */
 function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): number {
   if (reply.body === null) {
-    response.writeHead(reply.status, reply.status === 204 ? reply.fields : { ...reply.fields, "content-length": "0" });
+    const isBare = reply.status === 204 || reply.status === 304;
+    response.writeHead(reply.status, isBare ? reply.fields : { ...reply.fields, "content-length": "0" });
     response.end();
     return 0;
   }
-  const bytes = utf8Length(reply.body);
+  const bytes = typeof reply.body === "string" ? utf8Length(reply.body) : reply.body.length;
   response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes) });
   // As a string the body is written together with the head.
   response.end(message.method === "HEAD" ? undefined : reply.body);

@@ -18,6 +18,7 @@ import type { AuthenticatedRequest } from "./authenticated_request.ts";
 import type { BodyAdmission } from "./body_admission.ts";
 import { mediaError } from "./media.ts";
 import { notificationEra, requestEra, responseEra } from "./mcp_headers.ts";
+import { isRunUri, type RunStreams } from "./run_streams.ts";
 import {
   callFailureReply,
   emptyReply,
@@ -34,6 +35,8 @@ export interface McpEndpointOptions {
   readonly limits: Limits;
   readonly bodyAdmission: BodyAdmission;
   readonly log: Log;
+  /** Announces changes of runs; null or absent where no change is announced. */
+  readonly streams?: RunStreams | null;
   /** Answers the messages; default: {@link answerMessage}. */
   readonly answer?: typeof answerMessage;
 }
@@ -105,7 +108,12 @@ async function answerRequest(
   }
   // The signal cancels work of a client that is gone, but not an append that is queued.
   const call = callOf({ principal, origin, signal: request.signal }, message.params);
-  const answer = await answerPlan(planned.plan, id, options, call);
+  const { plan } = planned;
+  if (plan.answer === "listen" && plan.resources.some(isRunUri)) {
+    const stream = await options.streams?.open(plan.resources, id, call) ?? null;
+    if (stream !== null) return stream;
+  }
+  const answer = await answerPlan(plan, id, options, call);
   if (!answer.ok) return callFailureReply(answer.error, id);
   const response = resultResponse(id, answer.result);
   return answer.notification === undefined ? jsonReply(200, response) : eventsReply([answer.notification, response]);

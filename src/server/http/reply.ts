@@ -26,7 +26,7 @@ export interface HttpReply {
   /** Lower-case names. */
   readonly fields: Readonly<Record<string, string>>;
   /** The whole body; null for none. */
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
   /** Streams the body instead; called once the head is sent. */
   readonly stream?: (sink: StreamSink) => void;
   /** Why the request was rejected before a tool was called, for the audit log. */

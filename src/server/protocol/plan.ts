@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { CLIENT_INFO, LEGACY_CAPABILITIES } from "./client_shapes.ts";
@@ -33,7 +33,7 @@ export type Plan =
   | { readonly answer: "initialize"; readonly requested: string }
   | { readonly answer: "discover" }
   | { readonly answer: "ping" }
-  | { readonly answer: "listen" }
+  | { readonly answer: "listen"; readonly resources: readonly string[] }
   | { readonly answer: "tools"; readonly era: AnswerEra }
   | { readonly answer: "call"; readonly era: AnswerEra; readonly name: string; readonly input: JsonObject }
   | { readonly answer: "document"; readonly era: AnswerEra; readonly request: DocumentRequest };
@@ -103,7 +103,10 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
         resourceSubscriptions: optional(list(TEXT)),
       }),
     }),
-    plan: () => ({ answer: "listen" }),
+    plan: (params) => {
+      const resources = member(objectOf(params, "notifications"), "resourceSubscriptions") ?? null;
+      return { answer: "listen", resources: isJsonArray(resources) ? resources.map(String) : [] };
+    },
   }],
   ["tools/list", {
     eras: BOTH,

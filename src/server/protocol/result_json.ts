@@ -89,10 +89,21 @@ export function documentResult(method: string, found: DocumentAnswer, era: Answe
 
 const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
 
-/** The notification that acknowledges `subscriptions/listen`: this server announces no changes. */
-export function listenAcknowledgement(id: RequestId): string {
-  const params = { notifications: {}, _meta: { [SUBSCRIPTION_KEY]: id } };
+/**
+ * The notification that acknowledges `subscriptions/listen`.
+ *
+ * @param resources The resources whose changes are announced
+ */
+export function listenAcknowledgement(id: RequestId, resources: readonly string[] = []): string {
+  const notifications = resources.length === 0 ? {} : { resourceSubscriptions: resources };
+  const params = { notifications, _meta: { [SUBSCRIPTION_KEY]: id } };
   return JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
+}
+
+/** The notification that a resource of a subscription changed. */
+export function resourceUpdated(id: RequestId, uri: string): string {
+  const params = { uri, _meta: { [SUBSCRIPTION_KEY]: id } };
+  return JSON.stringify({ jsonrpc: "2.0", method: "notifications/resources/updated", params });
 }
 
 /** The result of `subscriptions/listen`, which ends the subscription. */

@@ -1,0 +1,59 @@
+/**
+ * The files of the console's page. A release has them in `assets.json` beside this module; a checkout bundles them when
+ * a server with the console starts.
+ *
+ * @module
+ */
+
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { encodeBase64 } from "../canonical/base64.ts";
+import { parseJson } from "../canonical/scan.ts";
+import { sha256 } from "../evidence/host_primitives.ts";
+import { bundleScript } from "../runpack/browser/build.ts";
+import type { ConsoleAssets, ConsoleFile } from "../server/http/console_pages.ts";
+import { consoleDocument } from "./document.ts";
+import { CONSOLE_STYLE } from "./style.ts";
+
+/** The built files of a release. */
+const BUILT = new URL("./assets.json", import.meta.url);
+
+/**
+ * The files of the page.
+ *
+ * @throws {Error} If there are no built files, and the bundler fails
+ */
+export async function readConsoleAssets(): Promise<ConsoleAssets> {
+  const text = await Deno.readTextFile(BUILT).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  });
+  if (text === null) return await buildConsoleAssets();
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value as unknown as ConsoleAssets;
+  throw new Error(`Cannot read the console's files: ${parsed.fault.message}`);
+}
+
+/** Bundles the page of this checkout. */
+export async function buildConsoleAssets(): Promise<ConsoleAssets> {
+  const script = fileOf(
+    "js",
+    "text/javascript; charset=utf-8",
+    await bundleScript(new URL("./page.ts", import.meta.url)),
+  );
+  const style = fileOf("css", "text/css; charset=utf-8", CONSOLE_STYLE);
+  return { document: consoleDocument(script.path, style.path), files: [script, style] };
+}
+
+function fileOf(ending: string, mediaType: string, text: string): ConsoleFile {
+  const bytes = new TextEncoder().encode(text);
+  const codings = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes, { level: 9 }), identity: bytes };
+  return {
+    path: `/console/console-${sha256(bytes).slice(0, 16)}.${ending}`,
+    mediaType,
+    codings: {
+      br: encodeBase64(codings.br),
+      gzip: encodeBase64(codings.gzip),
+      identity: encodeBase64(codings.identity),
+    },
+  };
+}

@@ -1,0 +1,188 @@
+/// <reference lib="dom" />
+/**
+ * Calls the tools of the gate that served the page, and listens to changes of runs. Requests go to `/mcp` of this origin.
+ *
+ * @module
+ */
+
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { parseJson } from "../canonical/scan.ts";
+
+const VERSION = "2026-07-28";
+const P = "io.modelcontextprotocol/";
+const ENVELOPE = {
+  [`${P}protocolVersion`]: VERSION,
+  [`${P}clientInfo`]: { name: "gate-console", version: "1" },
+  [`${P}clientCapabilities`]: {},
+};
+/** The first and the longest delay before a stream is opened again, in milliseconds. */
+const BACKOFF = { first: 1_000, longest: 60_000 } as const;
+
+/** A call that failed, or that gate refused. */
+export class CallError extends Error {
+  /** The code of the error, such as `role_refused`. */
+  readonly code: string;
+
+  /** Creates the error. */
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The credential of the caller. It lives in this variable alone: a reload forgets it. */
+let bearer: string | null = null;
+
+/** Uses a bearer token for further calls; null for none. */
+export function useBearer(token: string | null): void {
+  bearer = token;
+}
+
+let lastId = 0;
+
+function post(method: string, params: JsonObject, name: string | null, signal?: AbortSignal): Promise<Response> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: ++lastId, method, params: { ...params, _meta: ENVELOPE } });
+  return fetch("/mcp", {
+    method: "POST",
+    body,
+    credentials: "same-origin",
+    redirect: "error",
+    cache: "no-store",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": VERSION,
+      "mcp-method": method,
+      ...name === null ? {} : { "mcp-name": name },
+      ...bearer === null ? {} : { authorization: `Bearer ${bearer}` },
+    },
+    ...signal === undefined ? {} : { signal },
+  });
+}
+
+function objectIn(value: JsonValue | undefined, name: string): JsonObject | null {
+  const found = isJsonObject(value) ? member(value, name) : undefined;
+  return isJsonObject(found) ? found : null;
+}
+
+function errorOf(error: JsonObject, code: string): CallError {
+  return new CallError(String(member(error, "code") ?? code), String(member(error, "message") ?? "unknown error"));
+}
+
+/** Sends a request and reads its result. */
+async function request(method: string, params: JsonObject, name: string | null): Promise<JsonObject> {
+  const response = await post(method, params, name).catch(() => {
+    throw new CallError("unreachable", "The server does not answer");
+  });
+  if (response.status === 401) throw new CallError("unauthenticated", "The server asks for a credential");
+  const parsed = parseJson(await response.text());
+  if (!parsed.ok) throw new CallError("unreadable", `The server answers with status ${response.status} and no JSON`);
+  const error = objectIn(parsed.value, "error");
+  if (error !== null) throw errorOf(error, "request_refused");
+  const result = objectIn(parsed.value, "result");
+  if (result === null) throw new CallError("unreadable", "The server answers without a result");
+  return result;
+}
+
+/**
+ * Calls a tool.
+ *
+ * @throws {CallError} Where the tool or the server answers with an error
+ */
+export async function callTool(name: string, input: JsonObject): Promise<JsonObject> {
+  const result = await request("tools/call", { name, arguments: input }, name);
+  const answer = objectIn(result, "structuredContent") ?? {};
+  const error = objectIn(answer, "error");
+  if (error !== null) throw errorOf(error, "tool_refused");
+  return answer;
+}
+
+/** The namespaces that the caller may read. */
+export async function listNamespaces(): Promise<readonly number[]> {
+  const ref = { type: "ref/prompt", name: "drive_run" };
+  const result = await request("completion/complete", { ref, argument: { name: "namespace_id", value: "" } }, null);
+  const values = member(objectIn(result, "completion") ?? {}, "values") ?? null;
+  return isJsonArray(values) ? values.map(Number) : [];
+}
+
+/** The state of a stream: `unsupported` where the server announces no changes. */
+export type StreamState = "live" | "reconnecting" | "unsupported";
+
+/** What a listener is called with. */
+export interface StreamEvents {
+  readonly changed: (uri: string) => void;
+  readonly state: (state: StreamState) => void;
+}
+
+/** The resource of a run. */
+export function runUri(namespaceId: number, runId: string): string {
+  return `gate://runs/${namespaceId}/${runId}`;
+}
+
+/** Listens to changes of resources until the signal is aborted; one stream, which is opened again after it ended. */
+export async function listen(uris: readonly string[], events: StreamEvents, signal: AbortSignal): Promise<void> {
+  let delay: number = BACKOFF.first;
+  while (!signal.aborted) {
+    const outcome = await follow(uris, events, signal).catch(() => "ended" as const);
+    if (signal.aborted) return;
+    if (outcome === "unsupported") return events.state("unsupported");
+    if (outcome === "lived") delay = BACKOFF.first;
+    events.state("reconnecting");
+    // The jitter keeps many pages from coming back at one time.
+    await pause(delay * (0.5 + Math.random() / 2), signal);
+    delay = Math.min(2 * delay, BACKOFF.longest);
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+async function follow(
+  uris: readonly string[],
+  events: StreamEvents,
+  signal: AbortSignal,
+): Promise<"unsupported" | "lived" | "ended"> {
+  const notifications = { resourceSubscriptions: uris };
+  const response = await post("subscriptions/listen", { notifications }, null, signal);
+  if (response.body === null || !response.ok) return "ended";
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  let lived = false;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    const parts = (text + chunk.value).split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const kind = dispatch(part, events);
+      if (kind === "unsupported") return "unsupported";
+      if (kind === "live") lived = true;
+    }
+  }
+  return lived ? "lived" : "ended";
+}
+
+function dispatch(event: string, events: StreamEvents): "live" | "unsupported" | null {
+  const data = event.split("\n").find((line) => line.startsWith("data: "))?.slice(6);
+  const parsed = data === undefined ? null : parseJson(data);
+  if (parsed === null || !parsed.ok || !isJsonObject(parsed.value)) return null;
+  const params = objectIn(parsed.value, "params") ?? {};
+  switch (member(parsed.value, "method")) {
+    case "notifications/subscriptions/acknowledged": {
+      const granted = member(objectIn(params, "notifications") ?? {}, "resourceSubscriptions");
+      if (granted === undefined) return "unsupported";
+      events.state("live");
+      return "live";
+    }
+    case "notifications/resources/updated":
+      events.changed(String(member(params, "uri")));
+      return null;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,276 @@
+/// <reference lib="dom" />
+/**
+ * One run: its stages as a graph, what each needs and has, what waits for a person, and its timeline.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { layersOf } from "../law/stage_layers.ts";
+import { questionsOf } from "../run/approval.ts";
+import type { CompiledStage } from "../run/compile.ts";
+import type { MissingCondition } from "../run/missing/missing.ts";
+import type { RecordedEvidence, RunRecord } from "../run/types.ts";
+import type { PackView } from "../runpack/material_view.ts";
+import { pictureOfStatus, type RunPicture } from "../runpack/picture/run_picture.ts";
+import { renderGraph } from "../runpack/view/graph.ts";
+import { callerText } from "../runpack/view/statements.ts";
+import { renderTimeline } from "../runpack/view/timeline.ts";
+import { absenceText, cut } from "../runpack/view/words.ts";
+import { describeCondition, describeEvidence } from "../tools/law_words/describe_law.ts";
+import { callTool, listen, runUri } from "./gate_client.ts";
+import { currentKey } from "./key_store.ts";
+import { type Content, make, nodesOf } from "./nodes.ts";
+import {
+  type CheckedRun,
+  readFurther,
+  readHints,
+  readRun,
+  type RunHints,
+  type RunName,
+  viewOf,
+} from "./run_reading.ts";
+import { announce, failureOf, focusable, headingOf, shortIdentity, shownText, tableOf } from "./shell.ts";
+import { questionActions } from "./sign_dialog.ts";
+
+/** Records of the timeline that are shown. */
+const RECORDS = 200;
+const VALUE_CHARACTERS = 240;
+
+const STATES = {
+  blocked: "waits for other stages",
+  ready_unopened: "ready to be opened",
+  open_incomplete: "open",
+  complete: "complete",
+} as const;
+
+type Evaluated = Extract<RunRecord, { record_kind: "stage_evaluated" }>["body"];
+
+/** What the drawing of a run needs. */
+interface Shown {
+  readonly run: CheckedRun;
+  readonly hints: RunHints;
+  readonly view: PackView;
+  readonly publicKey: string | null;
+  readonly reload: () => void;
+}
+
+/** Shows a run: `NAMESPACE/SCENARIO/RUN[/STAGE]`. */
+export async function showRun(main: HTMLElement, route: readonly string[], signal: AbortSignal): Promise<void> {
+  const [namespace = "", scenario_id = "", run_id = "", stage] = route;
+  const name: RunName = { namespace_id: Number(namespace), scenario_id, run_id };
+  const live = make("span", { class: "live", id: "live" }, "");
+  const body = make("div", { "aria-busy": "true" });
+  main.replaceChildren(headingOf("Run of ", shownText(scenario_id)), make("p", {}, live), body);
+  let run: CheckedRun | null = null;
+  const draw = async (): Promise<void> => {
+    const before = run;
+    run = before === null ? await readRun(callTool, name) : await readFurther(callTool, before);
+    const hints = await readHints(callTool, name);
+    if (signal.aborted) return;
+    const publicKey = (await currentKey().catch(() => null))?.public_key ?? null;
+    const focused = document.activeElement?.id ?? "";
+    body.replaceChildren(...sectionsOf({ run, hints, view: viewOf(run), publicKey, reload: refresh }));
+    body.setAttribute("aria-busy", "false");
+    body.dataset["revision"] = `${run.state.head.revision}`;
+    if (focused !== "" && document.activeElement === document.body) document.getElementById(focused)?.focus();
+    if (before !== null && before !== run) announce(`The run moved to revision ${run.state.head.revision}`);
+  };
+  let drawing: Promise<void> = Promise.resolve();
+  const refresh = (): void => {
+    // One reading follows the other, so that each goes on where the one before ended.
+    drawing = drawing.then(draw).catch((error) => {
+      if (!signal.aborted) body.replaceChildren(failureOf(error));
+    });
+  };
+  refresh();
+  await drawing;
+  if (stage !== undefined) document.getElementById(`stage-${stage}`)?.scrollIntoView();
+  const state = (current: string): void => {
+    live.textContent = LIVE[current] ?? "";
+    // Records of the time before the stream are read now.
+    if (current === "live") refresh();
+  };
+  void listen([runUri(name.namespace_id, run_id)], { changed: refresh, state }, signal);
+}
+
+const LIVE: Readonly<Record<string, string>> = {
+  live: "Live: changes appear by themselves",
+  reconnecting: "Not live: reconnecting",
+  unsupported: "Not live: reload to see changes",
+};
+
+function section(id: string, title: string, ...content: readonly Content[]): HTMLElement {
+  return make("section", { "aria-labelledby": `${id}-title` }, make("h2", { id: `${id}-title` }, title), ...content);
+}
+
+function sectionsOf(shown: Shown): readonly HTMLElement[] {
+  const { run: { law, state }, view } = shown;
+  const order = layersOf(law.law.stages).flat().map(({ stage_id }) => law.stageIndex.get(stage_id) ?? 0);
+  const graph = nodesOf(renderGraph(view, pictureOf(shown)));
+  const timeline = nodesOf(renderTimeline(view, RECORDS));
+  for (const scrolled of timeline.querySelectorAll(".scroll:not([tabindex])")) {
+    focusable(scrolled, "Evidence of an attempt");
+  }
+  return [
+    factsOf(shown),
+    section("graph", "Graph", graph),
+    section("stages", "Stages", order.flatMap((index) => law.stages[index] ?? []).map((one) => stageCard(shown, one))),
+    section("timeline", "Timeline", timeline),
+    section("evidence-note", "What this page checked", make("p", {}, checkedText(state.head.revision))),
+  ];
+}
+
+/** The run as the drawing shows it: by its records, with the causes and waits that the server derives. */
+function pictureOf({ run: { law, records, state }, hints }: Shown): RunPicture {
+  const causes = new Map(hints.attempts.map((attempt) => [attempt.record_id, attempt.causes ?? []]));
+  const recent_attempts = records.flatMap(({ record, record_id }) =>
+    record.record_kind === "stage_evaluated" ? [{ ...record.body, causes: causes.get(record_id) ?? [] }] : []
+  );
+  return pictureOfStatus(law.law, { ...state, recent_attempts, waiting: hints.waiting });
+}
+
+function checkedText(records: number): string {
+  return `The page computed the identity of the law and of ${records} records, and derived this state from them. ` +
+    "It does not verify the decisions: export the run as a runpack, and drop it on the page that verifies runpacks.";
+}
+
+function factsOf({ run: { name, ownLaw, state } }: Shown): HTMLElement {
+  const fact = (
+    term: string,
+    ...value: readonly Content[]
+  ): Content => [make("dt", {}, term), make("dd", {}, ...value)];
+  const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
+    make("li", {}, shownText(parameter_id), " = ", make("code", {}, cut(canonicalize(value.value), VALUE_CHARACTERS)))
+  );
+  return make(
+    "dl",
+    { class: "facts" },
+    fact("Status", make("span", { class: `badge ${state.status}` }, state.status)),
+    fact("Run", make("code", {}, name.run_id), ` in namespace ${name.namespace_id}`),
+    fact("Law", make("code", {}, ownLaw.scenario_law_identity)),
+    fact("Head", `revision ${state.head.revision}, `, shortIdentity(state.head.record_id)),
+    parameters.length === 0 ? null : fact("Parameters", make("ul", {}, parameters)),
+  );
+}
+
+function stageCard(shown: Shown, stage: CompiledStage): HTMLElement {
+  const { run: { law, state }, hints, publicKey, reload, run } = shown;
+  const { stage_id } = stage.stage;
+  const standing = state.stages.find((one) => one.stage_id === stage_id);
+  const classification = standing?.classification ?? "blocked";
+  const questions = questionsOf(law, state).filter((one) => one.stage_id === stage_id);
+  const last = run.records.findLast(({ record }) =>
+    record.record_kind === "stage_evaluated" && record.body.stage_id === stage_id
+  )?.record;
+  const attempt = last?.record_kind === "stage_evaluated" ? last.body : null;
+  return make(
+    "article",
+    { class: "stage-card", id: `stage-${stage_id}` },
+    make(
+      "h3",
+      {},
+      shownText(stage_id),
+      " ",
+      make("span", { class: `badge ${classification}` }, STATES[classification]),
+    ),
+    attempt === null ? null : make(
+      "p",
+      { class: "quiet" },
+      `Attempt ${attempt.attempt_number} was `,
+      make("span", { class: `verdict ${attempt.outcome}` }, attempt.outcome),
+    ),
+    conditionTable(shown, stage, attempt),
+    classification === "complete" ? null : missingOf(shown, stage_id),
+    questions.map((question) => {
+      const waiting = hints.waiting.find((one) =>
+        one.stage_id === stage_id && one.condition_id === question.condition.condition_id
+      );
+      return questionActions({ run, question, waiting, publicKey, reload });
+    }),
+  );
+}
+
+function conditionTable(shown: Shown, stage: CompiledStage, attempt: Evaluated | null): HTMLElement {
+  const { stage_id } = stage.stage;
+  const rows = stage.conditions.map(({ condition }): readonly Content[] => {
+    const { condition_id } = condition;
+    const line = attempt?.trace.find((one) => one.condition_id === condition_id);
+    const items = attempt?.evidence.filter((one) => one.condition_id === condition_id) ?? [];
+    const evidence = items.length === 0
+      ? make("span", { class: "quiet" }, "no evidence")
+      : make("ul", {}, items.map((item) => make("li", {}, itemText(shown.view, item))));
+    return [
+      make(
+        "div",
+        {},
+        make("b", {}, shownText(condition_id)),
+        make("div", {}, describeCondition(condition)),
+        make(
+          "details",
+          {},
+          make("summary", {}, "Which evidence counts"),
+          make("ul", {}, describeEvidence(shown.run.law.law, condition).map((text) => make("li", {}, text))),
+        ),
+      ),
+      line === undefined ? "not evaluated" : [
+        make("span", { class: `verdict ${line.value}` }, line.value),
+        line.reason === undefined ? null : ` ${line.reason.replaceAll("_", " ")}`,
+        causeText(shown.hints, stage_id, condition_id),
+      ],
+      evidence,
+    ];
+  });
+  return tableOf(`Conditions of stage ${stage_id}`, ["Condition", "Is", "Evidence and why it counts"], rows);
+}
+
+function causeText({ attempts }: RunHints, stageId: string, conditionId: string): Content {
+  const attempt = attempts.findLast((one) => one.stage_id === stageId);
+  const cause = attempt?.causes?.find((one) => one.condition_id === conditionId);
+  if (cause === undefined) return null;
+  const { counts, cause: codes = [] } = cause;
+  const tally = counts === undefined ? "" : `${counts.holds} of ${counts.needed} hold, ${counts.fails} fail`;
+  const texts = [...codes.map((code) => code.replaceAll("_", " ")), ...tally === "" ? [] : [tally]];
+  return texts.length === 0 ? null : make("div", { class: "quiet" }, texts.join(", "));
+}
+
+/** An item of evidence: its source, what it says, and why it counts or not. */
+function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
+  const source = item.provider_id === undefined
+    ? callerText(view, item)
+    : `${item.provider_id} / ${item.binding_id ?? ""}`;
+  const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
+  const value = item.found_nothing === true ? null : view.valueOf(item);
+  const says = item.error !== undefined
+    ? `error ${item.error.code}: ${cut(item.error.message, VALUE_CHARACTERS)}`
+    : item.found_nothing === true
+    ? "found nothing"
+    : value === null
+    ? `a value that is ${absenceText(view, item)}`
+    : cut(canonicalize(value.value), VALUE_CHARACTERS);
+  const why = item.reason ?? item.error?.code ?? "error";
+  return [
+    shownText(`${source}${signed}: ${says}. `),
+    make(
+      "span",
+      { class: item.qualified ? "yes" : "no" },
+      item.qualified ? `It counts (${item.lane}).` : `It does not count: ${why.replaceAll("_", " ")}.`,
+    ),
+  ];
+}
+
+function missingOf({ hints }: Shown, stageId: string): Content {
+  const standing = hints.missing.find((one) => one.stage_id === stageId);
+  if (standing === undefined) return null;
+  const names = (set: readonly MissingCondition[]): string =>
+    set.map(({ condition_id, needed }) => needed ? condition_id : `not ${condition_id}`).join(" and ");
+  const sets = standing.sets.map((set) => make("li", {}, shownText(names(set))));
+  if (sets.length === 0) return null;
+  return [
+    make("p", {}, make("b", {}, "Missing"), sets.length === 1 ? "" : ", one of"),
+    make("ul", { class: "missing" }, sets),
+    standing.waits_for === undefined
+      ? null
+      : make("p", {}, "It waits for ", shownText(standing.waits_for.sets.map((set) => set.join(" and ")).join(" or "))),
+  ];
+}

@@ -1,0 +1,97 @@
+/// <reference lib="dom" />
+/**
+ * What every page of the console uses: announcements, errors, tables, and links within the console.
+ *
+ * @module
+ */
+
+import type { Identity } from "../canonical/identity.ts";
+import { visible } from "../runpack/view/markup.ts";
+import { instantText } from "../runpack/view/words.ts";
+import { CallError } from "./gate_client.ts";
+import { type Content, make } from "./nodes.ts";
+import { ArchivedRun, type RunName } from "./run_reading.ts";
+
+/** Digits of a shortened identity. */
+const SHORT = 12;
+
+/** Shows one page; its work ends when the signal is aborted. */
+export type ShowPage = (main: HTMLElement, route: readonly string[], signal: AbortSignal) => Promise<void> | void;
+
+/** Says something to screen readers. */
+export function announce(text: string): void {
+  const announcer = document.getElementById("announcer");
+  if (announcer !== null) announcer.textContent = text;
+}
+
+/** Text from outside, with invisible characters and direction marks written out. */
+export function shownText(text: string): HTMLElement {
+  return make("bdi", {}, visible(text));
+}
+
+/** An identity, shortened; the whole is its title. */
+export function shortIdentity(identity: Identity): HTMLElement {
+  return make("code", { title: identity }, identity.length > SHORT ? `${identity.slice(0, SHORT)}…` : identity);
+}
+
+/** A time. */
+export function timeOf(millis: number): HTMLElement {
+  return make("time", {}, instantText(millis));
+}
+
+/** The address of a run within the console. */
+export function runAddress({ namespace_id, scenario_id, run_id }: RunName): string {
+  return `#/run/${namespace_id}/${encodeURIComponent(scenario_id)}/${run_id}`;
+}
+
+/** A table whose rows become blocks on a narrow screen. */
+export function tableOf(
+  caption: string,
+  headings: readonly string[],
+  rows: readonly (readonly Content[])[],
+): HTMLElement {
+  const cellsOf = (cells: readonly Content[]): HTMLElement =>
+    make("tr", {}, cells.map((cell, index) => make("td", { "data-name": headings[index] ?? "" }, cell)));
+  return make(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    make(
+      "table",
+      { class: "stack" },
+      make("caption", { class: "unseen" }, caption),
+      make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading)))),
+      make("tbody", {}, rows.map(cellsOf)),
+    ),
+  );
+}
+
+/** The reason of a failure in words. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ArchivedRun) {
+    return `This run is archived: its records are in runpack ${error.message}, which "Verify a runpack" shows`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A failure as a banner, with the way to a credential where one is missing. */
+export function failureOf(error: unknown): HTMLElement {
+  const needsCredential = error instanceof CallError && error.code === "unauthenticated";
+  return make(
+    "p",
+    { class: "banner bad", role: "alert" },
+    visible(reasonOf(error)),
+    needsCredential ? [". ", make("a", { href: "#/key" }, "Give a credential")] : null,
+  );
+}
+
+/** The heading of a page, which gets the focus. */
+export function headingOf(...content: readonly Content[]): HTMLElement {
+  return make("h1", { tabindex: -1 }, ...content);
+}
+
+/** Regions that scroll can be reached with the keyboard. */
+export function focusable(element: Element, name: string): void {
+  element.setAttribute("tabindex", "0");
+  element.setAttribute("role", "region");
+  element.setAttribute("aria-label", name);
+}

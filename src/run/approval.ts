@@ -1,0 +1,124 @@
+/**
+ * What an open stage asks a person, and the statement that answers it. The command line and the console use the same
+ * functions, so both sign what they showed.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../canonical/json.ts";
+import type { Identity, Sha256 } from "../canonical/identity.ts";
+import type { Condition } from "../law/types.ts";
+import type { TypedValue } from "../law/value/types.ts";
+import { hashValue } from "./evidence.ts";
+import type { CompiledLaw } from "./compile.ts";
+import { openForEvidence } from "./missing/waiting.ts";
+import { asJson } from "./primitives.ts";
+import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "./submitted_statement.ts";
+import type { Attempt, Head, RunState } from "./types.ts";
+
+/** A condition of an open stage that takes statements, at the head that is shown. */
+export interface ApprovalQuestion {
+  readonly state: RunState;
+  readonly scenario_law_identity: Identity;
+  readonly stage_id: string;
+  readonly stage_open_record_id: Identity;
+  readonly condition: Condition;
+  /** The last attempt at the stage; absent without one among the last attempts of the run. */
+  readonly attempt: Attempt | undefined;
+}
+
+/** The answer of a person. */
+export interface ApprovalAnswer {
+  /** Null withdraws the earlier statement of the key. */
+  readonly value: TypedValue | null;
+  readonly comment: string | undefined;
+  /** Unix milliseconds. */
+  readonly observed_at: number;
+}
+
+/** An answer that is ready to be signed. */
+export interface PreparedApproval {
+  /** The text whose UTF-8 bytes are signed. */
+  readonly statement: string;
+  /** The arguments of `scenario_submit` besides `expected_head` and `operation_id`. */
+  readonly submission: (keyId: string, signature: string) => JsonObject;
+}
+
+/** The questions of a run, in the order of the law. */
+export function questionsOf(law: CompiledLaw, state: RunState): readonly ApprovalQuestion[] {
+  return openForEvidence(law, state).flatMap(({ stage: { stage_id }, conditions }) => {
+    const { stage_open_record_id = null } = state.stages.find((one) => one.stage_id === stage_id) ?? {};
+    if (stage_open_record_id === null) return [];
+    const attempt = state.recent_attempts.findLast((one) => one.stage_id === stage_id);
+    return conditions.map(({ condition }) => condition).filter((condition) =>
+      condition.evidence_use_policy.allowed_channels.includes("accepted_submission")
+    ).map((condition) => ({
+      state,
+      scenario_law_identity: law.scenario_law_identity,
+      stage_id,
+      stage_open_record_id,
+      condition,
+      attempt,
+    }));
+  });
+}
+
+/** When a key signed last for a question, Unix milliseconds; 0 where it has no statement. */
+export function lastStatementAt({ state, stage_id, condition }: ApprovalQuestion, publicKey: string): number {
+  const own = (state.submitted_evidence ?? []).find((one) =>
+    one.stage_id === stage_id && one.condition_id === condition.condition_id && one.public_key === publicKey
+  );
+  return own?.observed_at ?? 0;
+}
+
+/** The one boolean that a condition expects; null for any other condition. */
+export function expectedBoolean({ observation_domain, predicate }: Condition): boolean | null {
+  if (observation_domain.domain !== "Boolean" || predicate.predicate !== "Equals") return null;
+  const { expected } = predicate;
+  return "value" in expected && typeof expected.value === "boolean" ? expected.value : null;
+}
+
+/** Prepares an answer: the statement names the law, the opening and the head that the question was shown with. */
+export function prepareApproval(
+  sha256: Sha256,
+  question: ApprovalQuestion,
+  { value, comment, observed_at }: ApprovalAnswer,
+): PreparedApproval {
+  const { state, scenario_law_identity, stage_id, stage_open_record_id } = question;
+  const { namespace_id, run_id } = state.run_key;
+  const { condition_id } = question.condition;
+  const seen_head: Head = { record_id: state.head.record_id, revision: state.head.revision };
+  const statement = submittedStatementText({
+    namespace_id,
+    scenario_law_identity,
+    run_id,
+    stage_id,
+    stage_open_record_id,
+    condition_id,
+    observed_at,
+    value_identity: value === null ? null : hashValue(sha256, value).identity,
+    seen_head,
+    ...comment === undefined ? {} : { comment_hash: commentHash(sha256, comment) },
+  });
+  return {
+    statement,
+    submission: (keyId, signature) => ({
+      namespace_id,
+      scenario_id: state.scenario_id,
+      run_id,
+      content_type: EVIDENCE_CONTENT_TYPE,
+      scope: { kind: "stage_open", stage_id, stage_open_record_id },
+      payload: {
+        kind: "json",
+        value: {
+          condition_id,
+          value: value === null ? null : asJson(value),
+          observed_at,
+          seen_head: asJson(seen_head),
+          ...comment === undefined ? {} : { comment },
+          signature: { scheme: "ed25519", key_id: keyId, signature },
+        },
+      },
+    }),
+  };
+}

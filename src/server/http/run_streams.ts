@@ -1,0 +1,196 @@
+/**
+ * Streams that announce changes of runs: `subscriptions/listen` of MCP 2026-07-28 over HTTP, for resources
+ * `gate://runs/{namespace_id}/{run_id}`. One timer reads the heads of all watched runs, so records of other processes
+ * are announced too.
+ *
+ * @module
+ */
+
+import type { Call } from "../../tools/framework/types.ts";
+import type { RequestId } from "../process/edge_error.ts";
+import type { Metrics } from "../process/metrics.ts";
+import type { Dispatcher } from "../protocol/dispatcher.ts";
+import { listenAcknowledgement, listenResult, resourceUpdated, resultResponse } from "../protocol/result_json.ts";
+import { errorReply, httpError, type HttpReply, type StreamSink } from "./reply.ts";
+
+/** The revision of the head of a run; null where the run does not exist. */
+export type ReadRevision = (namespaceId: number, runId: string) => Promise<number | null>;
+
+/** The options of the streams. */
+export interface RunStreamOptions {
+  readonly dispatcher: Pick<Dispatcher, "call">;
+  readonly readRevision: ReadRevision;
+  readonly metrics: Metrics;
+  /** Streams of one caller at one time. */
+  readonly perCaller: number;
+}
+
+/** Open streams. */
+export interface RunStreams {
+  /** Opens a stream for the runs among resources of namespaces that the caller may read; null where there are none. */
+  readonly open: (uris: readonly string[], id: RequestId, call: Call) => Promise<HttpReply | null>;
+  /** Ends every stream. */
+  readonly close: () => void;
+}
+
+/** The interval at which heads are read, in milliseconds. */
+const WATCH_MILLISECONDS = 1_000;
+/** Turns between two keep-alive comments. */
+const KEEP_ALIVE_TURNS = 15;
+/** Streams at one time: of all callers and, with several callers, of one. */
+export const STREAMS = { all: 256, caller: 32 } as const;
+/** Runs of one stream. */
+const RUNS_PER_STREAM = 64;
+/** Runs that are watched at one time. */
+const RUNS = 1024;
+/** Unread bytes from which on a stream is dropped. */
+const BEHIND_BYTES = 64 * 1024;
+
+const RUN_URI = /^gate:\/\/runs\/([1-9]\d{0,15})\/([0-9a-f]{32})$/;
+
+interface Stream {
+  readonly id: RequestId;
+  readonly subject: string;
+  readonly uris: readonly string[];
+  readonly sink: StreamSink;
+}
+
+/** A run with the revision that was announced last. */
+interface Watched {
+  readonly namespaceId: number;
+  readonly runId: string;
+  revision: number | null;
+  /** Streams that watch it. */
+  count: number;
+}
+
+/** Whether a resource is a run. */
+export function isRunUri(uri: string): boolean {
+  return RUN_URI.test(uri);
+}
+
+/** Makes the streams. */
+export function createRunStreams(options: RunStreamOptions): RunStreams {
+  const watch = createWatch(options.readRevision);
+  const { streams } = watch;
+  options.metrics.gauge("gate_run_streams", "Open streams that announce changes of runs.", () => streams.size);
+  return {
+    open: async (uris, id, call) => {
+      const { subject } = call.principal;
+      const own = [...streams].filter((one) => one.subject === subject).length;
+      if (streams.size >= STREAMS.all || own >= options.perCaller) return full("too many streams", id);
+      const readable = await readableRuns(options, uris, call);
+      if (readable.length === 0) return null;
+      if (watch.runs() + readable.length > RUNS) return full("too many runs are watched", id);
+      const revisions = new Map<string, number | null>();
+      for (const uri of readable) {
+        const { namespaceId, runId } = runOf(uri);
+        revisions.set(uri, await options.readRevision(namespaceId, runId));
+      }
+      return {
+        status: 200,
+        fields: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+        body: null,
+        stream: (sink) => watch.start({ id, subject, uris: readable, sink }, revisions),
+      };
+    },
+    close: () => {
+      for (const stream of [...streams]) {
+        stream.sink.write(eventOf(resultResponse(stream.id, listenResult(stream.id))));
+        watch.end(stream);
+        stream.sink.end();
+      }
+    },
+  };
+}
+
+/** The streams with the runs that they watch. */
+interface Watch {
+  readonly streams: ReadonlySet<Stream>;
+  readonly runs: () => number;
+  readonly start: (stream: Stream, revisions: ReadonlyMap<string, number | null>) => void;
+  readonly end: (stream: Stream) => void;
+}
+
+function createWatch(readRevision: ReadRevision): Watch {
+  const streams = new Set<Stream>();
+  const watched = new Map<string, Watched>();
+  let timer: ReturnType<typeof setInterval> | null = null;
+  let turns = 0;
+  let isReading = false;
+  const end = (stream: Stream): void => {
+    if (!streams.delete(stream)) return;
+    for (const uri of stream.uris) {
+      const one = watched.get(uri);
+      if (one !== undefined && --one.count === 0) watched.delete(uri);
+    }
+    if (streams.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
+  const send = (stream: Stream, text: string): void => {
+    stream.sink.write(text);
+    if (stream.sink.waiting() <= BEHIND_BYTES) return;
+    end(stream);
+    stream.sink.drop();
+  };
+  const announce = async (): Promise<void> => {
+    for (const [uri, one] of watched) {
+      const revision = await readRevision(one.namespaceId, one.runId);
+      if (revision === one.revision) continue;
+      one.revision = revision;
+      for (const stream of streams) {
+        if (stream.uris.includes(uri)) send(stream, eventOf(resourceUpdated(stream.id, uri)));
+      }
+    }
+  };
+  const tick = (): void => {
+    if (++turns % KEEP_ALIVE_TURNS === 0) { for (const stream of streams) send(stream, ": alive\n\n"); }
+    if (isReading) return;
+    isReading = true;
+    // A store that does not answer now is read again at the next turn.
+    announce().catch(() => {}).finally(() => isReading = false);
+  };
+  const start: Watch["start"] = (stream, revisions) => {
+    streams.add(stream);
+    for (const [uri, revision] of revisions) {
+      const one = watched.get(uri) ?? { ...runOf(uri), revision, count: 0 };
+      one.count++;
+      watched.set(uri, one);
+    }
+    stream.sink.gone.addEventListener("abort", () => end(stream));
+    send(stream, eventOf(listenAcknowledgement(stream.id, stream.uris)));
+    timer ??= setInterval(tick, WATCH_MILLISECONDS);
+  };
+  return { streams, runs: () => watched.size, start, end };
+}
+
+function full(why: string, id: RequestId): HttpReply {
+  return errorReply(httpError({ kind: "inflight_limit", message: `Server overloaded: ${why}` }), id);
+}
+
+/** The runs among resources, of namespaces that the caller may read. */
+async function readableRuns(
+  { dispatcher }: RunStreamOptions,
+  uris: readonly string[],
+  call: Call,
+): Promise<readonly string[]> {
+  const runs = [...new Set(uris)].filter(isRunUri).slice(0, RUNS_PER_STREAM);
+  const namespaces = new Map<number, boolean>();
+  for (const uri of runs) {
+    const namespace_id = runOf(uri).namespaceId;
+    if (namespaces.has(namespace_id)) continue;
+    const outcome = await dispatcher.call("runs_list", { namespace_id, limit: 1 }, call);
+    namespaces.set(namespace_id, outcome.ok && outcome.answer.ok);
+  }
+  return runs.filter((uri) => namespaces.get(runOf(uri).namespaceId) === true);
+}
+
+function runOf(uri: string): Pick<Watched, "namespaceId" | "runId"> {
+  const [, namespace = "", runId = ""] = RUN_URI.exec(uri) ?? [];
+  return { namespaceId: Number(namespace), runId };
+}
+
+function eventOf(message: string): string {
+  return `event: message\ndata: ${message}\n\n`;
+}

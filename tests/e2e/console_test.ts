@@ -1,0 +1,275 @@
+/** `gate serve --console` without a browser: what is served to whom, and which pages may call. */
+
+import assert from "node:assert/strict";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { delay } from "@/server/process/log.ts";
+import { startServer } from "./client.ts";
+import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
+import { evidence } from "./run_command_fixture.ts";
+import { exchange, type HttpServer, listening, message, modernHeaders, send, type Sending } from "./http_fixture.ts";
+
+const HTTP = `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n`;
+const BEARER = 'auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }\n';
+const TOKEN = { authorization: "Bearer a-token-of-this-test" };
+
+/** A law that completes with one value of the caller. */
+const LAW = `
+spec_version: dag-v3
+scenario_id: release
+namespace_id: 2
+conditions:
+  - condition_id: ready
+    observation_domain: { domain: Boolean }
+    predicate: { predicate: Equals, expected: true }
+stages:
+  - stage_id: release
+    prerequisite: { kind: root }
+    completion_requirement: { Condition: ready }
+completion_requirement: { Condition: release }
+`;
+
+async function withConsole(
+  settings: string,
+  flags: readonly string[],
+  body: (server: HttpServer, folder: string) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, `${settings}${STORES}`, { mode: 0o600 });
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    const args = gateArgs("serve", "--config", "gate.toml", "--console", ...flags);
+    await using server = await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } }));
+    await body(server, folder);
+  });
+}
+
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const LIST = message(1, "tools/list", { _meta: META });
+
+/** The answer to one GET with its raw bytes. */
+async function get(server: HttpServer, path: string, headers: Record<string, string> = {}): Promise<{
+  readonly status: number;
+  readonly fields: Headers;
+  readonly bytes: Uint8Array;
+}> {
+  // The client decodes no content coding that it did not ask for itself.
+  const { request } = await import("node:http");
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof get>>>();
+  request(`${server.url}${path}`, { headers, agent: false }, (response) => {
+    const chunks: Uint8Array[] = [];
+    response.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+    response.on("end", () => {
+      const fields = new Headers();
+      for (const [name, value] of Object.entries(response.headers)) fields.set(name, String(value));
+      resolve({ status: response.statusCode ?? 0, fields, bytes: new Uint8Array(chunks.flatMap((one) => [...one])) });
+    });
+  }).on("error", reject).end();
+  return await promise;
+}
+
+const pathsOf = (html: string): string[] => [...html.matchAll(/"(\/console\/[^"]+)"/g)].map(([, path]) => path ?? "");
+
+Deno.test("the console's document and files need no credential, data does, and the first view is small", () =>
+  withConsole(`${HTTP}${BEARER}`, [], async (server) => {
+    const document = await get(server, "/console");
+    assert.equal(document.status, 200);
+    const html = new TextDecoder().decode(document.bytes);
+    const policy = document.fields.get("content-security-policy") ?? "";
+    for (
+      const directive of [
+        "default-src 'none'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ]
+    ) {
+      assert.ok(policy.includes(directive), directive);
+    }
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    const fields = [
+      ["x-frame-options", "DENY"],
+      ["cross-origin-opener-policy", "same-origin"],
+      ["cross-origin-resource-policy", "same-origin"],
+      ["referrer-policy", "no-referrer"],
+      ["x-content-type-options", "nosniff"],
+      ["cache-control", "no-store"],
+    ] as const;
+    for (const [name, value] of fields) assert.equal(document.fields.get(name), value, name);
+    const nonce = /script-src 'nonce-([^']{20,})'/.exec(policy)?.[1] ?? "";
+    assert.equal(html.split(`nonce="${nonce}"`).length, 3);
+    assert.equal((html.match(/<script|<link rel="stylesheet"/g) ?? []).length, 2);
+    assert.doesNotMatch(html, /<script[^>]*>[^<]|<style/, "nothing is inline");
+    const other = new TextDecoder().decode((await get(server, "/console")).bytes);
+    assert.ok(!other.includes(nonce), "a nonce is used once");
+    let total = document.bytes.length;
+    const paths = pathsOf(html);
+    assert.equal(paths.length, 2);
+    for (const path of paths) {
+      const plain = await get(server, path);
+      const gzip = await get(server, path, { "accept-encoding": "gzip" });
+      const brotli = await get(server, path, { "accept-encoding": "gzip, br" });
+      assert.equal(brotli.fields.get("content-encoding"), "br");
+      assert.deepEqual(new Uint8Array(brotliDecompressSync(brotli.bytes)), plain.bytes);
+      assert.deepEqual(new Uint8Array(gunzipSync(gzip.bytes)), plain.bytes);
+      assert.equal(plain.fields.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.equal(plain.fields.get("cross-origin-resource-policy"), "same-origin");
+      const etag = brotli.fields.get("etag") ?? "";
+      const again = await get(server, path, { "accept-encoding": "br", "if-none-match": etag });
+      assert.deepEqual([again.status, again.bytes.length], [304, 0]);
+      total += gzip.bytes.length;
+    }
+    // The document and its two files: three requests, with gzip, which every browser reads.
+    assert.ok(total <= 150_000, `${total} bytes`);
+    const rows = [
+      [{}, 401],
+      [{ authorization: "Bearer another" }, 401],
+      [TOKEN, 200],
+    ] as const;
+    for (const [headers, status] of rows) {
+      const answer = await send(server.url, LIST, { headers: { ...modernHeaders("tools/list"), ...headers } });
+      assert.equal(answer.status, status);
+    }
+    assert.equal((await send(server.url, null, { path: "/metrics" })).status, 401);
+    const posted = await send(server.url, null, { path: "/console", method: "POST" });
+    assert.equal(posted.status, 405);
+    assert.equal((await send(server.url, null, { path: "/console/other.js" })).status, 404);
+  }));
+
+/** Requests as a browser would send them, and whether they are answered. */
+const ATTACKS: readonly (readonly [what: string, sending: Sending, body: string | null, status: number])[] = [
+  ["the page's own call", { headers: { host: "gate.test", origin: "https://gate.test" } }, LIST, 200],
+  ["the page's own call in capitals", { headers: { host: "gate.test", origin: "HTTPS://GATE.TEST" } }, LIST, 200],
+  ["CSRF from another site", { headers: { host: "gate.test", origin: "https://evil.test" } }, LIST, 403],
+  ["CSRF from a sandboxed frame", { headers: { host: "gate.test", origin: "null" } }, LIST, 403],
+  [
+    "CSRF from another port of the name",
+    { headers: { host: "gate.test", origin: "https://gate.test:444" } },
+    LIST,
+    403,
+  ],
+  ["CSRF by a form", { headers: { host: "gate.test", "content-type": "text/plain" } }, LIST, 415],
+  [
+    "CSRF by a preflight",
+    { method: "OPTIONS", headers: { host: "gate.test", origin: "https://evil.test" } },
+    null,
+    403,
+  ],
+  ["rebinding of a call", { headers: { host: "evil.test", origin: "http://evil.test" } }, LIST, 403],
+  ["rebinding of the page", { path: "/console", headers: { host: "evil.test" } }, null, 403],
+  ["the page by its name", { path: "/console", headers: { host: "gate.test" } }, null, 200],
+  ["the page from another site's script", { path: "/console", headers: { origin: "https://evil.test" } }, null, 403],
+];
+
+Deno.test("pages of other sites and rebound names reach neither the console nor its data", () =>
+  withConsole(HTTP, ["--allowed-host", "gate.test"], async (server) => {
+    for (const [what, sending, body, status] of ATTACKS) {
+      const headers = { ...(body === null ? {} : modernHeaders("tools/list")), ...sending.headers };
+      const answer = await send(server.url, body, { ...sending, headers });
+      assert.equal(answer.status, status, `${what}: ${answer.text}`);
+      assert.equal(answer.headers["access-control-allow-origin"], undefined, what);
+    }
+  }));
+
+Deno.test("one stream announces the records of a run, also those of another process", () =>
+  withConsole(HTTP, [], async (server, folder) => {
+    const started = await gate(folder, "run", "law.yaml", "--run-key", "one", "--json");
+    const { run_id } = (JSON.parse(started.stdout) as { result: { run_id: string } }).result;
+    const uri = `gate://runs/2/${run_id}`;
+    const stopping = new AbortController();
+    const listen = (uris: readonly string[]): Promise<Response> =>
+      fetch(`${server.url}/mcp`, {
+        method: "POST",
+        signal: stopping.signal,
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...modernHeaders("subscriptions/listen"),
+        },
+        body: message(7, "subscriptions/listen", { notifications: { resourceSubscriptions: uris }, _meta: META }),
+      });
+    const foreign = await (await listen(["gate://docs/x", "gate://runs/2/nothing"])).text();
+    assert.match(foreign, /"notifications":\{\}.*\n\n.*\n.*"resultType":"complete"/, "nothing to announce: it ends");
+    const response = await listen([uri]);
+    assert.ok(response.body !== null);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const until = async (wanted: string): Promise<void> => {
+      while (!text.includes(wanted)) {
+        const { value, done } = await reader.read();
+        assert.ok(!done, `the stream ended before ${wanted}: ${text}`);
+        text += value;
+      }
+    };
+    await until(`"resourceSubscriptions":["${uri}"]`);
+    await Deno.writeTextFile(
+      `${folder}/evidence.json`,
+      evidence({ ready: true }),
+    );
+    const done = await gate(folder, "run", "law.yaml", "--run-key", "one", "--evidence", "evidence.json");
+    assert.notEqual(done.code, 2, done.stdout + done.stderr);
+    await until(`"method":"notifications/resources/updated","params":{"uri":"${uri}"`);
+    server.process.signal("SIGTERM");
+    await until('"resultType":"complete"');
+    stopping.abort();
+    assert.equal(await server.process.ended(), 0);
+  }));
+
+Deno.test("a caller that may not read a namespace hears nothing of its runs", () =>
+  withConsole(
+    `${HTTP}auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"], principals = [` +
+      `{ subject = "another", roles = [{ name = "Approver", namespace_id = 2 }] }] }\n`,
+    [],
+    async (server) => {
+      const uri = `gate://runs/2/${"0".repeat(32)}`;
+      const answer = await send(
+        server.url,
+        message(7, "subscriptions/listen", { notifications: { resourceSubscriptions: [uri] }, _meta: META }),
+        { headers: { ...modernHeaders("subscriptions/listen"), ...TOKEN } },
+      );
+      assert.match(answer.text, /"notifications":\{\}/);
+    },
+  ));
+
+Deno.test("--console needs the HTTP transport, and says so", () =>
+  inFolder(async (folder) => {
+    for (const settings of ["", '[server]\ntransport = "sse"\nbind = "127.0.0.1:0"\n']) {
+      await Deno.writeTextFile(`${folder}/gate.toml`, `${settings}${STORES}`);
+      const { code, stderr } = await gate(folder, "serve", "--console");
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, /Cannot use --console: server\.transport is/);
+    }
+    await Deno.writeTextFile(`${folder}/gate.toml`, `${HTTP}${STORES}`);
+    await using plain = await listening(
+      startServer({ args: gateArgs("serve"), cwd: folder, env: { GATE_CONFIG: "" } }),
+    );
+    assert.equal((await send(plain.url, null, { path: "/console" })).status, 404);
+    const own = { ...modernHeaders("tools/list"), host: "localhost", origin: "https://gate.test" };
+    assert.equal((await send(plain.url, LIST, { headers: own })).status, 403);
+  }));
+
+Deno.test("gate console serves on the loopback and prints its address, whatever the transport of the configuration", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "stdio"\n${STORES}`);
+    const wrong = await gate(folder, "console", "--port", "70000");
+    assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+    await using process = startServer({
+      args: gateArgs("console", "--no-open"),
+      cwd: folder,
+      env: { GATE_CONFIG: "" },
+    });
+    for (let tries = 0; process.lines().length === 0 && tries < 400; tries++) await delay(50).passed;
+    const [address = ""] = process.lines();
+    assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/console$/);
+    const { port } = new URL(address);
+    const { text } = await exchange(Number(port), [
+      `GET /console HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`,
+    ]);
+    assert.match(text, /^HTTP\/1\.1 200 OK/);
+    process.signal("SIGTERM");
+    assert.equal(await process.ended(), 0);
+  }));
