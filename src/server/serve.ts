@@ -12,8 +12,9 @@ import type { HeadStore } from "./audit/head_recorder.ts";
 import { host } from "./host.ts";
 import type { HttpHostOptions, Runtime } from "./hosting.ts";
 import type { RuntimeOptions } from "../tools/runtime.ts";
+import type { StateKeys } from "../tools/services/state_keys.ts";
 import type { Log, LogLevel } from "./process/log.ts";
-import { offerWith } from "./protocol/offer.ts";
+import { offerWith, type Rounds } from "./protocol/offer.ts";
 import type { Collector } from "./telemetry/exporter.ts";
 import { MISCONFIGURED, StartFailure, UNREACHABLE } from "./process/start_failure.ts";
 
@@ -33,6 +34,8 @@ export interface ServeOptions {
   readonly typed: RuntimeOptions["typed"];
   /** The folder of the keys of people; null without one. */
   readonly evidenceKeys: string | null;
+  /** Where people reach the console: `--public-url`; null without it. */
+  readonly publicUrl: string | null;
   /** Where telemetry goes; null without it. */
   readonly collector: Collector | null;
   /** Null on stdio. */
@@ -57,11 +60,27 @@ export async function serve(options: ServeOptions): Promise<number> {
       await warnOfDocs(docs, log);
       return runtime;
     },
-    offer: offerWith(docs, offeredTools(config.server)),
+    offer: offerWith(docs, offeredTools(config.server), roundsOf(config)),
     collector: options.collector,
     openHeads: config.run_state_store.type === "postgres" ? () => openHeads(config) : undefined,
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
+}
+
+/** The tools that ask the client. The keys are read with the first call that asks. */
+function roundsOf(config: GateConfig): Rounds {
+  let keys: Promise<StateKeys> | null = null;
+  return {
+    tools: new Set(["scenario_next"]),
+    keys: () => keys ??= openStateKeys(config),
+    tasks: config.server.state_keys.length > 0,
+  };
+}
+
+/** The keys of the configuration; without them a key of this process, with which a round ends at a restart. */
+async function openStateKeys(config: GateConfig): Promise<StateKeys> {
+  const { readStateKeys, stateKeys } = await import("../tools/services/state_keys.ts");
+  return await readStateKeys(config) ?? stateKeys([crypto.getRandomValues(new Uint8Array(32))]);
 }
 
 async function openHeads(config: GateConfig): Promise<HeadStore> {

@@ -20,7 +20,7 @@ import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
-import { createServices, type Services } from "./services/services.ts";
+import { createServices, type ServiceParts, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
@@ -35,6 +35,8 @@ export interface RuntimeOptions {
   readonly typed: TypedGrants;
   /** The folder of the keys of people; null or absent without one. */
   readonly evidenceKeys?: string | null;
+  /** Where people reach the console; null or absent where clients send no one there. */
+  readonly publicUrl?: string | null;
   /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
   /** Called with a sentence where a store has less than was once committed, or differs from what was written. */
@@ -73,6 +75,17 @@ function readersOf(
 async function keysOf({ evidenceKeys }: RuntimeOptions): Promise<readonly TrustedKey[] | null> {
   if (evidenceKeys === undefined || evidenceKeys === null) return null;
   return await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(evidenceKeys);
+}
+
+/** The options that the services take as they are. */
+function givenParts(
+  { publicUrl = null, docs, storeNotice }: RuntimeOptions,
+): Pick<ServiceParts, "publicUrl" | "docs" | "storeNotice"> {
+  return {
+    publicUrl,
+    ...docs === undefined ? {} : { docs },
+    ...storeNotice === undefined ? {} : { storeNotice },
+  };
 }
 
 /**
@@ -133,8 +146,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           publisher: openPublisher,
           dataDir: options.dataDir,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
-          ...options.docs === undefined ? {} : { docs: options.docs },
-          ...options.storeNotice === undefined ? {} : { storeNotice: options.storeNotice },
+          ...givenParts(options),
         })
       ),
     );

@@ -73,6 +73,7 @@ const input = z.strictObject({
     "As in scenario_evaluate_stage",
   ).exactOptional(),
   feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to return; the operator may grant less"),
+  ask: z.boolean().exactOptional().describe("If the stage waits for signatures, ask the user first"),
 });
 
 type Input = z.output<typeof input>;
@@ -85,7 +86,8 @@ export function scenarioNext(services: Services): Tool {
     description:
       "Takes one step of a run: opens a stage if needed and evaluates it with the evidence of this call. decision.kind: advance, " +
       "hold or complete. feedback.attempts has causes and what is missing beside the evidence of this call. Send that again with " +
-      `it: evidence of earlier calls does not count. ${HEAD_RULE} Repeat until run_status is complete.`,
+      `it: evidence of earlier calls does not count. ask: where signatures are missing, ask the user to sign first. ${HEAD_RULE} ` +
+      "Repeat until run_status is complete.",
     details:
       "Takes one step of a run: opens a stage if it is not open yet and evaluates it with the evidence of this call, both or " +
       "neither. decision.kind is the result: advance (the stage is complete, go on with the next), hold (it stays " +
@@ -97,7 +99,9 @@ export function scenarioNext(services: Services): Tool {
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
       "call again at accepted_head until run_status is complete. recorded false (without stage_id, or with only_changed): the " +
-      "stage is as after its last attempt, nothing was recorded; bring other evidence or name another stage.",
+      "stage is as after its last attempt, nothing was recorded; bring other evidence or name another stage. With ask, where " +
+      "the stage waits for signed statements, a client that shows pages asks its user first and nothing is recorded before; " +
+      "the text of the answer names the command that signs.",
     hints: WRITES_AND_ACQUIRES,
     input,
     output: outcomeOf(["next_step", "unrecorded_step"], STEP_REFUSALS),
@@ -114,13 +118,29 @@ export function scenarioNext(services: Services): Tool {
         decide: (run, requestOf, mint) => decideNext(services, input, { run, requestOf, mint, call }),
       }, call);
       const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
-      return outcomeAnswer(outcome, () => {
+      const answered = outcomeAnswer(outcome, () => {
         const stage = stage_id === undefined ? {} : { stage_id };
         const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
         return nextAfterRefusal(refusedStep(refused, { request_id, ...stage }, { request_id: FRESH_ID }), outcome);
       });
+      if (input.ask !== true || !("steps" in accepted)) return answered;
+      return { ...answered, ...await noteOf(services, input, accepted) };
     },
   });
+}
+
+/** The sentence for people after a step whose stage waits for statements. */
+async function noteOf(
+  services: Services,
+  { namespace_id, run_id }: Input,
+  accepted: AcceptedCall,
+): Promise<{ readonly note?: string }> {
+  const stageId = accepted.steps.find(({ decided }) => decided?.completed === false)?.decided?.stage_id;
+  const run = await services.projections.load(runKeyOf(namespace_id, run_id));
+  if (stageId === undefined || run === null) return {};
+  const { waitingOfStage, waitingSentence } = await import("./mutation/ask_person.ts");
+  const waiting = await waitingOfStage(services, run, stageId);
+  return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id) };
 }
 
 interface Deciding {
@@ -138,6 +158,10 @@ async function decideNext(
   const found = nextStage(law, state, input.stage_id);
   if ("outcome" in found) return found;
   const { stage_id, classification } = found.stage;
+  if (input.ask === true) {
+    const { askPerson } = await import("./mutation/ask_person.ts");
+    await askPerson(services, law, state, stage_id, call.asking);
+  }
   const command: EvaluateCommand = {
     kind: "evaluate",
     ...requestOf("evaluate_stage", 0),

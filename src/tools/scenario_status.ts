@@ -44,8 +44,8 @@ export function scenarioStatus(services: Services): Tool {
     title: "Status of a run",
     description:
       "Shows where a run stands: accepted_head, status, stages, ready frontier, last attempts. include [missing] adds the " +
-      "smallest sets of conditions that would complete each stage, [parameters] the values that the run was given, [waiting] the " +
-      "signatures that open stages wait for.",
+      "smallest sets of conditions that would complete each stage, [parameters] the values of the run, [waiting] the signatures " +
+      "that open stages wait for.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
       "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +

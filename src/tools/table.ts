@@ -12,7 +12,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./framework/published.ts";
 import type { Services } from "./services/services.ts";
 import { referenceOf } from "./framework/reference.ts";
-import type { Tool, ToolAuditKind, ToolName } from "./framework/types.ts";
+import type { TaskRule, Tool, ToolAuditKind, ToolName } from "./framework/types.ts";
 
 type MakeTool = (services: Services) => Tool;
 
@@ -57,10 +57,19 @@ const ENABLED: Readonly<Record<ToolName, (services: Services) => boolean>> = {
   gate_docs_search: ({ docs }) => docs.search,
 };
 
+/** The tools whose calls may become tasks. */
+const TASKS: Readonly<Record<ToolName, (services: Services) => Promise<TaskRule>>> = {
+  scenario_next: async (services) => (await import("./mutation/next_task.ts")).nextTask(services),
+};
+
 /** The enabled tools by name; their modules are not loaded yet. */
 export function createTools(services: Services): Map<ToolName, Tool> {
   const enabled = PUBLISHED.filter(({ name }) => ENABLED[name]?.(services) ?? true);
-  return new Map(enabled.map((tool) => [tool.name, lazyTool(tool, () => loadTool(tool.name, services))]));
+  return new Map(enabled.map((tool) => {
+    const lazy = lazyTool(tool, () => loadTool(tool.name, services));
+    const task = TASKS[tool.name];
+    return [tool.name, task === undefined ? lazy : { ...lazy, task: () => task(services) }];
+  }));
 }
 
 /** Loads every tool from its module; its published form is built from its decoder. */

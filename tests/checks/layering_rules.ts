@@ -52,7 +52,12 @@ export const PUBLIC_FILES: readonly {
   {
     from: "server",
     to: "tools",
-    files: ["src/tools/runtime.ts", "src/tools/table.ts", "src/tools/framework/types.ts"],
+    files: [
+      "src/tools/runtime.ts",
+      "src/tools/table.ts",
+      "src/tools/framework/types.ts",
+      "src/tools/services/state_keys.ts",
+    ],
   },
   {
     from: "console",

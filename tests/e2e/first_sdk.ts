@@ -9,4 +9,5 @@ export { Client as ClientOne } from "npm:@modelcontextprotocol/sdk@1.32.2/client
 export { SSEClientTransport as SseOne } from "npm:@modelcontextprotocol/sdk@1.32.2/client/sse.js";
 export { StdioClientTransport as StdioOne } from "npm:@modelcontextprotocol/sdk@1.32.2/client/stdio.js";
 export { StreamableHTTPClientTransport as HttpOne } from "npm:@modelcontextprotocol/sdk@1.32.2/client/streamableHttp.js";
+export { ElicitRequestSchema } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
 export { countTokens } from "npm:gpt-tokenizer@4.0.0/encoding/o200k_base";

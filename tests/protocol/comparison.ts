@@ -65,11 +65,6 @@ const HTTP_REASONS: readonly Reason[] = [
     holds: (ours, theirs, message) => isUnread(message) && ours.status === 400 && theirs.status === 400,
   },
   {
-    why: "a method that is not served is unknown, whatever Mcp-Name repeats",
-    holds: (ours, theirs, { method }) =>
-      String(method).startsWith("tasks/") && ours.code === -32601 && theirs.code === -32020,
-  },
-  {
     why: "a version of the older era that is not served has the code of unsupported versions and the id of the request",
     holds: (ours, theirs) => ours.status === 400 && ours.code === -32022 && theirs.code === -32000,
   },

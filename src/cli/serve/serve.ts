@@ -47,6 +47,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     signingKey: flags.signingKey ?? null,
     typed,
     evidenceKeys: flags.evidenceKeys ?? null,
+    publicUrl: await publicUrlOfFlags(flags),
     collector: await collectorOfFlags(flags),
     network: network === null ? null : {
       ...network.settings,
@@ -95,6 +96,11 @@ async function grantsOf({ dev }: GateConfig, flags: ServeArguments): Promise<Typ
 async function collectorOfFlags({ otlpEndpoint, otlpHeaders }: ServeArguments): Promise<Collector | null> {
   if (otlpEndpoint === undefined && otlpHeaders.length === 0) return null;
   return (await import("./telemetry_flags.ts")).collectorOf(otlpEndpoint, otlpHeaders);
+}
+
+/** Where people reach the console. The module is loaded only where a flag says so. */
+async function publicUrlOfFlags({ publicUrl }: ServeArguments): Promise<string | null> {
+  return publicUrl === undefined ? null : (await import("./public_url.ts")).publicUrlOf(publicUrl);
 }
 
 /** Warns of network flags while the server uses standard input and output. */

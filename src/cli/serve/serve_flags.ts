@@ -56,6 +56,11 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   { name: "typed-private", value: null, description: "let them reach private and loopback addresses of these hosts" },
   { name: "credentials-dir", value: "DIR", description: "folder with the files of credentials file://NAME" },
   { name: "evidence-keys", value: "DIR", description: "folder with public keys of people: NAME.pub is key NAME" },
+  {
+    name: "public-url",
+    value: "URL",
+    description: "where people reach the console of this store, for clients that can show a page (https, or loopback)",
+  },
   { name: "signing-key", value: "PATH", description: "Ed25519 private key that signs runpacks" },
   {
     name: "otlp-endpoint",
@@ -88,6 +93,7 @@ export interface ServeArguments {
   readonly typedPrivate: boolean;
   readonly credentialsDir: string | undefined;
   readonly evidenceKeys: string | undefined;
+  readonly publicUrl: string | undefined;
   readonly otlpEndpoint: string | undefined;
   readonly otlpHeaders: readonly string[];
   /** Whether `--console` was given. */
@@ -141,6 +147,7 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     typedPrivate: values["typed-private"] === true,
     credentialsDir: text("credentials-dir"),
     evidenceKeys: text("evidence-keys"),
+    publicUrl: text("public-url"),
     otlpEndpoint: text("otlp-endpoint"),
     otlpHeaders: texts("otlp-header"),
     console: values["console"] === true,

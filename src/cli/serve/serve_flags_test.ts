@@ -16,6 +16,7 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     typedPrivate: false,
     credentialsDir: undefined,
     evidenceKeys: undefined,
+    publicUrl: undefined,
     otlpEndpoint: undefined,
     otlpHeaders: [],
     console: false,

@@ -152,7 +152,8 @@ export const serverSchema = z.strictObject({
   max_body_bytes: integer(1).default(D.max_body_bytes).describe("Bytes of one JSON-RPC request, on stdio of one line."),
   limits: limits.prefault({}),
   state_keys: z.array(path()).max(4).default([]).describe(
-    "Files of 32 random bytes, raw or base64, that sign cursors: the first signs, all verify; empty for unsigned cursors.",
+    "Files of 32 random bytes, raw or base64, that sign cursors and seal tasks: the first signs, all verify. " +
+      "Empty: unsigned cursors, no tasks.",
   ),
 }).describe("Transport, authentication, limits and audit.");
 

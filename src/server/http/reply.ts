@@ -53,6 +53,7 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
   unauthenticated: 401,
   unauthorized: 403,
   header_mismatch: 400,
+  missing_capability: 400,
   unsupported_protocol_version: 400,
   request_too_large: 413,
   rate_limited: 429,
@@ -65,7 +66,7 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
  * Kinds whose status is sent even for a valid request; other failures have status 200. A valid caller never receives 401
  * or 403: clients hide their bodies, and some start to sign in.
  */
-const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit"]);
+const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit", "missing_capability"]);
 
 /** The `Retry-After` of a full server, in seconds: it does not know when it will have room. */
 const OVERLOAD_SECONDS = 1;

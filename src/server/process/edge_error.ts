@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { JsonObject } from "../../canonical/json.ts";
+
 /** A request id that MCP allows: a string, or an integer within ±(2^53-1). */
 export type RequestId = string | number;
 
@@ -17,6 +19,8 @@ export const EDGE_CODES = {
   unauthenticated: -32001,
   unauthorized: -32003,
   header_mismatch: -32020,
+  /** The client does not declare a capability that the request needs. */
+  missing_capability: -32021,
   unsupported_protocol_version: -32022,
   request_too_large: -32070,
   rate_limited: -32071,
@@ -46,6 +50,8 @@ export interface EdgeError {
   readonly fault?: string;
   /** The unknown resource. */
   readonly uri?: string;
+  /** The capabilities that the client has to declare. */
+  readonly requires?: JsonObject;
 }
 
 /** The `error` member of a JSON-RPC response. */
@@ -90,6 +96,7 @@ export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcErr
       ...(error.retryAfterMs === undefined ? {} : { retry_after_ms: error.retryAfterMs }),
       ...(error.correlationId === undefined ? {} : { correlation_id: error.correlationId }),
       ...(error.versions ?? {}),
+      ...(error.requires === undefined ? {} : { requiredCapabilities: error.requires }),
     },
   };
 }

@@ -10,6 +10,7 @@ const KINDS: readonly (readonly [kind: EdgeErrorKind, code: number, retryable: b
   ["unauthenticated", -32001, false],
   ["unauthorized", -32003, false],
   ["header_mismatch", -32020, false],
+  ["missing_capability", -32021, false],
   ["unsupported_protocol_version", -32022, false],
   ["request_too_large", -32070, false],
   ["rate_limited", -32071, true],

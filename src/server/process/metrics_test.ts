@@ -78,6 +78,7 @@ Deno.test("meterDispatcher() counts a rejected tool by its name, and an unknown 
   const dispatcher = meterDispatcher({
     offer: TOOLS_ALONE,
     listing: () => Promise.resolve([]),
+    taskRule: () => Promise.resolve(null),
     call: () => Promise.resolve({ ok: false, error: { kind: "unauthorized", message: "" } }),
     read: () => Promise.reject(new Error("Nothing to read")),
   }, metrics);

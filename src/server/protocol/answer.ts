@@ -4,12 +4,13 @@
  * @module
  */
 
+import type { JsonObject } from "../../canonical/json.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import type { EdgeError, RequestId } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { Plan } from "./plan.ts";
+import type { CallPlan, Plan } from "./plan.ts";
 import {
   callResult,
   discoverResult,
@@ -34,15 +35,26 @@ export type Answer =
 export interface AnswerOptions {
   readonly dispatcher: Dispatcher;
   readonly log: Log;
+  /** The client of a connection of the older era; absent where requests are answered one by one. */
+  readonly client?: ConnectedClient;
+}
+
+/** A client that the server can send requests to. */
+export interface ConnectedClient {
+  /** The capabilities of its `initialize`. */
+  readonly capabilities: () => JsonObject;
+  /** Sends a request; null where there is no result. */
+  readonly request: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject | null>;
 }
 
 /** Answers a planned request: synchronously, unless tools are listed or called, or documents are read. */
 export function answerPlan(
   plan: Plan,
   id: RequestId,
-  { dispatcher, log }: AnswerOptions,
+  options: AnswerOptions,
   call: Call,
 ): Answer | Promise<Answer> {
+  const { dispatcher, log } = options;
   switch (plan.answer) {
     case "initialize":
       return { ok: true, result: initializeResult(plan.requested, dispatcher.offer) };
@@ -58,13 +70,28 @@ export function answerPlan(
         (error) => ({ ok: false, error: internalError(log, "tools/list", error, null) }),
       );
     case "call":
+      if (dispatcher.offer.rounds?.tools.has(plan.name) === true) return answerRound(plan, options, call);
       return dispatcher.call(plan.name, plan.input, call).then((outcome) =>
         outcome.ok ? { ok: true, result: callResult(outcome.answer, plan.era) } : outcome
       );
+    case "task":
+      return import("./tasks.ts").then(({ answerTask }) => answerTask(plan, options, call)).catch((error) => ({
+        ok: false,
+        error: internalError(log, plan.method, error, call.correlationId),
+      }));
     case "document":
       return import("./documents.ts").then(({ readDocument }) => readDocument(dispatcher, plan.request, call)).then(
         (read) => read.ok ? { ok: true, result: documentResult(plan.request.method, read.found, plan.era) } : read,
         (error) => ({ ok: false, error: internalError(log, plan.request.method, error, null) }),
       );
+  }
+}
+
+/** Answers a call of a tool that asks the client. The module is loaded with the first such call. */
+async function answerRound(plan: CallPlan, options: AnswerOptions, call: Call): Promise<Answer> {
+  try {
+    return await (await import("./rounds.ts")).answerRound(plan, options, call);
+  } catch (error) {
+    return { ok: false, error: internalError(options.log, `tool ${plan.name}`, error, call.correlationId) };
   }
 }

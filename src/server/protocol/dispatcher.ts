@@ -8,7 +8,15 @@ import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
-import type { Call, CallOrigin, NamespaceList, Tool, ToolAnswer, ToolName } from "../../tools/framework/types.ts";
+import type {
+  Call,
+  CallOrigin,
+  NamespaceList,
+  TaskRule,
+  Tool,
+  ToolAnswer,
+  ToolName,
+} from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { ReadOutcome, ReadRequest } from "./read_request.ts";
 import type { EdgeError } from "../process/edge_error.ts";
@@ -28,6 +36,8 @@ export interface Dispatcher {
   readonly offer: Offer;
   /** The tools of `tools/list`, in the order of the table. */
   readonly listing: () => Promise<readonly Tool[]>;
+  /** How calls of a tool become tasks; null where they never do. */
+  readonly taskRule: (name: string) => Promise<TaskRule | null>;
   /** Calls a tool; never rejects. */
   readonly call: (name: string, input: JsonObject, call: Call) => Promise<CallOutcome>;
   /** Reads a document, prompt or completion; never rejects. */
@@ -120,6 +130,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const tools = [...(await load()).values()];
       return options.tools.mode === "passthrough" ? tools : tools.filter((tool) => permits(tool.name));
     },
+    taskRule: async (name) => isOffered(name) ? await (await load()).get(name)?.task?.() ?? null : null,
     call: (name, input, call) => audited(name, input, call, `tool ${name}`, callTool),
     read: (request, call) =>
       audited(request.method, request.names, call, request.method, async (audit) => {

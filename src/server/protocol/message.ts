@@ -26,7 +26,7 @@ export interface NotificationMessage {
   readonly raw: JsonObject;
 }
 
-/** A response. The server sends no requests, so it ignores responses. */
+/** A response, to a question of the server; any other is ignored. */
 export interface ResponseMessage {
   readonly kind: "response";
   readonly raw: JsonObject;

@@ -5,6 +5,7 @@
  */
 
 import type { Documentation } from "../../docs/documentation.ts";
+import type { StateKeys } from "../../tools/services/state_keys.ts";
 import { instructionsFor } from "./instructions.ts";
 
 /** The offers of a server. */
@@ -21,6 +22,17 @@ export interface Offer {
   readonly docsSearch: boolean;
   /** `capabilities` of `initialize` and `server/discover`. */
   readonly capabilities: Capabilities;
+  /** The tools that ask the client, and what their rounds need; absent without such tools. */
+  readonly rounds?: Rounds;
+}
+
+/** The tools that ask the client. */
+export interface Rounds {
+  readonly tools: ReadonlySet<string>;
+  /** The keys that sign what the client carries from one round to the next. */
+  readonly keys: () => Promise<StateKeys>;
+  /** Whether calls may become tasks: a restart must not change the keys. */
+  readonly tasks: boolean;
 }
 
 /** The capabilities of MCP that may be offered. They do not change while the process runs. */
@@ -29,6 +41,7 @@ export interface Capabilities {
   readonly resources?: Record<never, never>;
   readonly prompts?: Record<never, never>;
   readonly completions?: Record<never, never>;
+  readonly extensions?: Readonly<Record<string, Record<never, never>>>;
 }
 
 /** An offer of tools alone. */
@@ -41,12 +54,24 @@ export const TOOLS_ALONE: Offer = {
   capabilities: { tools: {} },
 };
 
+/** The extension of calls that the client polls. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+function extensionsOf(rounds: Rounds | undefined): Pick<Capabilities, "extensions"> {
+  return rounds?.tasks === true ? { extensions: { [TASKS_EXTENSION]: {} } } : {};
+}
+
 /**
  * An offer of tools, prompts and the served documents.
  *
  * @param isOffered Whether a tool may be called
+ * @param rounds The tools that ask the client; none unless given
  */
-export function offerWith(documentation: Documentation, isOffered: (tool: string) => boolean): Offer {
+export function offerWith(
+  documentation: Documentation,
+  isOffered: (tool: string) => boolean,
+  rounds?: Rounds,
+): Offer {
   const resources = documentation.resources ? documentation : null;
   return {
     resources,
@@ -54,6 +79,13 @@ export function offerWith(documentation: Documentation, isOffered: (tool: string
     isOffered,
     instructions: instructionsFor(isOffered),
     docsSearch: documentation.search && isOffered("gate_docs_search"),
-    capabilities: { tools: {}, ...resources === null ? {} : { resources: {} }, prompts: {}, completions: {} },
+    capabilities: {
+      tools: {},
+      ...resources === null ? {} : { resources: {} },
+      prompts: {},
+      completions: {},
+      ...extensionsOf(rounds),
+    },
+    ...rounds === undefined ? {} : { rounds },
   };
 }

@@ -11,7 +11,7 @@ import type { EdgeError } from "../process/edge_error.ts";
 import { CLIENT_INFO, LEGACY_CAPABILITIES } from "./client_shapes.ts";
 import { MODERN_VERSION } from "./identity.ts";
 import type { RequestMessage } from "./message.ts";
-import type { Offer } from "./offer.ts";
+import { type Offer, TASKS_EXTENSION } from "./offer.ts";
 import { type Envelope, type Era, isInitialize } from "./protocol_era.ts";
 import type { AnswerEra } from "./result_json.ts";
 import {
@@ -35,8 +35,28 @@ export type Plan =
   | { readonly answer: "ping" }
   | { readonly answer: "listen"; readonly resources: readonly string[] }
   | { readonly answer: "tools"; readonly era: AnswerEra }
-  | { readonly answer: "call"; readonly era: AnswerEra; readonly name: string; readonly input: JsonObject }
+  | CallPlan
+  | TaskPlan
   | { readonly answer: "document"; readonly era: AnswerEra; readonly request: DocumentRequest };
+
+/** A look at a task, responses to its requests, or its end. */
+export interface TaskPlan {
+  readonly answer: "task";
+  readonly method: "tasks/get" | "tasks/update" | "tasks/cancel";
+  readonly taskId: string;
+  /** All parameters of the request. */
+  readonly params: JsonObject;
+}
+
+/** A call of a tool. */
+export interface CallPlan {
+  readonly answer: "call";
+  readonly era: AnswerEra;
+  readonly name: string;
+  readonly input: JsonObject;
+  /** All parameters of the request. */
+  readonly params: JsonObject;
+}
 
 /** A request for documents, prompts or completions. */
 export type DocumentRequest =
@@ -57,7 +77,7 @@ export type ListMethod = "resources/list" | "resources/templates/list" | "prompt
 export type Planned = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly error: EdgeError };
 
 /** The part of an offer that decides which methods exist. */
-type Offered = Pick<Offer, "resources" | "prompts">;
+type Offered = Pick<Offer, "resources" | "prompts" | "rounds">;
 
 interface Method {
   readonly eras: readonly AnswerEra[];
@@ -80,7 +100,7 @@ const REFERENCE: Check = (value) => {
   return members({ type: oneOf(["ref/prompt", "ref/resource"]) })(value);
 };
 
-/** The parameters with which a client repeats a request after questions. This server asks none. */
+/** The parameters with which a client repeats a request after questions. Few tools ask any. */
 const REPEATED: Readonly<Record<string, Check>> = { requestState: optional(TEXT) };
 
 const CALL: Readonly<Record<string, Check>> = { name: TEXT, arguments: optional(OBJECT), ...REPEATED };
@@ -125,6 +145,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
       era,
       name: textOf(params, "name"),
       input: objectOf(params, "arguments"),
+      params,
     }),
   }],
   ...(["resources/list", "resources/templates/list", "prompts/list"] as const).map((method) =>
@@ -153,6 +174,15 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
       return document(era, { method: "prompts/get", name: textOf(params, "name"), given });
     },
   }],
+  ...(["tasks/get", "tasks/update", "tasks/cancel"] as const).map((method) =>
+    [method, {
+      eras: ["modern"],
+      isOffered: ({ rounds }) => rounds?.tasks === true,
+      check: members({ taskId: TEXT, ...method === "tasks/update" ? { inputResponses: record(OBJECT) } : {} }),
+      plan: (params) =>
+        declaresTasks(params) ? { answer: "task", method, taskId: textOf(params, "taskId"), params } : TASKS_MISSING,
+    }] satisfies [string, Method]
+  ),
   ["completion/complete", {
     eras: BOTH,
     isOffered: hasPrompts,
@@ -227,6 +257,23 @@ function misfitError(before: string, steps: readonly string[], misfit: Misfit): 
 /** The error of a cursor: every list has one page. */
 export function unknownCursor(method: string): EdgeError {
   return { kind: "invalid_params", message: `Unknown cursor: ${method} has one page`, path: "$.params.cursor" };
+}
+
+/** The error of a client that does not declare the extension of tasks. */
+const TASKS_MISSING: EdgeError = {
+  kind: "missing_capability",
+  message: `Missing client capability: extension ${TASKS_EXTENSION}`,
+  requires: { extensions: { [TASKS_EXTENSION]: {} } },
+};
+
+/** Whether a request of the newer era declares the extension of tasks. */
+export function declaresTasks(params: JsonObject): boolean {
+  return Object.hasOwn(objectOf(capabilitiesOf(params), "extensions"), TASKS_EXTENSION);
+}
+
+/** The capabilities in the envelope of a request of the newer era. */
+export function capabilitiesOf(params: JsonObject): JsonObject {
+  return objectOf(objectOf(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
 }
 
 function hasResources({ resources }: Offered): boolean {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { JsonObject } from "../../canonical/json.ts";
 import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
@@ -111,6 +112,23 @@ export function listenResult(id: RequestId): string {
   return JSON.stringify({ ...MODERN_MEMBERS, _meta: { [SUBSCRIPTION_KEY]: id, ...MODERN_MEMBERS._meta } });
 }
 
+/** The result of a request that the client repeats with responses to questions. */
+export function inputRequiredResult(inputRequests: JsonObject, requestState: string): string {
+  return JSON.stringify({ inputRequests, requestState, ...MODERN_MEMBERS, resultType: "input_required" });
+}
+
+/**
+ * The result of a request about a task, or of the call that became one.
+ *
+ * @param isCreated Whether it is the result of the call
+ * @param result The result of the call where it is final
+ */
+export function taskResult(members: JsonObject, isCreated: boolean, result: string | null = null): string {
+  const tail = isCreated ? { ...MODERN_MEMBERS, resultType: "task" } : MODERN_MEMBERS;
+  const text = JSON.stringify({ ...members, ...tail });
+  return result === null ? text : `${text.slice(0, -1)},"result":${result}}`;
+}
+
 /** The JSON of a tool's answer, used both structured and as text. */
 export function answerText(answer: ToolAnswer): string {
   if (answer.ok) return answer.text ?? JSON.stringify(answer.result);
@@ -120,6 +138,7 @@ export function answerText(answer: ToolAnswer): string {
 /** The result of `tools/call`: the same JSON as text and structured. Domain failures have `isError`. */
 export function callResult(answer: ToolAnswer, era: AnswerEra): string {
   const text = answerText(answer);
-  const head = `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text}`;
+  const note = answer.ok && answer.note !== undefined ? `,{"type":"text","text":${JSON.stringify(answer.note)}}` : "";
+  const head = `{"content":[{"type":"text","text":${JSON.stringify(text)}}${note}],"structuredContent":${text}`;
   return `${head}${answer.ok ? "" : ',"isError":true'}${era === "modern" ? MODERN_TAIL : "}"}`;
 }

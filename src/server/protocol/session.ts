@@ -4,20 +4,21 @@
  * @module
  */
 
-import { member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";
 import { resultResponse } from "./result_json.ts";
 import { callOf, type Dispatcher } from "./dispatcher.ts";
 import { type EdgeError, errorResponse, type RequestId } from "../process/edge_error.ts";
 import { type Era, nextEra, readEnvelope } from "./protocol_era.ts";
-import { type Answer, answerPlan } from "./answer.ts";
+import { type Answer, type AnswerOptions, answerPlan, type ConnectedClient } from "./answer.ts";
 import { planRequest } from "./plan.ts";
 import type { RequestDecision } from "../audit/event_coalescer.ts";
 import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
 import { isRequestId, type Message, type NotificationMessage, type RequestMessage } from "./message.ts";
 import { parseMessage } from "./parse_message.ts";
+import type { Questions } from "./questions.ts";
 
 /** The options of a session. */
 export interface SessionOptions {
@@ -45,9 +46,13 @@ export interface Session {
   readonly fail: (error: EdgeError, answered: () => void) => void;
   /** Resolves once no request is in work. */
   readonly idle: () => Promise<void>;
+  /** Ends the questions to the client: no more responses can arrive. */
+  readonly endQuestions: () => void;
   /** Cancels the requests in work: they get no answer. */
   readonly abort: () => void;
 }
+
+const NO_CAPABILITIES: JsonObject = Object.freeze({});
 
 /** A request in work. */
 interface Work {
@@ -63,14 +68,33 @@ interface State {
   idleWaiters: (() => void)[];
   lastCorrelation: number;
   readonly correlationPrefix: string;
+  readonly answering: AnswerOptions;
+  /** The questions to a client of the older era; null before the first one. */
+  questions: Questions | null;
+  /** The capabilities of `initialize`. */
+  capabilities: JsonObject;
+  /** Whether responses can arrive. */
+  hears: boolean;
   /** The error that answers every request; null while requests are served. */
   failure: { readonly error: EdgeError; readonly answered: () => void } | null;
 }
 
 /** Opens a session. */
 export function openSession(options: SessionOptions): Session {
+  const client: ConnectedClient = {
+    capabilities: () => state.hears ? state.capabilities : NO_CAPABILITIES,
+    request: async (method, params, signal) => {
+      const { openQuestions } = await import("./questions.ts");
+      state.questions ??= openQuestions(options.send);
+      return state.hears ? await state.questions.ask(method, params, signal) : null;
+    },
+  };
   const state: State = {
     options,
+    answering: { dispatcher: options.dispatcher, log: options.log, client },
+    questions: null,
+    capabilities: NO_CAPABILITIES,
+    hears: true,
     work: new Map(),
     era: "opening",
     idleWaiters: [],
@@ -84,6 +108,10 @@ export function openSession(options: SessionOptions): Session {
     reject: (error, id) => reject(state, error, id, originOf(state)),
     fail: (error, answered) => failAll(state, error, answered),
     idle: () => idle(state),
+    endQuestions: () => {
+      state.hears = false;
+      state.questions?.end();
+    },
     abort: () => {
       for (const work of state.work.values()) cancel(work);
     },
@@ -100,6 +128,7 @@ function receive(state: State, text: string): void {
 function handle(state: State, message: Message, origin: CallOrigin): void {
   if (message.kind === "notification") handleNotification(state, message);
   else if (message.kind === "request") handleRequest(state, message, origin);
+  else state.questions?.answered(message.raw);
 }
 
 function handleNotification(state: State, message: NotificationMessage): void {
@@ -133,10 +162,16 @@ function handleRequest(state: State, request: RequestMessage, origin: CallOrigin
     reportRejected(state, planned.error, origin);
     return fail(state, work, id, planned.error);
   }
+  if (planned.plan.answer === "initialize") state.capabilities = capabilitiesOf(request);
   const call = callOf({ principal, signal: work.controller.signal, origin }, request.params);
-  const answer = answerPlan(planned.plan, id, state.options, call);
+  const answer = answerPlan(planned.plan, id, state.answering, call);
   if (answer instanceof Promise) answer.then((late) => finishWith(state, work, id, late));
   else finishWith(state, work, id, answer);
+}
+
+function capabilitiesOf({ params }: RequestMessage): JsonObject {
+  const capabilities = member(params, "capabilities");
+  return isJsonObject(capabilities) ? capabilities : NO_CAPABILITIES;
 }
 
 /** Answers a message that is not processed further. */

@@ -187,6 +187,7 @@ async function finishWork(
   gone: AbortSignal,
 ): Promise<void> {
   if (gone.aborted) return session.abort();
+  session.endQuestions();
   const deadline = delay((options.patience ?? PATIENCE)[end]);
   let finished = false;
   const work = session.idle().then(() => outbox.below(0)).then(() => {

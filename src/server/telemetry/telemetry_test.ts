@@ -10,6 +10,7 @@ const DONE: CallOutcome = { ok: true, answer: { ok: true, result: {} } };
 const DISPATCHER: Dispatcher = {
   offer: TOOLS_ALONE,
   listing: () => Promise.resolve([]),
+  taskRule: () => Promise.resolve(null),
   call: () => Promise.resolve(DONE),
   read: () => Promise.reject(new Error("not called")),
 };

@@ -73,6 +73,8 @@ const CODES = {
   typed_provider_configured: "conflict",
   /** The name belongs to a built-in or configured provider. */
   provider_id_reserved: "conflict",
+  /** The person declined the question of a call: nothing was recorded. */
+  ask_declined: "conflict",
   // unauthorized
   /** The namespace is closed to the caller. */
   namespace_refused: "unauthorized",
@@ -99,6 +101,8 @@ const CODES = {
   /** The check of a JSON Schema, or of a value against it, took too long. */
   schema_deadline_exceeded: "limit",
   // unavailable
+  /** The client asks a person and repeats the call; no caller receives this error. */
+  input_required: "unavailable",
   /** A query of a provider failed; `details.code` has the reason, `retryable` whether a retry can help. */
   acquisition_failed: "unavailable",
   /** The queue of the store is full: try again. */

@@ -41,6 +41,29 @@ export interface Call {
   readonly origin?: CallOrigin;
   /** Writes the call to the audit log; absent where calls are not audited. */
   readonly auditor?: CallAuditor;
+  /** Asks the client; absent for a tool that asks nothing. */
+  readonly asking?: Asking;
+}
+
+/** The questions of one call to its client. */
+export interface Asking {
+  /** The capabilities that the client declares. */
+  readonly capabilities: JsonObject;
+  /** The state of the earlier round that this call continues, as {@link Asking.ask} was given it; null in the first round. */
+  readonly state: JsonObject | null;
+  /** The responses that came with this round, by the keys of their requests. */
+  readonly responses: Readonly<Record<string, JsonObject>>;
+  /**
+   * Sends requests to the client. Null where the client repeats the call with its responses: the answer of the tool is
+   * then not sent.
+   *
+   * @param requests Requests of MCP by key
+   * @param state What the next round needs to know
+   */
+  readonly ask: (
+    requests: JsonObject,
+    state: JsonObject,
+  ) => Promise<Readonly<Record<string, JsonObject>> | null>;
 }
 
 /** An access decision on a call, for the audit log. */
@@ -102,9 +125,16 @@ export interface ToolError {
   readonly details?: JsonObject;
 }
 
-/** The answer of a tool. `text`, where given, is the JSON text of the result, so that it is serialised once. */
+/** The answer of a tool. */
 export type ToolAnswer =
-  | { readonly ok: true; readonly result: JsonObject; readonly text?: string }
+  | {
+    readonly ok: true;
+    readonly result: JsonObject;
+    /** The JSON text of the result, so that it is serialised once. */
+    readonly text?: string;
+    /** A sentence for people, beside the result. */
+    readonly note?: string;
+  }
   | { readonly ok: false; readonly error: ToolError };
 
 /** The full description and schemas of a tool; the list of tools shortens them. Both schemas are closed everywhere. */
@@ -134,8 +164,45 @@ export interface Tool {
   readonly outputSchema: JsonObject;
   /** The full reference; the listed schemas are full unless given. */
   readonly reference?: () => Promise<ToolReference>;
+  /** How its calls become tasks; absent where they never do. */
+  readonly task?: () => Promise<TaskRule>;
   /** Decodes, authorises and acts. Invalid input is an answer; a rejection is an internal error. */
   readonly handle: (input: JsonObject, call: Call) => Promise<ToolAnswer>;
+}
+
+/** The state of a call that became a task. */
+export type TaskStanding =
+  /** The answer is final. */
+  | { readonly status: "completed"; readonly answer: ToolAnswer }
+  /** The call waits for something other than its client. */
+  | { readonly status: "working"; readonly message: string }
+  /** The call waits for responses of its client, by the keys of their requests. */
+  | { readonly status: "input_required"; readonly message: string; readonly requests: JsonObject };
+
+/** What is known of a call whose answer exists. */
+export interface AnsweredCall {
+  readonly input: JsonObject;
+  readonly answer: ToolAnswer;
+  /** Whether the call has just been made: it becomes a task where its answer is not final. */
+  readonly isFirst: boolean;
+  /** The capabilities that the client declares now. */
+  readonly capabilities: JsonObject;
+  /** Responses to the requests of the task that this process received. */
+  readonly responses: Readonly<Record<string, JsonObject>>;
+  /** Calls a tool for the same caller. */
+  readonly call: (tool: string, input: JsonObject) => Promise<ToolAnswer>;
+}
+
+/**
+ * How calls of a tool become tasks (extension `io.modelcontextprotocol/tasks`). The tool is idempotent: a task stores
+ * nothing, and another server makes the same call again to find out how it went.
+ */
+export interface TaskRule {
+  /** How long a call may take until it becomes a task, in milliseconds. */
+  readonly patience: number;
+  /** Suggested interval between two looks at a task, in milliseconds. */
+  readonly pollInterval: number;
+  readonly standing: (answered: AnsweredCall) => Promise<TaskStanding>;
 }
 
 /** Namespaces that a caller may use. */

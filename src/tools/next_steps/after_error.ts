@@ -232,6 +232,9 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
     },
   ],
   typed_provider_configured: () => listProviders(),
+  ask_declined: corrected(
+    "Talk to the person, or leave out ask to take the step without the question, with a fresh id",
+  ),
   provider_id_reserved: corrected("Name the provider differently, in the contract too, and call again"),
   namespace_refused: askForAccess,
   role_refused: askForAccess,
@@ -248,6 +251,7 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
     "Call again, unchanged; if it takes too long again, make the JSON Schema simpler",
   ),
   acquisition_failed: afterFailedQuery,
+  input_required: unchanged("Have the client ask the person"),
   store_busy: unchanged("Wait for retry_after_ms, or a moment"),
   runs_not_indexed: unchanged('Ask the operator to run "gate store migrate"'),
   store_unavailable: unchanged("Wait for retry_after_ms; a mutation that was recorded answers with its first result"),

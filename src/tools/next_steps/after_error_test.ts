@@ -102,6 +102,7 @@ const ROWS: readonly Row[] = [
   ]],
   ["typed_provider_configured", "typed_providers_activate", TYPED, {}, [["providers_list", /providers/, {}]]],
   ["provider_id_reserved", "typed_providers_register", TYPED, {}, [["typed_providers_register", /differently/, TYPED]]],
+  ["ask_declined", "scenario_next", RUN, {}, [["scenario_next", /without the question/, RUN]]],
   ["namespace_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["role_refused", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
   ["tool_not_allowed", "scenario_status", RUN, {}, [["scenario_status", /operator for access/, {}]]],
@@ -127,6 +128,7 @@ const ROWS: readonly Row[] = [
     IN_2,
   ]]],
   ["schema_deadline_exceeded", "precheck", IN_2, {}, [["precheck", /simpler/, IN_2]]],
+  ["input_required", "scenario_next", RUN, {}, [["scenario_next", AGAIN, RUN]]],
   ["acquisition_failed", "evidence_query", { query: QUERY }, { code: "tls_failed" }, [
     ["evidence_query", /tls_failed, which does not pass/, { query: { provider_id: "scanner", check_id: "read" } }],
   ]],

@@ -57,6 +57,8 @@ export interface Services {
   readonly acquirer: Acquirer;
   /** The keys that sign what callers carry between calls; null without keys. */
   readonly stateKeys: StateKeys | null;
+  /** Where people reach the console, without a slash at its end; null where clients send no one there. */
+  readonly publicUrl: string | null;
   /** Publishes runpacks; loaded on first use. */
   readonly publisher: () => Promise<Publisher>;
   /** Verifies a pack of the local repository. */
@@ -103,6 +105,8 @@ export interface ServiceParts {
   readonly verifyPack?: VerifyPack;
   /** None unless given. */
   readonly dataDir?: string;
+  /** None unless given. */
+  readonly publicUrl?: string | null;
   /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
   readonly storeNotice?: (message: string) => void;
   /** From the configuration unless given. */
@@ -172,6 +176,7 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
     typedGrants,
     acquirer: createAcquirer(providers, parts.schemaSandbox),
     stateKeys: await stateKeysOf(parts.config),
+    publicUrl: parts.publicUrl ?? null,
     publisher: parts.publisher ?? (async () => (await import("../../runpack/host/publish.ts")).NOWHERE),
     verifyPack: parts.verifyPack ??
       (async (root, request, validateSchema) =>

@@ -40,6 +40,29 @@ Deno.test("a signed text opens unchanged and for its purpose alone", () => {
   for (const other of ["", "a.b", `${signed}A`, `A${signed}`, "."]) assert.equal(keys.open("cursor", other), null);
 });
 
+for (const [index, [signs, opens, found]] of ROTATION.entries()) {
+  Deno.test(`state keys that seal, rotation ${index + 1}: ${found}`, () =>
+    assert.equal(stateKeys(opens).unseal("task", stateKeys(signs).seal("task", "text")), found));
+}
+
+Deno.test("a sealed text shows nothing, and opens unchanged and for its purpose alone", () => {
+  const keys = stateKeys([OLD]);
+  for (const text of ["", "a.b\nc", "é".repeat(100)]) assert.equal(keys.unseal("task", keys.seal("task", text)), text);
+  const sealed = keys.seal("task", "a.b\nc");
+  assert.notEqual(sealed, keys.seal("task", "a.b\nc"), "no two seals are equal");
+  assert.equal(keys.unseal("request", sealed), null);
+  assert.equal(keys.unseal("task", keys.sign("task", "text")), null);
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = `${sealed.slice(0, at)}${sealed[at] === "A" ? "B" : "A"}${sealed.slice(at + 1)}`;
+    assert.equal(keys.unseal("task", changed), null, changed);
+    assert.equal(keys.unseal("task", sealed.slice(0, at)), null);
+  }
+  const [, keyId = ""] = sealed.split(".");
+  for (const other of ["", `.${keyId}`, `AAAA.${keyId}`, `${"A".repeat(38)}.${keyId}`, `${sealed}0`]) {
+    assert.equal(keys.unseal("task", other), null, other);
+  }
+});
+
 const QUERY = { tool: "scenarios_list", namespaceId: 2 };
 
 /** Keys of the server that made the cursor, keys of the one that continues, and the key that it continues after. */

@@ -1,0 +1,36 @@
+/**
+ * The flag `--public-url` of `gate serve`: where people reach the console.
+ *
+ * @module
+ */
+
+import { isLoopbackHost } from "../../config/postgres_address.ts";
+import { CliError } from "../terminal/cli_error.ts";
+
+/**
+ * Reads `--public-url`.
+ *
+ * @returns The address without a slash at its end
+ * @throws {CliError} `usage` for an address that is neither https nor loopback, or has more than a path
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { publicUrlOf } from "@/cli/serve/public_url.ts";
+ *
+ * assert.equal(publicUrlOf("https://gate.example.com/"), "https://gate.example.com");
+ * assert.throws(() => publicUrlOf("http://gate.example.com"), /https/);
+ * ```
+ */
+export function publicUrlOf(given: string): string {
+  // An address with a credential in it is not shown.
+  const shown = given.includes("@") ? "" : ` "${given}"`;
+  const refuse = (why: string): CliError => new CliError("usage", `Cannot use --public-url${shown}: ${why}`);
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (url === null) throw refuse("it is not a URL");
+  if (url.username !== "" || url.password !== "") throw refuse("a credential in it would be sent to clients");
+  if (url.search !== "" || url.hash !== "") throw refuse("expected no query and no fragment");
+  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
+  if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,66 @@
+/**
+ * The requests that a server sends to the client of a connection (the eras before 2026-07-28). Loaded with the first one.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { delay } from "../process/log.ts";
+
+/** The questions of one connection. */
+export interface Questions {
+  /** Sends a request; null where the client answers with an error, or not in time, or too many questions are open. */
+  readonly ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject | null>;
+  /** Takes a response of the client; one to no open question is ignored. */
+  readonly answered: (response: JsonObject) => void;
+  /** Ends every open question without a result. */
+  readonly end: () => void;
+}
+
+/** Open questions at one time. */
+export const QUESTIONS_MAXIMUM = 16;
+
+/** How long a question waits for a person, in milliseconds. */
+const QUESTION_MILLISECONDS = 600_000;
+
+/**
+ * Opens the questions of a connection.
+ *
+ * @param send Sends one message, a line without its end
+ */
+export function openQuestions(send: (line: string) => void): Questions {
+  const open = new Map<string, (result: JsonObject | null) => void>();
+  let last = 0;
+  return {
+    ask: async (method, params, signal) => {
+      if (open.size >= QUESTIONS_MAXIMUM || signal.aborted) return null;
+      const id = `gate-${++last}`;
+      const { promise, resolve } = Promise.withResolvers<JsonObject | null>();
+      const late = delay(QUESTION_MILLISECONDS);
+      late.passed.then(() => resolve(null));
+      const cancel = (): void => {
+        send(notification("notifications/cancelled", { requestId: id }));
+        resolve(null);
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      open.set(id, resolve);
+      send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      const result = await promise;
+      open.delete(id);
+      late.cancel();
+      signal.removeEventListener("abort", cancel);
+      return result;
+    },
+    answered: (response) => {
+      const result = member(response, "result");
+      open.get(String(member(response, "id")))?.(isJsonObject(result) ? result : null);
+    },
+    end: () => {
+      for (const resolve of open.values()) resolve(null);
+    },
+  };
+}
+
+function notification(method: string, params: JsonObject): string {
+  return JSON.stringify({ jsonrpc: "2.0", method, params });
+}

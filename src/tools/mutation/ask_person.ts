@@ -1,0 +1,91 @@
+/**
+ * Asks a person, through the client, for the signed statements that a stage waits for. Loaded with the first call that
+ * asks.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
+import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
+import type { RunState } from "../../run/types.ts";
+import type { ProjectedRun } from "../../store/projection.ts";
+import { DomainError, toolError } from "../framework/errors.ts";
+import type { Asking } from "../framework/types.ts";
+import type { Services } from "../services/services.ts";
+import { waitingValues } from "./submitted_evidence.ts";
+
+/** The key of the question among the requests of a round. */
+export const QUESTION = "approve";
+
+type AskServices = Pick<Services, "runs" | "time" | "environment" | "publicUrl">;
+
+/** The conditions of a stage that signed statements can still satisfy; empty unless the stage is open. */
+export async function waitingOfStage(
+  services: AskServices,
+  { law, state }: Pick<ProjectedRun, "law" | "state">,
+  stageId: string,
+): Promise<readonly WaitingCondition[]> {
+  const stage = openForEvidence(law, state).find(({ stage: { stage_id } }) => stage_id === stageId);
+  if (stage === undefined) return [];
+  const now = services.time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
+  const values = await waitingValues(services.runs, state, stageId);
+  return waitingConditions(law, stage, state, values, services.environment, now);
+}
+
+/**
+ * Asks once, where the stage waits for statements and the client can show a page. Returns where the step may be taken:
+ * also where the client cannot ask.
+ *
+ * @throws {DomainError} `input_required` where the client repeats the call with the response; `ask_declined`
+ */
+export async function askPerson(
+  services: AskServices,
+  law: CompiledLaw,
+  state: RunState,
+  stageId: string,
+  asking: Asking | undefined,
+): Promise<void> {
+  const { publicUrl } = services;
+  if (publicUrl === null || asking === undefined || !showsPages(asking)) return;
+  const waiting = await waitingOfStage(services, { law, state }, stageId);
+  if (waiting.length === 0) return;
+  const { run_key: { run_id } } = state;
+  const params = { mode: "url", url: runUrl(publicUrl, run_id, stageId), message: waitingSentence(waiting, run_id) };
+  // A response counts only with the state of the question that it answers.
+  const given = asking.state === null ? undefined : asking.responses[QUESTION];
+  const response = given ??
+    (await asking.ask({ [QUESTION]: { method: "elicitation/create", params } }, {}))?.[QUESTION];
+  if (response === undefined) {
+    throw new DomainError(toolError("input_required", "The client has to ask a person first"));
+  }
+  if (member(response, "action") !== "accept") throw new DomainError(toolError("ask_declined", DECLINED));
+}
+
+const DECLINED = "Cannot take the step: the person declined the question; nothing was recorded";
+
+/** Whether a client can show a page: elicitation in mode `url`. */
+export function showsPages({ capabilities }: Pick<Asking, "capabilities">): boolean {
+  const elicitation: JsonObject[keyof JsonObject] | undefined = member(capabilities, "elicitation");
+  return isJsonObject(elicitation) && isJsonObject(member(elicitation, "url"));
+}
+
+/**
+ * The page of a run in the console. It names run and stage, and has no credential.
+ *
+ * @param publicUrl `--public-url`, without a slash at its end
+ */
+export function runUrl(publicUrl: string, runId: string, stageId: string): string {
+  return `${publicUrl}/console#/runs/${runId}/${encodeURIComponent(stageId)}`;
+}
+
+/** What a stage waits for, and the command that signs it. */
+export function waitingSentence(
+  waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "have" | "needed">[],
+  runId: string,
+): string {
+  const stage_id = waiting[0]?.stage_id ?? "";
+  const conditions = waiting.map(({ condition_id, have, needed }) => `${condition_id} (${have} of ${needed})`);
+  return `Stage ${stage_id} waits for signed statements on ${conditions.join(", ")}. ` +
+    `A person signs or refuses with: gate approve ${runId} ${stage_id}`;
+}
