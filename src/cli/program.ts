@@ -151,6 +151,8 @@ function addConfig(program: Command, finish: Finish): void {
     .argument("[file]", CONFIG_FILE)
     .option("--config <PATH>", "the same file, named as for other commands")
     .option("--evidence-keys <DIR>", "as for gate serve")
+    .option("--notify <URL>", "as for gate serve")
+    .option("--notify-secret <env:VAR>", "as for gate serve")
     .action(async (file: string | undefined, flags: Flags) =>
       finish(await (await import("./config/check.ts")).runConfigCheck(file, flags))
     );
@@ -166,6 +168,8 @@ function addDoctor(program: Command, finish: Finish): void {
   ]))
     .option("--config <PATH>", CONFIG_FILE)
     .option("--evidence-keys <DIR>", "as for gate serve")
+    .option("--notify <URL>", "as for gate serve")
+    .option("--notify-secret <env:VAR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./doctor/doctor.ts")).runDoctor(flags)));
 }
 
@@ -299,6 +303,8 @@ function addPermissions(program: Command, finish: Finish): void {
     .option("--otlp-endpoint <URL>", "as for gate serve")
     .option("--otlp-header <NAME=env:VAR>", "as for gate serve (repeatable)", collect)
     .option("--console", "as for gate serve")
+    .option("--notify <URL>", "as for gate serve")
+    .option("--notify-secret <env:VAR>", "as for gate serve")
     .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
 }
 

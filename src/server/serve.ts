@@ -38,6 +38,8 @@ export interface ServeOptions {
   readonly publicUrl: string | null;
   /** Where telemetry goes; null without it. */
   readonly collector: Collector | null;
+  /** Where events go; null without it. */
+  readonly receiver: RuntimeOptions["receiver"] | null;
   /** Null on stdio. */
   readonly network: NetworkSettings | null;
 }
@@ -92,7 +94,9 @@ async function openRuntime(options: ServeOptions, docs: Documentation, log: Log)
   const { isMistaken, isStoreFailure, openRuntime } = await import("../tools/runtime.ts");
   try {
     const storeNotice = (message: string): void => log("error", message);
-    return await openRuntime(options.config, { ...options, docs, storeNotice });
+    const { receiver, ...rest } = options;
+    const notifying = receiver === null || receiver === undefined ? {} : { receiver, log };
+    return await openRuntime(options.config, { ...rest, ...notifying, docs, storeNotice });
   } catch (error) {
     if (isMistaken(error)) throw new StartFailure(error, MISCONFIGURED);
     throw isStoreFailure(error) ? new StartFailure(error, UNREACHABLE) : error;

@@ -7,6 +7,8 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { Head, OperationId, RunKey } from "../run/types.ts";
+import type { RunFigures } from "./open_stages.ts";
+import type { Outbox } from "./outbox.ts";
 import type { TypedProviderStore } from "./typed_provider_types.ts";
 import type { RunEntry, RunPage, RunPosition, RunQuery } from "./run_index.ts";
 
@@ -150,6 +152,8 @@ export interface WriterLoad {
 
 /** Laws, runs, receipts. All methods reject with {@link StoreError}. */
 export interface RunStore {
+  /** The records that wait for announcement. */
+  readonly outbox: Outbox;
   /** Registers a law; `exists` where this exact law is registered. */
   putLaw(law: StoredLaw): Promise<"stored" | "exists">;
   getLaw(namespaceId: number, lawIdentity: Identity): Promise<StoredLaw | null>;
@@ -214,6 +218,8 @@ export interface RunStore {
    * @throws {StoreError} `index_missing` where an older store has runs without an entry in the index
    */
   findRuns(query: RunQuery, after: RunPosition | null, limit: number): Promise<RunPage>;
+  /** The figures of all runs for metrics; they may be a moment old. */
+  figures(): Promise<RunFigures>;
   /** Run keys of the whole store in (namespace_id, run_id) order, for checks and backups. */
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;
   /** Resolves where the store can write and read. */

@@ -22,6 +22,9 @@ import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices, type ServiceParts, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
+import type { Notifier, NotifierOptions } from "./notifications/notifier.ts";
+import type { Receiver } from "./notifications/open.ts";
+import { runFigures } from "./services/run_figures.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
 
@@ -39,6 +42,10 @@ export interface RuntimeOptions {
   readonly publicUrl?: string | null;
   /** The documentation, where the server uses it too; from the configuration unless given. */
   readonly docs?: Documentation;
+  /** Where events go; absent without a receiver. */
+  readonly receiver?: Receiver;
+  /** The log of the sender of events. */
+  readonly log?: NotifierOptions["log"];
   /** Called with a sentence where a store has less than was once committed, or differs from what was written. */
   readonly storeNotice?: (message: string) => void;
 }
@@ -63,12 +70,37 @@ export interface ToolRuntime {
 function readersOf(
   { runs, decisions }: Services,
   ofProviders: () => readonly Measure[],
+  notifier: Notifier | null,
 ): Pick<ToolRuntime, "measures" | "detailedMeasures" | "readRevision"> {
+  const figures = runFigures(runs);
+  const shared = (): readonly Measure[] => [
+    ...storeMeasures(runs),
+    ...figures(),
+    ...ofProviders(),
+    ...notifier?.measures() ?? [],
+  ];
   return {
     readRevision: async (namespace_id, run_id) => (await runs.getHead({ namespace_id, run_id }))?.head.revision ?? null,
-    measures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.measures()],
-    detailedMeasures: () => [...storeMeasures(runs), ...ofProviders(), ...decisions.detailed()],
+    measures: () => [...shared(), ...decisions.measures()],
+    detailedMeasures: () => [...shared(), ...decisions.detailed()],
   };
+}
+
+/** Starts to send events where a receiver is named. The modules are loaded only then. */
+async function notifierOf({ receiver, log }: RuntimeOptions, services: Services): Promise<Notifier | null> {
+  if (receiver === undefined) return null;
+  const { openNotifier } = await import("./notifications/open.ts");
+  return await openNotifier(receiver, { ...services, log: log ?? (() => {}) });
+}
+
+/** Stores that say when records were appended. */
+function watched(stores: Stores, appended: () => void): Stores {
+  const append: Stores["runs"]["append"] = async (records) => {
+    const result = await stores.runs.append(records);
+    if (result.outcome === "accepted") appended();
+    return result;
+  };
+  return { ...stores, runs: { ...stores.runs, append } };
 }
 
 /** The keys of people; null without a folder of them. */
@@ -97,7 +129,9 @@ function givenParts(
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
   const { run_state_store: run, schema_registry: schemas } = config;
-  const stores = await openStores({ run, schemas }, sha256, options.storeNotice);
+  const opened = await openStores({ run, schemas }, sha256, options.storeNotice);
+  let notifier: Notifier | null = null;
+  const stores = options.receiver === undefined ? opened : watched(opened, () => notifier?.wake());
   const schemaSandbox = createSchemaSandbox();
   let { providers, measures } = countProviders(new Map());
   let publisher: Promise<OpenPublisher> | null = null;
@@ -107,6 +141,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
   let typed: TypedProviders | null = null;
   const close = async (): Promise<void> => {
     namespaces?.close();
+    await notifier?.close();
     await typed?.close();
     await Promise.all([...providers.values()].map((provider) => provider.close()));
     schemaSandbox.close();
@@ -151,12 +186,13 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       ),
     );
     typed = services.typed;
+    notifier = await notifierOf(options, services);
     return {
       tools: createTools(services),
       unready: () => unreadyOf(stores, openPublisher),
       namespaces: async (prefix, call) =>
         await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, prefix, call),
-      ...readersOf(services, () => measures()),
+      ...readersOf(services, () => measures(), notifier),
       close,
     };
   } catch (error) {

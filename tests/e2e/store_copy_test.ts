@@ -406,10 +406,19 @@ Deno.test("gate store copy, started twice at the same time, copies everything on
 
 /** Tables that later formats added, and the format without them. */
 const OLDER: readonly (readonly [format: number, tables: readonly string[]])[] = [
-  [1, ["schema_tenants", "typed_providers", "run_index", "run_parameters", "archives"]],
-  [2, ["typed_providers", "run_index", "run_parameters", "archives"]],
-  [3, ["run_index", "run_parameters", "archives"]],
-  [4, ["archives"]],
+  [1, [
+    "schema_tenants",
+    "typed_providers",
+    "run_index",
+    "run_parameters",
+    "archives",
+    "outbox_targets",
+    "open_stages",
+  ]],
+  [2, ["typed_providers", "run_index", "run_parameters", "archives", "outbox_targets", "open_stages"]],
+  [3, ["run_index", "run_parameters", "archives", "outbox_targets", "open_stages"]],
+  [4, ["archives", "outbox_targets", "open_stages"]],
+  [5, ["outbox_targets", "open_stages"]],
 ];
 
 for (const [format, tables] of OLDER) {

@@ -26,5 +26,7 @@ await import("../../src/store/schema_registry_test.ts");
 await import("../../src/store/typed_providers_test.ts");
 await import("../../src/store/run_index_test.ts");
 await import("../../src/store/archive_cases_test.ts");
+await import("../../src/store/outbox_test.ts");
+await import("../../src/store/open_stages_test.ts");
 
 Deno.test.afterAll(() => server[Symbol.asyncDispose]());

@@ -85,12 +85,16 @@ export interface RecordChoices {
   readonly parameters?: readonly JsonValue[];
   /** Makes the record an evaluation with this status of the run. */
   readonly evaluates?: "active" | "complete";
+  /** Makes the record the opening of a stage. */
+  readonly opens?: string;
+  /** Makes the record an evaluation that completes a stage. */
+  readonly completes?: string;
 }
 
 /** A record after a head. */
 export function makeRecord(run_key: RunKey, after: Head | null, choices: RecordChoices): StoredRecord {
   const revision = (after?.revision ?? 0) + 1;
-  const family = choices.family ?? (after === null ? "create_run" : "submit");
+  const family = choices.family ?? familyOf(after, choices);
   const operation = { family, identity: id128(choices.operation) };
   const material = choices.material ?? [];
   const invocation = identified("invocation", { operation: choices.operation }).identity;
@@ -105,8 +109,15 @@ export function makeRecord(run_key: RunKey, after: Head | null, choices: RecordC
       ? { kind: "empty" }
       : { kind: "parameters", parameters: [...choices.parameters] },
   };
-  const evaluated = choices.evaluates === undefined ? {} : { run_status: choices.evaluates };
-  const kind = choices.evaluates === undefined ? "artifact_submitted" : "stage_evaluated";
+  const stage_id = choices.opens ?? choices.completes;
+  const evaluated = {
+    ...choices.evaluates === undefined ? {} : { run_status: choices.evaluates },
+    ...stage_id === undefined ? {} : { stage_id },
+    ...choices.completes === undefined ? {} : { completed: true },
+  };
+  const kind = choices.evaluates === undefined && choices.completes === undefined
+    ? choices.opens === undefined ? "artifact_submitted" : "stage_opened"
+    : "stage_evaluated";
   const record = identified("run-record", {
     record_kind: after === null ? "run_created" : kind,
     acceptance_time: { accepted_audit_instant: choices.created ?? 0 },
@@ -125,6 +136,11 @@ export function makeRecord(run_key: RunKey, after: Head | null, choices: RecordC
     material,
     receipt: { operation, invocation_identity: invocation, result },
   };
+}
+
+function familyOf(after: Head | null, { opens, completes }: RecordChoices): OperationFamily {
+  if (after === null) return "create_run";
+  return opens !== undefined ? "open_stage" : completes !== undefined ? "evaluate_stage" : "submit";
 }
 
 /** Head after a record. */

@@ -18,12 +18,18 @@ export interface ConfigCheckOptions {
   readonly json?: boolean;
   readonly config?: string;
   readonly evidenceKeys?: string;
+  readonly notify?: string;
+  readonly notifySecret?: string;
 }
 
 /** Runs `gate config check [FILE]`, or with `--config FILE`. Returns 0 for a valid configuration, else 2. */
 export async function runConfigCheck(file: string | undefined, options: ConfigCheckOptions): Promise<number> {
   if (file !== undefined && options.config !== undefined) {
     throw new CliError("usage", "Cannot check two configurations at once", "pass FILE or --config, not both");
+  }
+  if (options.notify !== undefined || options.notifySecret !== undefined) {
+    const { checkReceiverFlags } = await import("../serve/notify_flags.ts");
+    checkReceiverFlags(options.notify, options.notifySecret);
   }
   const { config_path, problems } = await check(file ?? options.config, options.evidenceKeys);
   const valid = problems.length === 0;

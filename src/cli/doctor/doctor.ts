@@ -16,6 +16,7 @@ import { checkClock, checkFolder, checkKeys, checkStateKeys, checkStoreFile, typ
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
@@ -25,6 +26,8 @@ import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
 export interface DoctorOptions {
   readonly config?: string;
   readonly evidenceKeys?: string;
+  readonly notify?: string;
+  readonly notifySecret?: string;
   readonly json?: boolean;
 }
 
@@ -35,7 +38,8 @@ const CONFIGURED = ["configuration", "documentation", "provider", "trusted key",
 
 /** Runs `gate doctor`. Returns 0 if no check fails, 2 if a check of the configuration fails, else 8. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { config, findings } = await examine(options.config, options.evidenceKeys ?? null);
+  const { config, findings: found } = await examine(options.config, options.evidenceKeys ?? null);
+  const findings = [...found, ...await checkReceiver(options)];
   const failed = findings.filter((finding) => finding.status === "fail");
   const healthy = failed.length === 0;
   const client = config === null ? null : blockOf(config);
@@ -144,6 +148,23 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]));
   return findings;
+}
+
+/** Checks the flags about a receiver of events, and whether its host has addresses that gate posts to. Nothing is sent. */
+async function checkReceiver({ notify, notifySecret }: DoctorOptions): Promise<readonly Finding[]> {
+  if (notify === undefined && notifySecret === undefined) return [];
+  const check = "notify";
+  try {
+    const { receiverOf } = await import("../serve/notify_flags.ts");
+    const { url } = receiverOf(notify, notifySecret);
+    const { checkReceiverHost } = await import("../../evidence/builtin/post_request.ts");
+    const { host, fault } = await checkReceiverHost(url);
+    if (fault !== null) return [{ check, status: "fail", message: fault }];
+    return [{ check, status: "ok", message: `events go to ${host}, signed` }];
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [{ check, status: "fail", message: error.message }];
+  }
 }
 
 /** Connects to the database of the stores, as a start does. */

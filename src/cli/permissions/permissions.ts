@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { LOAD_WHEN_NEEDED } from "../client/block.ts";
 import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
+import { parseReceiver, parseSecret } from "../serve/notify_flags.ts";
 import { parseEndpoint, parseHeader } from "../serve/telemetry_flags.ts";
 import { typedHostsOf } from "../serve/typed_flags.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -26,6 +27,8 @@ export interface PermissionsOptions {
   readonly otlpEndpoint?: string;
   readonly otlpHeader?: readonly string[];
   readonly console?: boolean;
+  readonly notify?: string;
+  readonly notifySecret?: string;
   readonly json?: boolean;
 }
 
@@ -76,6 +79,8 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     console: options.console === true,
     collector: options.otlpEndpoint === undefined ? undefined : parseEndpoint(options.otlpEndpoint),
     collectorVariables: (options.otlpHeader ?? []).map((header) => parseHeader(header).variable),
+    receiver: options.notify === undefined ? undefined : parseReceiver(options.notify),
+    receiverVariables: options.notifySecret === undefined ? [] : [parseSecret(options.notifySecret)],
   };
   const plan = await planPermissions(config, files);
   const serve = [
@@ -90,6 +95,8 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     ...options.otlpEndpoint === undefined ? [] : ["--otlp-endpoint", options.otlpEndpoint],
     ...(options.otlpHeader ?? []).flatMap((header) => ["--otlp-header", header]),
     ...files.console ? ["--console"] : [],
+    ...options.notify === undefined ? [] : ["--notify", options.notify],
+    ...options.notifySecret === undefined ? [] : ["--notify-secret", options.notifySecret],
   ];
   const own = ["--config", ownPath("deno.json"), ownPath("main.ts")];
   const run = ["deno", "run", ...permissionFlags(plan), LOAD_WHEN_NEEDED, ...own, ...serve];

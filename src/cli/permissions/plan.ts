@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
-import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { isLoopbackHost, parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
@@ -80,6 +80,10 @@ export interface ServedFlags {
   readonly collector?: URL | undefined;
   /** The variables of `--otlp-header`. */
   readonly collectorVariables?: readonly string[];
+  /** The address of `--notify`. */
+  readonly receiver?: URL | undefined;
+  /** The variable of `--notify-secret`. */
+  readonly receiverVariables?: readonly string[];
 }
 
 /** Where providers of one kind may connect to. */
@@ -93,7 +97,7 @@ interface Outward {
 export async function planPermissions(config: GateConfig, flags: ServedFlags = {}): Promise<PermissionPlan> {
   const notes: string[] = [];
   const collector = flags.collector === undefined ? [] : [authorityOf(flags.collector.href)];
-  const own = [...ownHosts(config), ...collector];
+  const own = [...ownHosts(config), ...collector, ...localReceiver(flags.receiver)];
   noteUnsetAddress(config, notes);
   const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
@@ -222,7 +226,12 @@ function isThere(path: string): boolean {
 }
 
 async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): Promise<Allowance> {
-  const names = [...OWN_VARIABLES, ...await referencedEnvironment(config), ...flags.collectorVariables ?? []];
+  const names = [
+    ...OWN_VARIABLES,
+    ...await referencedEnvironment(config),
+    ...flags.collectorVariables ?? [],
+    ...flags.receiverVariables ?? [],
+  ];
   if (config.dev.allow_dev_env_credentials) {
     if (config.providers.some(({ type }) => type === "typed")) {
       notes.push(
@@ -258,8 +267,25 @@ function outwardOf(provider: ProviderConfig): readonly Outward[] {
   return [{ hosts: provider.config.allowed_hosts, allowPrivate: provider.config.allow_private_networks }];
 }
 
-function outwardOfFlags({ typedHosts = [], typedPrivate = false }: ServedFlags): readonly Outward[] {
-  return typedHosts.length === 0 ? [] : [{ hosts: typedHosts.map(({ host }) => host), allowPrivate: typedPrivate }];
+function outwardOfFlags({ typedHosts = [], typedPrivate = false, receiver }: ServedFlags): readonly Outward[] {
+  const typed = typedHosts.length === 0
+    ? []
+    : [{ hosts: typedHosts.map(({ host }) => host), allowPrivate: typedPrivate }];
+  return receiver === undefined || isLocal(receiver)
+    ? typed
+    : [...typed, { hosts: [receiver.hostname], allowPrivate: false }];
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
+}
+
+/** A receiver on this machine, which the worker reaches by an address. */
+function localReceiver(receiver: URL | undefined): readonly string[] {
+  if (receiver === undefined || !isLocal(receiver)) return [];
+  const own = authorityOf(receiver.href);
+  const port = own.slice(own.lastIndexOf(":"));
+  return [own, ...receiver.hostname === "localhost" ? [`127.0.0.1${port}`, `[::1]${port}`] : []];
 }
 
 /** Hosts on which gate itself listens or to which it connects, except for requests of `http`, `rest` and typed providers. */
@@ -318,7 +344,7 @@ function netOf(outward: readonly Outward[], own: readonly string[], notes: strin
     return unique([...own, ...keys.map((key) => key.includes(":") ? `[${key}]` : key)]);
   }
   notes.push(
-    "http, rest and typed providers connect to addresses that are only known at run time: each worker may connect to " +
+    "providers and the sender of events connect to addresses that are only known at run time: each worker may connect to " +
       "those of one host, the process to all",
   );
   return "all";

@@ -11,6 +11,7 @@ import type { LogLevel } from "../../server/process/log.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
+import type { Receiver } from "../../tools/notifications/open.ts";
 import { writeLog } from "../terminal/output.ts";
 import { type PostureLine, securityPosture } from "../doctor/posture.ts";
 import type { ConsoleAssets } from "../../server/http/console_pages.ts";
@@ -49,6 +50,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     evidenceKeys: flags.evidenceKeys ?? null,
     publicUrl: await publicUrlOfFlags(flags),
     collector: await collectorOfFlags(flags),
+    receiver: await receiverOfFlags(flags),
     network: network === null ? null : {
       ...network.settings,
       ...page,
@@ -101,6 +103,12 @@ async function collectorOfFlags({ otlpEndpoint, otlpHeaders }: ServeArguments): 
 /** Where people reach the console. The module is loaded only where a flag says so. */
 async function publicUrlOfFlags({ publicUrl }: ServeArguments): Promise<string | null> {
   return publicUrl === undefined ? null : (await import("./public_url.ts")).publicUrlOf(publicUrl);
+}
+
+/** The receiver of the flags. The module is loaded only where a flag names one. */
+async function receiverOfFlags({ notify, notifySecret }: ServeArguments): Promise<Receiver | null> {
+  if (notify === undefined && notifySecret === undefined) return null;
+  return (await import("./notify_flags.ts")).receiverOf(notify, notifySecret);
 }
 
 /** Warns of network flags while the server uses standard input and output. */

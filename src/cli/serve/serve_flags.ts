@@ -74,6 +74,12 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     repeatable: true,
   },
   { name: "console", value: null, description: "serve the console for people at /console (http only)" },
+  {
+    name: "notify",
+    value: "URL",
+    description: "send events of runs to this receiver as signed webhooks (https, or loopback)",
+  },
+  { name: "notify-secret", value: "env:VAR", description: "secret that signs the events, from the environment" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
@@ -98,6 +104,8 @@ export interface ServeArguments {
   readonly otlpHeaders: readonly string[];
   /** Whether `--console` was given. */
   readonly console: boolean;
+  readonly notify: string | undefined;
+  readonly notifySecret: string | undefined;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -151,6 +159,8 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     otlpEndpoint: text("otlp-endpoint"),
     otlpHeaders: texts("otlp-header"),
     console: values["console"] === true,
+    notify: text("notify"),
+    notifySecret: text("notify-secret"),
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type RunPosition,
   type RunQuery,
 } from "../run_index.ts";
+import { type RunFigures, stageChangesOf } from "../open_stages.ts";
 import { assertAppend, assertLaw } from "../shape.ts";
 import { recordBytes } from "../size.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
@@ -37,6 +38,7 @@ import {
   StoreError,
   type Tombstone,
 } from "../types.ts";
+import { createMemoryOutbox } from "./outbox.ts";
 import { archivedError, archivedOf, tombstoneProblem } from "../tombstone.ts";
 
 interface MemoryRun {
@@ -48,6 +50,8 @@ interface MemoryRun {
   records: StoredRecord[];
   readonly receipts: Map<string, Receipt>;
   snapshots: Snapshot[];
+  /** Instants of the openings of stages that are open, by stage. */
+  readonly open: Map<string, number>;
   tombstone: Tombstone | null;
 }
 
@@ -60,6 +64,9 @@ interface Memory {
   readonly creations: Map<string, Receipt>;
   readonly artifacts: Map<string, Artifact>;
   readonly snapshotsKept: number;
+  /** Runs with an open stage. */
+  readonly waiting: Set<MemoryRun>;
+  active: number;
 }
 
 /** Opens an empty run store in memory. */
@@ -71,7 +78,10 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     creations: new Map(),
     artifacts: new Map(),
     snapshotsKept: options.max_versions ?? SNAPSHOTS_KEPT,
+    waiting: new Set(),
+    active: 0,
   };
+  const outbox = createMemoryOutbox();
   let open = true;
   // Runs at the call and resolves later, so that calls take effect in their order.
   const answer = <Result>(work: () => Result): Promise<Result> => {
@@ -84,7 +94,13 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     hasScenario: (namespaceId, scenarioId) => answer(() => lawsOf(memory, namespaceId).some(isOf(scenarioId))),
     listLaws: (namespaceId, after, limit) => answer(() => listLaws(memory, namespaceId, after, limit)),
     listNamespaces: (after, limit) => answer(() => listNamespaces(memory, after, limit)),
-    append: (append) => answer(() => applyAppend(memory, append)),
+    append: (append) =>
+      answer(() => {
+        const result = applyAppend(memory, append);
+        if (result.outcome === "accepted") outbox.accepted(append);
+        return result;
+      }),
+    outbox,
     getHead: (runKey) => answer(() => memory.runs.get(keyOf(runKey))?.head ?? null),
     getReceipt: (runKey, operation) => answer(() => receiptOf(memory, runKey, operation)),
     getCreationReceipt: (namespaceId, id) => answer(() => memory.creations.get(`${namespaceId} ${id}`) ?? null),
@@ -99,6 +115,7 @@ export function openMemoryRunStore(options: { readonly max_versions: number | nu
     putSnapshot: (runKey, snapshot) => answer(() => putSnapshot(memory, runKey, snapshot)),
     getSnapshot: (runKey, atMost) => answer(() => getSnapshot(memory, runKey, atMost)),
     findRuns: (query, after, limit) => answer(() => findRuns(memory, query, after, limit)),
+    figures: () => answer(() => figuresOf(memory)),
     listRuns: (after, limit) => answer(() => listRuns(memory, after, limit)),
     ready: () => answer(() => undefined),
     close: () => {
@@ -168,6 +185,8 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
   };
   const target: MemoryRun = run ?? createRun(memory, entryOfCreation(append, append.records[0]?.record ?? ""), head);
   target.head = head;
+  if (run === undefined) memory.active += 1;
+  changeStages(memory, target, append.records);
   for (const record of append.records) {
     if (completesRun(record.record)) target.entry = { ...target.entry, status: "complete" };
     target.records.push(record);
@@ -176,6 +195,28 @@ function applyAppend(memory: Memory, append: Append): AppendResult {
   memory.runs.set(keyOf(run_key), target);
   for (const artifact of append.artifacts) putArtifact(memory, artifact);
   return { outcome: "accepted" };
+}
+
+function changeStages(memory: Memory, run: MemoryRun, records: readonly StoredRecord[]): void {
+  const changes = stageChangesOf(records);
+  if (changes === null) return;
+  const { opened, completed, isRunComplete } = changes;
+  if (isRunComplete) {
+    run.open.clear();
+    memory.active -= 1;
+  }
+  for (const stage of completed) run.open.delete(stage);
+  for (const { stage_id, instant } of opened) run.open.set(stage_id, instant);
+  if (run.open.size > 0) memory.waiting.add(run);
+  else memory.waiting.delete(run);
+}
+
+function figuresOf({ active, listed, waiting }: Memory): RunFigures {
+  let oldestOpened: number | null = null;
+  for (const { open } of waiting) {
+    for (const instant of open.values()) oldestOpened = Math.min(oldestOpened ?? instant, instant);
+  }
+  return { active, complete: listed.length - active, oldestOpened };
 }
 
 function putReceipt(memory: Memory, run: MemoryRun, { revision, receipt: stored }: StoredReceipt): void {
@@ -191,8 +232,8 @@ function putArtifact({ artifacts }: Memory, artifact: Artifact): void {
 }
 
 function createRun(memory: Memory, entry: RunEntry, head: RunHead): MemoryRun {
-  const lists = { records: [], receipts: new Map(), snapshots: [] };
-  const run = { head, entry, row: memory.listed.length + 1, ...lists, tombstone: null };
+  const lists = { records: [], receipts: new Map(), snapshots: [], open: new Map() };
+  const run: MemoryRun = { head, entry, row: memory.listed.length + 1, ...lists, tombstone: null };
   const position = memory.listed.findLastIndex((other) => compareListed(other.entry, entry) < 0) + 1;
   memory.listed.splice(position, 0, run);
   return run;

@@ -16,6 +16,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
+import { stageChangesOf } from "../open_stages.ts";
 import { completesRun, entryOfCreation, parameterText, type RunEntry } from "../run_index.ts";
 import { sealEntry } from "../seal.ts";
 import {
@@ -84,6 +85,14 @@ const ARTIFACT_COLUMNS = [["namespace_id", "int8"], ["run_id", "text"], ["identi
   "text",
 ]] as const;
 
+/** Changes of open stages: an empty `stage_id` stands for every stage of the run, and `opened` is -1 for one that is not open any more. */
+const STAGE_COLUMNS = [
+  ["namespace_id", "int8"],
+  ["run_id", "text"],
+  ["stage_id", "text"],
+  ["opened", "int8"],
+] as const;
+
 const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 
 /** Inserts records of existing runs; the parameters are those of {@link recordValues}. */
@@ -115,31 +124,48 @@ const MOVED = `moved AS (
       AND (SELECT count(*) FROM known WHERE known.namespace_id = m.namespace_id AND known.run_id = m.run_id) = 0
     RETURNING u.namespace_id, u.run_id)`;
 
-const [MOVE_RUNS, MOVE_RECORDS] = tables(["t", MOVED_COLUMNS], ["t", RECORD_COLUMNS]);
+/** Puts the records of the runs `accepted` into the outbox of each target that a server registered lately. */
+const ANNOUNCED = `announced AS (
+    INSERT INTO gate.outbox (target, namespace_id, run_id, revision)
+    SELECT o.target, r.namespace_id, r.run_id, r.revision
+    FROM gate.outbox_targets AS o CROSS JOIN (r JOIN accepted USING (namespace_id, run_id))
+    WHERE o.seen > now() - interval '7 days' ORDER BY r.namespace_id, r.run_id, r.revision)`;
+
+/** Changes the open stages of the runs `accepted`. */
+function stagesOf(changes: string): string {
+  return `s AS (SELECT * FROM ${changes} JOIN accepted USING (namespace_id, run_id)),
+  closed AS (
+    DELETE FROM gate.open_stages AS o USING s
+    WHERE s.opened = -1 AND o.namespace_id = s.namespace_id AND o.run_id = s.run_id
+      AND (s.stage_id = '' OR o.stage_id = s.stage_id)),
+  opened AS (
+    INSERT INTO gate.open_stages (namespace_id, run_id, stage_id, opened)
+    SELECT namespace_id, run_id, stage_id, opened FROM s WHERE opened <> -1 ON CONFLICT DO NOTHING)`;
+}
+
+const STORED = `stored AS (
+    INSERT INTO gate.records (${RECORD_NAMES})
+    SELECT ${RECORD_NAMES} FROM r JOIN accepted USING (namespace_id, run_id))`;
 
 /** Appends to existing runs, at most once to each; returns the runs that accepted it. */
-const MOVE = `WITH
-  m AS (SELECT * FROM ${MOVE_RUNS}),
-  r AS (SELECT * FROM ${MOVE_RECORDS}),
+function moveText([runs, records, stages]: readonly string[]): string {
+  return `WITH
+  m AS (SELECT * FROM ${runs}),
+  r AS (SELECT * FROM ${records}),
   ${KNOWN},
   ${MOVED},
-  stored AS (
-    INSERT INTO gate.records (${RECORD_NAMES})
-    SELECT ${RECORD_NAMES} FROM r JOIN moved USING (namespace_id, run_id))
-  SELECT namespace_id, run_id FROM moved`;
+  accepted AS (SELECT * FROM moved),
+  ${STORED},
+  ${ANNOUNCED}${stages === undefined ? "" : `,\n  ${stagesOf(stages)}`}
+  SELECT namespace_id, run_id FROM accepted`;
+}
 
-const [APPEND_MOVED, APPEND_CREATED, APPEND_RECORDS, APPEND_ARTIFACTS] = tables(
-  ["t", MOVED_COLUMNS],
-  ["t", CREATED_COLUMNS],
-  ["t", RECORD_COLUMNS],
-  ["t", ARTIFACT_COLUMNS],
-);
-
-/** Appends to existing and new runs, and stores artifacts. {@link MOVE} is the same for a batch without both, and takes less to start. */
-const APPEND = `WITH
-  m AS (SELECT * FROM ${APPEND_MOVED}),
-  c AS (SELECT * FROM ${APPEND_CREATED}),
-  r AS (SELECT * FROM ${APPEND_RECORDS}),
+/** Appends to existing and new runs, and stores artifacts. {@link moveText} is the same for a batch without both, and takes less to start. */
+function appendText([moved, created, records, artifacts, stages]: readonly string[]): string {
+  return `WITH
+  m AS (SELECT * FROM ${moved}),
+  c AS (SELECT * FROM ${created}),
+  r AS (SELECT * FROM ${records}),
   ${KNOWN},
   created AS (
     INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created, status,
@@ -150,15 +176,29 @@ const APPEND = `WITH
     FROM c ON CONFLICT DO NOTHING RETURNING namespace_id, run_id),
   ${MOVED},
   accepted AS (SELECT * FROM created UNION ALL SELECT * FROM moved),
-  stored AS (
-    INSERT INTO gate.records (${RECORD_NAMES})
-    SELECT ${RECORD_NAMES} FROM r JOIN accepted USING (namespace_id, run_id)),
+  ${STORED},
+  ${ANNOUNCED},
   shared AS (
     INSERT INTO gate.artifacts (identity, kind, body)
     SELECT DISTINCT ON (identity) identity, kind, body
-    FROM ${APPEND_ARTIFACTS} JOIN accepted USING (namespace_id, run_id) ORDER BY identity
-    ON CONFLICT DO NOTHING)
+    FROM ${artifacts} JOIN accepted USING (namespace_id, run_id) ORDER BY identity
+    ON CONFLICT DO NOTHING)${stages === undefined ? "" : `,\n  ${stagesOf(stages)}`}
   SELECT namespace_id, run_id FROM accepted`;
+}
+
+/** The tables of both statements. Most batches change no stage, so the longer forms are sent only for those that do. */
+const MOVE_TABLES = [["t", MOVED_COLUMNS], ["t", RECORD_COLUMNS]] as const;
+const APPEND_TABLES = [
+  ["t", MOVED_COLUMNS],
+  ["t", CREATED_COLUMNS],
+  ["t", RECORD_COLUMNS],
+  ["t", ARTIFACT_COLUMNS],
+] as const;
+
+const MOVE = moveText(tables(...MOVE_TABLES));
+const MOVE_WITH_STAGES = moveText(tables(...MOVE_TABLES, ["t", STAGE_COLUMNS]));
+const APPEND = appendText(tables(...APPEND_TABLES));
+const APPEND_WITH_STAGES = appendText(tables(...APPEND_TABLES, ["t", STAGE_COLUMNS]));
 
 /**
  * The record of a run with the least revision at or above one. Without statistics the planner finds every index as good that begins with
@@ -202,6 +242,8 @@ export interface PreparedAppend {
   /** The row of the run: of {@link CREATED_COLUMNS} for a creation, else of {@link MOVED_COLUMNS}. */
   readonly run: readonly (string | number)[];
   readonly records: readonly RecordValues[];
+  /** Rows of {@link STAGE_COLUMNS}. */
+  readonly stages: readonly (readonly (string | number)[])[];
 }
 
 /** Computes everything that an append needs except comparing and writing. The append must have passed `assertAppend`. */
@@ -218,7 +260,18 @@ export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
       ...columnsOfEntry(sha256, entryOfCreation(append, first?.record ?? "")),
     ]
     : [...names, expected_head.revision, expected_head.record_id, ...moved];
-  return { append, run, records: records.map((record) => toValues(sha256, run_key, record)) };
+  const stages = stageRows(run_key, records);
+  return { append, run, records: records.map((record) => toValues(sha256, run_key, record)), stages };
+}
+
+function stageRows({ namespace_id, run_id }: RunKey, records: readonly StoredRecord[]): PreparedAppend["stages"] {
+  const changes = stageChangesOf(records);
+  if (changes === null) return [];
+  const closed = changes.isRunComplete ? [""] : changes.completed;
+  return [
+    ...closed.map((stage) => [namespace_id, run_id, stage, -1]),
+    ...changes.opened.map(({ stage_id, instant }) => [namespace_id, run_id, stage_id, instant]),
+  ];
 }
 
 /** The columns of an entry: instant, correlation, parameters with their hashes, and both seals. */
@@ -248,16 +301,21 @@ export async function appendBatch(database: Database, batch: readonly PreparedAp
   const artifacts = sorted.flatMap(({ append: { run_key, artifacts } }) =>
     artifacts.map(({ identity, kind, body }) => [run_key.namespace_id, run_key.run_id, identity, kind, body])
   );
+  const stages = sorted.flatMap(({ stages }) => stages);
+  const isPlain = stages.length === 0;
+  const changes = isPlain ? [] : [[STAGE_COLUMNS, stages] as const];
   if (created.length === 0 && artifacts.length === 0) {
-    return namesOf(await database.query(MOVE, tableValues([MOVED_COLUMNS, moved], [RECORD_COLUMNS, records])));
+    const values = tableValues([MOVED_COLUMNS, moved], [RECORD_COLUMNS, records], ...changes);
+    return namesOf(await database.query(isPlain ? MOVE : MOVE_WITH_STAGES, values));
   }
   const values = tableValues(
     [MOVED_COLUMNS, moved],
     [CREATED_COLUMNS, created],
     [RECORD_COLUMNS, records],
     [ARTIFACT_COLUMNS, artifacts],
+    ...changes,
   );
-  return namesOf(await database.query(APPEND, values));
+  return namesOf(await database.query(isPlain ? APPEND : APPEND_WITH_STAGES, values));
 }
 
 /** Creations are ordered by the request that they answer, the only key for which two of them can compete. */

@@ -40,6 +40,7 @@ import {
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
 import { archiveRun, findTombstone, putArchivedRun } from "./archive.ts";
 import type { Database } from "./database.ts";
+import { createPostgresOutbox, readFigures } from "./outbox.ts";
 import { findRuns } from "./run_list.ts";
 import { createWriter, type WriterOptions } from "./writer.ts";
 
@@ -123,6 +124,7 @@ export function createPostgresRunStore(
       }),
     listNamespaces: (after, limit) =>
       use(async () => (await database.query(LIST_NAMESPACES, [after, limit])).map((row) => integer(row, "id"))),
+    outbox: createPostgresOutbox(database, sha256, use),
     append: (append) =>
       use(() => {
         assertAppend(append);
@@ -147,6 +149,7 @@ export function createPostgresRunStore(
     putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
     getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
     findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),
+    figures: () => use(() => readFigures(database)),
     listRuns: (after, limit) => use(() => listRuns(database, sha256, after, limit)),
     ready: () => use(() => ready(database)),
     load: () => writer.load(),

@@ -8,7 +8,7 @@
  */
 
 /** The version of the tables that this program reads and writes. */
-export const TABLES_VERSION = 3;
+export const TABLES_VERSION = 4;
 
 /** The schema that holds every table. */
 export const SCHEMA = "gate";
@@ -36,10 +36,53 @@ const CREATE_ARCHIVES = `CREATE TABLE gate.archives (
 const ADD_ARCHIVED_COLUMNS = `ALTER TABLE gate.runs ADD COLUMN runpack_identity text, ADD COLUMN archived int8,
   ADD COLUMN state_identity text, ADD COLUMN archive_seal text`;
 
+/** Targets of the outbox with their leases, and the records that wait for each; `seen` says when a server last registered it. */
+const CREATE_OUTBOX: readonly string[] = [
+  `CREATE TABLE gate.outbox_targets (
+  target text NOT NULL PRIMARY KEY,
+  holder text NOT NULL,
+  expires timestamptz NOT NULL,
+  seen timestamptz NOT NULL
+)`,
+  `CREATE TABLE gate.outbox (
+  target text NOT NULL,
+  place bigserial NOT NULL,
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  revision int8 NOT NULL,
+  PRIMARY KEY (target, place)
+)`,
+];
+
+/** The stages that are open in active runs, so that metrics read no record. */
+const CREATE_OPEN_STAGES: readonly string[] = [
+  `CREATE TABLE gate.open_stages (
+  namespace_id int8 NOT NULL,
+  run_id text NOT NULL,
+  stage_id text NOT NULL,
+  opened int8 NOT NULL,
+  PRIMARY KEY (namespace_id, run_id, stage_id)
+)`,
+  "CREATE INDEX open_stages_opened ON gate.open_stages (opened)",
+  "CREATE INDEX runs_of_status ON gate.runs (status)",
+];
+
+/** Adds the open stages of the runs that exist. */
+const FILL_OPEN_STAGES = `INSERT INTO gate.open_stages (namespace_id, run_id, stage_id, opened)
+  SELECT namespace_id, run_id, o.record::json #>> '{body,stage_id}',
+    (o.record::json #>> '{acceptance_time,accepted_audit_instant}')::int8
+  FROM gate.runs AS u JOIN gate.records AS o USING (namespace_id, run_id)
+  WHERE u.status = 'active' AND o.family = 'open_stage' AND NOT EXISTS (
+    SELECT 1 FROM gate.records AS e WHERE e.namespace_id = u.namespace_id AND e.run_id = u.run_id
+      AND e.family = 'evaluate_stage' AND strpos(e.record, '"completed":true') > 0
+      AND e.record::json #>> '{body,completed}' = 'true'
+      AND e.record::json #>> '{body,stage_id}' = o.record::json #>> '{body,stage_id}')`;
+
 /** The statements that lead from a version to the next one; the first ones lead from version 1. */
 export const UPGRADES: readonly (readonly string[])[] = [
   [CREATE_AUDIT_HEADS, "INSERT INTO gate.version (version) VALUES (2)"],
   [ADD_ARCHIVED_COLUMNS, CREATE_ARCHIVES, "INSERT INTO gate.version (version) VALUES (3)"],
+  [...CREATE_OUTBOX, ...CREATE_OPEN_STAGES, FILL_OPEN_STAGES, "INSERT INTO gate.version (version) VALUES (4)"],
 ];
 
 /** The statements that create the tables; the owner's role runs them in one transaction. */
@@ -140,6 +183,8 @@ export const CREATE_TABLES: readonly string[] = [
   CREATE_AUDIT_HEADS,
   ADD_ARCHIVED_COLUMNS,
   CREATE_ARCHIVES,
+  ...CREATE_OUTBOX,
+  ...CREATE_OPEN_STAGES,
   `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
 ];
 
@@ -150,11 +195,14 @@ export function grantsTo(role: string): readonly string[] {
     `GRANT USAGE ON SCHEMA gate TO ${quoted}`,
     `GRANT SELECT ON ALL TABLES IN SCHEMA gate TO ${quoted}`,
     `GRANT INSERT ON gate.laws, gate.runs, gate.records, gate.artifacts, gate.snapshots, gate.schemas,
-      gate.typed_providers, gate.namespaces, gate.readiness, gate.audit_heads TO ${quoted}`,
+      gate.typed_providers, gate.namespaces, gate.readiness, gate.audit_heads, gate.outbox_targets,
+      gate.outbox, gate.open_stages TO ${quoted}`,
     `GRANT UPDATE (revision, head, status) ON gate.runs TO ${quoted}`,
     `GRANT UPDATE (state, seal) ON gate.typed_providers TO ${quoted}`,
     `GRANT UPDATE, DELETE ON gate.snapshots TO ${quoted}`,
+    `GRANT DELETE ON gate.outbox, gate.open_stages TO ${quoted}`,
+    `GRANT UPDATE ON gate.outbox_targets TO ${quoted}`,
     `GRANT UPDATE ON gate.readiness, gate.namespaces TO ${quoted}`,
-    `GRANT USAGE ON SEQUENCE gate.runs_run_row_seq TO ${quoted}`,
+    `GRANT USAGE ON SEQUENCE gate.runs_run_row_seq, gate.outbox_place_seq TO ${quoted}`,
   ];
 }

@@ -13,8 +13,10 @@ import type { OperationId, RunKey } from "../../run/types.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
 import { writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
+import { stageChangesOf } from "../open_stages.ts";
 import { completesRun } from "../run_index.ts";
 import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
+import { writeStages } from "./open_stages.ts";
 import { completeEntry, prepareEntry, writeEntry } from "./run_index.ts";
 import {
   corruptRecord,
@@ -59,11 +61,13 @@ export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
   const rows: readonly RecordValues[] = append.records.map((record) => toValues(sha256, append.run_key, record));
   const entry = prepareEntry(sha256, append);
   const isCompleted = entry === null && append.records.some(({ record }) => completesRun(record));
+  const stages = stageChangesOf(append.records);
   return (connection) => {
     const isMoved = append.expected_head === null ? createRun(connection, append) : moveHead(connection, append);
     if (!isMoved) return refusal(connection, sha256, append);
     if (entry !== null) writeEntry(connection, entry);
     if (isCompleted) completeEntry(connection, sha256, append.run_key);
+    if (stages !== null) writeStages(connection, append.run_key, stages);
     const insert = connection.statement(INSERT_RECORD);
     for (const values of rows) insert.run(...values);
     for (const artifact of append.artifacts) writeArtifact(connection, artifact);

@@ -11,7 +11,7 @@
 export const APPLICATION_ID = 0x47415445;
 
 /** `user_version`: the format that this program reads and writes. An older file gets it when it is opened for writing. */
-export const FORMAT_VERSION = 5;
+export const FORMAT_VERSION = 6;
 
 /** The format of {@link CREATE_TABLES}. */
 const FIRST_FORMAT = 1;
@@ -159,12 +159,49 @@ const ARCHIVES_TABLE = `CREATE TABLE archives (
   state TEXT NOT NULL
 ) STRICT`;
 
+/** How far the records were announced to each target, and which process announces them: `expires` is Unix milliseconds. */
+const OUTBOX_TARGETS = `CREATE TABLE outbox_targets (
+  target TEXT NOT NULL UNIQUE,
+  settled INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  expires INTEGER NOT NULL
+) STRICT`;
+
+/**
+ * The stages that are open and not complete, in runs that are active, with the instant of their opening. The table is derived from the
+ * records, so that metrics read no record.
+ */
+const OPEN_STAGES = `CREATE TABLE open_stages (
+  run_row INTEGER NOT NULL,
+  stage_id TEXT NOT NULL,
+  opened INTEGER NOT NULL,
+  UNIQUE (run_row, stage_id)
+) STRICT`;
+const OPEN_STAGES_OPENED = "CREATE INDEX open_stages_opened ON open_stages (opened)";
+
+/** A member of a record in SQL; null for a text that is no JSON, which a check reports. */
+function inRecord(alias: string, path: string): string {
+  return `CASE WHEN json_valid(${alias}.record) THEN json_extract(${alias}.record, '$.${path}') END`;
+}
+
+/** Adds the open stages of an older store. Only records that complete a stage have the text of the first comparison. */
+const FILL_OPEN_STAGES = `INSERT OR IGNORE INTO open_stages (run_row, stage_id, opened)
+  SELECT run_row, stage_id, opened FROM (
+    SELECT o.run_row, CAST(${inRecord("o", "body.stage_id")} AS TEXT) AS stage_id,
+      CAST(${inRecord("o", "acceptance_time.accepted_audit_instant")} AS INTEGER) AS opened
+    FROM records AS o WHERE o.family = 'open_stage' AND o.record <> '') AS opening
+  WHERE NOT EXISTS (
+    SELECT 1 FROM records AS e WHERE e.run_row = opening.run_row AND e.family = 'evaluate_stage'
+      AND instr(e.record, '"completed":true') > 0 AND ${inRecord("e", "body.completed")}
+      AND (${inRecord("e", "body.stage_id")} = opening.stage_id OR ${inRecord("e", "body.run_status")} = 'complete'))`;
+
 /** The statements that turn the format below a number into it. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   2: [TENANTS_TABLE],
   3: [TYPED_PROVIDERS_TABLE, TYPED_PROVIDERS_ACTIVE],
   4: RUN_INDEX,
   5: [ARCHIVES_TABLE],
+  6: [OUTBOX_TARGETS, OPEN_STAGES, OPEN_STAGES_OPENED, FILL_OPEN_STAGES],
 };
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())
@@ -173,5 +210,6 @@ const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.tr
 /** The SQL texts of the tables and indexes of a format, as SQLite stores them. */
 export function schemaOf(format: number): readonly string[] {
   const steps = Object.entries(FORMAT_STEPS).filter(([step]) => Number(step) <= format);
-  return [...SCHEMA, ...steps.flatMap(([, statements]) => statements)];
+  const created = steps.flatMap(([, statements]) => statements).filter((text) => text.startsWith("CREATE "));
+  return [...SCHEMA, ...created];
 }

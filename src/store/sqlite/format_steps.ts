@@ -17,6 +17,8 @@ export const TYPED_PROVIDERS_FORMAT = 3;
 export const INDEX_FORMAT = 4;
 /** The format with tombstones of archived runs. */
 export const ARCHIVES_FORMAT = 5;
+/** The format with targets of the outbox and open stages. */
+export const OPEN_STAGES_FORMAT = 6;
 
 const FORMAT = "SELECT user_version AS format FROM pragma_user_version";
 

@@ -18,6 +18,8 @@ import { readArtifact, writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
 import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
+import { readFigures } from "./open_stages.ts";
+import { createSqliteOutbox } from "./outbox.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
@@ -54,6 +56,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     listLaws: (namespaceId, after, limit) =>
       point((connection) => listLaws(connection, sha256, namespaceId, after, limit)),
     listNamespaces: (after, limit) => point((connection) => listNamespaces(connection, after, limit)),
+    outbox: createSqliteOutbox(file, sha256, use),
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
       use(async () => {
@@ -97,6 +100,7 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         await file.readers.long((connection) => readRuns(connection, reading));
         return pageOf(reading);
       }),
+    figures: () => point(readFigures),
     listRuns: (after, limit) => point((connection) => listRuns(connection, sha256, after, limit)),
     ready: () => use(() => ready(file)),
     load: () => file.writer.load(),

@@ -11,7 +11,14 @@ import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
 import { StoreError } from "../types.ts";
 import { type Connection, openReaderConnection, readFormat, rollback, schemaFault } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
-import { ARCHIVES_FORMAT, formatOf, INDEX_FORMAT, TENANTS_FORMAT, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
+import {
+  ARCHIVES_FORMAT,
+  formatOf,
+  INDEX_FORMAT,
+  OPEN_STAGES_FORMAT,
+  TENANTS_FORMAT,
+  TYPED_PROVIDERS_FORMAT,
+} from "./format_steps.ts";
 import { findLoss } from "./high_water_mark.ts";
 import { integer, RECORD_COLUMNS, type Row } from "./rows.ts";
 import { toEntry } from "./run_index.ts";
@@ -156,7 +163,8 @@ function entryProblems(connection: Connection, sha256: Sha256, run: Row, expecte
 async function* orphansOf(connection: Connection): AsyncGenerator<readonly Orphan[]> {
   const indexed = formatOf(connection) < INDEX_FORMAT ? [] : [["run_index", "run"], ["run_parameters", "run"]] as const;
   const archives = formatOf(connection) < ARCHIVES_FORMAT ? [] : [["archives", "run"]] as const;
-  const tables = [["records", "record"], ["snapshots", "snapshot"], ...indexed, ...archives] as const;
+  const opened = formatOf(connection) < OPEN_STAGES_FORMAT ? [] : [["open_stages", "run"]] as const;
+  const tables = [["records", "record"], ["snapshots", "snapshot"], ...indexed, ...archives, ...opened] as const;
   for (const [table, what] of tables) {
     const found = connection.database.prepare(
       `SELECT run_row, count(*) AS rows FROM ${table} WHERE run_row NOT IN (SELECT run_row FROM runs) GROUP BY run_row`,

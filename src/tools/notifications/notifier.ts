@@ -1,0 +1,365 @@
+/**
+ * Sends the events of accepted records to one receiver: at least once, in the order of acceptance where the receiver accepts them.
+ *
+ * One process at a time sends: the holder of the lease in the store. What it has sent is settled in the store afterwards, so that an end
+ * at any moment causes repetitions and no loss. While the receiver does not answer, no record is read and one event at a time is tried.
+ *
+ * @module
+ */
+
+import type { Outbox, OutboxEntry, OutboxProgress } from "../../store/outbox.ts";
+import type { Measure } from "../framework/types.ts";
+import type { WebhookEvent } from "./events.ts";
+
+/** How an attempt to send an event ended. */
+export type Sent =
+  | { readonly kind: "delivered" }
+  /** The receiver wants no further event (status 410). */
+  | { readonly kind: "gone" }
+  /** The receiver answered, and refuses this event. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** The receiver cannot take events now. */
+  | { readonly kind: "failed"; readonly reason: string; readonly retryAfterMillis: number | null };
+
+/** The options of a notifier. */
+export interface NotifierOptions {
+  readonly outbox: Outbox;
+  /** The name of the target in the outbox. */
+  readonly target: string;
+  /** Identifies this process. */
+  readonly holder: string;
+  readonly eventsOf: (entry: OutboxEntry) => Promise<readonly WebhookEvent[]>;
+  /** Never rejects. */
+  readonly send: (event: WebhookEvent, signal: AbortSignal) => Promise<Sent>;
+  readonly log: (level: "info" | "warn", message: string, fields?: Readonly<Record<string, unknown>>) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Resolves after some milliseconds, or when the signal aborts. */
+  readonly delay: (millis: number, signal: AbortSignal) => Promise<void>;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
+}
+
+/** A running notifier. */
+export interface Notifier {
+  /** Says that records may have been accepted. */
+  readonly wake: () => void;
+  readonly measures: () => readonly Measure[];
+  /** Ends what is being sent, settles what was sent, and ends the lease. */
+  readonly close: () => Promise<void>;
+}
+
+/** How long an event is kept, in milliseconds. */
+export const KEPT_MILLIS = 7 * 24 * 3_600_000;
+/** Events that were read and are not settled. */
+export const OPEN_MAXIMUM = 1_024;
+/** Requests in flight. */
+export const CONCURRENCY = 8;
+/** Records of one read. */
+const READ = 64;
+const LEASE_MILLIS = 10_000;
+const RENEW_MILLIS = 3_000;
+/** Milliseconds between two looks into the store, for records of other processes. */
+const LOOK_MILLIS = 1_000;
+/** Places that are settled in one transaction at the latest; fewer ones wait for {@link LOOK_MILLIS}. */
+const SETTLE_AT = 256;
+/** Milliseconds between two registrations. */
+const REGISTER_MILLIS = 3_600_000;
+const REPORT_MILLIS = 60_000;
+const FIRST_PAUSE_MILLIS = 500;
+/** The longest pause, also where a receiver asks for a longer one. */
+export const PAUSE_MAXIMUM_MILLIS = 300_000;
+
+/** A record that was read, with the events that are still to be sent. */
+interface OpenEntry {
+  readonly place: number;
+  readonly events: Set<OpenEvent>;
+}
+
+interface OpenEvent {
+  readonly event: WebhookEvent;
+  readonly entry: OpenEntry;
+  attempts: number;
+  dueAt: number;
+  isInFlight: boolean;
+}
+
+interface State {
+  readonly options: NotifierOptions;
+  readonly entries: Map<number, OpenEntry>;
+  readonly done: Set<number>;
+  readonly events: Set<OpenEvent>;
+  readonly flights: Set<Promise<void>>;
+  readonly stopping: AbortController;
+  after: number | null;
+  leasedAt: number;
+  isHolder: boolean;
+  registeredAt: number;
+  settledAt: number;
+  /** Failures of the receiver since it last accepted an event. */
+  failures: number;
+  pausedUntil: number;
+  isGone: boolean;
+  mayHaveMore: boolean;
+  reportedAt: number;
+  counts: { sent: number; failed: number; dropped: number };
+  nudge: AbortController;
+}
+
+/** Starts to send. */
+export function startNotifier(options: NotifierOptions): Notifier {
+  const state: State = {
+    options,
+    entries: new Map(),
+    done: new Set(),
+    events: new Set(),
+    flights: new Set(),
+    stopping: new AbortController(),
+    after: null,
+    leasedAt: -Infinity,
+    isHolder: false,
+    registeredAt: -Infinity,
+    settledAt: -Infinity,
+    failures: 0,
+    pausedUntil: 0,
+    isGone: false,
+    mayHaveMore: true,
+    reportedAt: -Infinity,
+    counts: { sent: 0, failed: 0, dropped: 0 },
+    nudge: new AbortController(),
+  };
+  const running = run(state);
+  return {
+    wake: () => {
+      if (state.mayHaveMore) return;
+      state.mayHaveMore = true;
+      // While the receiver does not answer, a new record changes nothing.
+      if (state.failures === 0) state.nudge.abort();
+    },
+    measures: () => measuresOf(state),
+    close: async () => {
+      state.stopping.abort();
+      state.nudge.abort();
+      await running;
+    },
+  };
+}
+
+async function run(state: State): Promise<void> {
+  const { options, stopping } = state;
+  while (!stopping.signal.aborted) {
+    state.nudge = new AbortController();
+    let wait = LOOK_MILLIS;
+    try {
+      wait = await step(state);
+    } catch (error) {
+      report(state, "Cannot read the outbox", error instanceof Error ? error.message : String(error));
+    }
+    if (!stopping.signal.aborted) await options.delay(wait, state.nudge.signal);
+  }
+  await Promise.all(state.flights);
+  if (!state.isHolder) return;
+  // A failure of the store only causes repetitions.
+  await settle(state).catch(() => {});
+  await options.outbox.release(options.target, options.holder).catch(() => {});
+}
+
+/** One look at what is to do; returns the milliseconds until the next one. */
+async function step(state: State): Promise<number> {
+  const { options } = state;
+  const { outbox, target } = options;
+  if (options.now() - state.registeredAt >= REGISTER_MILLIS) {
+    await outbox.register(target);
+    state.registeredAt = options.now();
+  }
+  if (state.isGone) return LOOK_MILLIS;
+  if (!await hasWork(state) || !await holdLease(state)) return LOOK_MILLIS;
+  await fill(state);
+  dropOld(state);
+  sendDue(state);
+  const isDue = options.now() - state.settledAt >= LOOK_MILLIS || state.done.size >= SETTLE_AT;
+  if (state.done.size > 0 && isDue) await settle(state);
+  return pauseOf(state);
+}
+
+/** Whether anything waits to be sent or settled. Without the lease, only the store knows. */
+async function hasWork(state: State): Promise<boolean> {
+  if (state.entries.size > 0 || state.done.size > 0) return true;
+  const { outbox, target } = state.options;
+  const found = await outbox.pending(target, progressOf(state), 1);
+  state.mayHaveMore = found.length > 0;
+  return found.length > 0;
+}
+
+async function holdLease(state: State): Promise<boolean> {
+  const { outbox, target, holder, now } = state.options;
+  if (state.isHolder && now() - state.leasedAt < RENEW_MILLIS) return true;
+  const asked = now();
+  const isHeld = await outbox.lease(target, holder, LEASE_MILLIS);
+  // A new holder begins where the store says: another process may have sent meanwhile.
+  if (!isHeld || !state.isHolder || asked - state.leasedAt >= LEASE_MILLIS) forget(state);
+  state.isHolder = isHeld;
+  state.leasedAt = asked;
+  return isHeld;
+}
+
+/** Forgets what was read. Events in flight end by themselves. */
+function forget(state: State): void {
+  state.entries.clear();
+  state.events.clear();
+  state.done.clear();
+  state.after = null;
+  state.mayHaveMore = true;
+}
+
+function progressOf({ after, entries, done }: State): OutboxProgress {
+  // Settled places stay open until the store has them.
+  return { after, open: [...entries.keys(), ...done] };
+}
+
+/** Reads records while few of the events that were read are new. */
+async function fill(state: State): Promise<void> {
+  const { options, entries, events } = state;
+  const { outbox, target, now } = options;
+  if (now() < state.pausedUntil) return;
+  const fresh = [...events].filter(({ attempts }) => attempts === 0).length;
+  if (fresh >= READ || entries.size >= OPEN_MAXIMUM) return;
+  const found = await outbox.pending(target, progressOf(state), READ);
+  state.mayHaveMore = found.length === READ;
+  for (const entry of found) {
+    const open: OpenEntry = { place: entry.place, events: new Set() };
+    for (const event of await options.eventsOf(entry)) {
+      const one: OpenEvent = { event, entry: open, attempts: 0, dueAt: 0, isInFlight: false };
+      open.events.add(one);
+      events.add(one);
+    }
+    entries.set(entry.place, open);
+    state.after = Math.max(state.after ?? 0, entry.place);
+    if (open.events.size === 0) finish(state, open);
+  }
+}
+
+function finish({ entries, done }: State, entry: OpenEntry): void {
+  if (entries.delete(entry.place)) done.add(entry.place);
+}
+
+function close(state: State, one: OpenEvent): void {
+  state.events.delete(one);
+  one.entry.events.delete(one);
+  if (one.entry.events.size === 0) finish(state, one.entry);
+}
+
+/** Gives up events that were kept for too long. */
+function dropOld(state: State): void {
+  const { now } = state.options;
+  let dropped = 0;
+  for (const one of state.events) {
+    if (one.isInFlight || now() - one.event.instant < KEPT_MILLIS) continue;
+    close(state, one);
+    dropped += 1;
+  }
+  if (dropped === 0) return;
+  state.counts.dropped += dropped;
+  state.options.log("warn", "Events were not delivered within 7 days and are dropped", { count: dropped });
+}
+
+/** Starts to send events that are due: several at a time to a receiver that answers, else one. */
+function sendDue(state: State): void {
+  const { now } = state.options;
+  if (now() < state.pausedUntil) return;
+  const most = state.failures === 0 ? CONCURRENCY : 1;
+  for (const one of state.events) {
+    if (state.flights.size >= most) return;
+    if (one.isInFlight || one.dueAt > now()) continue;
+    one.isInFlight = true;
+    const flight: Promise<void> = sendOne(state, one).finally(() => {
+      state.flights.delete(flight);
+      state.nudge.abort();
+    });
+    state.flights.add(flight);
+  }
+}
+
+async function sendOne(state: State, one: OpenEvent): Promise<void> {
+  const sent = await state.options.send(one.event, state.stopping.signal);
+  one.isInFlight = false;
+  // The lease was lost meanwhile, or the process ends: the event is sent again.
+  if (!state.events.has(one) || sent.kind !== "delivered" && state.stopping.signal.aborted) return;
+  if (sent.kind === "delivered") return delivered(state, one);
+  one.attempts += 1;
+  state.counts.failed += 1;
+  one.dueAt = state.options.now() + backOff(state, one.attempts);
+  if (sent.kind === "gone") {
+    state.isGone = true;
+    return state.options.log("warn", "The receiver of events answered 410: nothing is sent until the next start");
+  }
+  report(state, "Cannot send an event", sent.reason, one.event.type);
+  if (sent.kind === "refused") return;
+  state.failures += 1;
+  const asked = Math.min(sent.retryAfterMillis ?? 0, PAUSE_MAXIMUM_MILLIS);
+  state.pausedUntil = state.options.now() + Math.max(asked, backOff(state, state.failures));
+}
+
+function delivered(state: State, one: OpenEvent): void {
+  state.counts.sent += 1;
+  close(state, one);
+  if (state.failures === 0) return;
+  state.failures = 0;
+  state.pausedUntil = 0;
+  for (const other of state.events) other.dueAt = 0;
+}
+
+/** The pause after a number of failures: doubled by each, and up to half of it left out by chance. */
+function backOff({ options }: State, failures: number): number {
+  const pause = Math.min(PAUSE_MAXIMUM_MILLIS, FIRST_PAUSE_MILLIS * 2 ** Math.min(failures - 1, 20));
+  return pause * (0.5 + options.random() / 2);
+}
+
+async function settle(state: State): Promise<void> {
+  const { outbox, target, holder } = state.options;
+  const done = [...state.done];
+  const progress = { after: state.after, open: [...state.entries.keys()] };
+  if (!await outbox.settle(target, holder, done, progress)) {
+    state.isHolder = false;
+    return forget(state);
+  }
+  for (const place of done) state.done.delete(place);
+  state.settledAt = state.options.now();
+}
+
+/** Milliseconds until something is due. */
+function pauseOf(state: State): number {
+  const now = state.options.now();
+  if (state.mayHaveMore && state.failures === 0 && state.flights.size === 0 && state.entries.size === 0) return 0;
+  const due = [...state.events].filter(({ isInFlight }) => !isInFlight).map(({ dueAt }) => dueAt);
+  const next = Math.max(state.pausedUntil, Math.min(...due, now + LOOK_MILLIS));
+  // With requests in flight, one of them wakes the loop, and the lease is renewed in between.
+  const isFull = state.flights.size >= (state.failures === 0 ? CONCURRENCY : 1);
+  return isFull ? LOOK_MILLIS : Math.min(Math.max(next - now, 1), LOOK_MILLIS);
+}
+
+function report(state: State, message: string, reason: string, event?: string): void {
+  const now = state.options.now();
+  if (now - state.reportedAt < REPORT_MILLIS) return;
+  state.reportedAt = now;
+  state.options.log("warn", message, { reason, failed: state.counts.failed, ...event === undefined ? {} : { event } });
+}
+
+function measuresOf({ counts, events, options }: State): readonly Measure[] {
+  const counter = { type: "counter", labels: {} } as const;
+  let oldest = Infinity;
+  for (const { event } of events) oldest = Math.min(oldest, event.instant);
+  const age = oldest === Infinity ? 0 : Math.max(0, options.now() - oldest) / 1000;
+  return [
+    { ...counter, name: "gate_notify_sent_total", help: "Events that the receiver accepted.", value: counts.sent },
+    { ...counter, name: "gate_notify_failed_total", help: "Attempts that failed.", value: counts.failed },
+    { ...counter, name: "gate_notify_dropped_total", help: "Events given up after 7 days.", value: counts.dropped },
+    {
+      name: "gate_notify_oldest_seconds",
+      type: "gauge",
+      help: "Age of the oldest event that is not delivered; 0 without one.",
+      labels: {},
+      value: age,
+    },
+  ];
+}

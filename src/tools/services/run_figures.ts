@@ -1,0 +1,45 @@
+/**
+ * The figures of the runs in a store, for metrics. They are read at most once in {@link FRESH_MILLIS}, after the scrape that finds them
+ * old, so that no scrape waits for the store.
+ *
+ * @module
+ */
+
+import type { RunFigures as Figures } from "../../store/open_stages.ts";
+import type { RunStore } from "../../store/types.ts";
+import type { Measure } from "../framework/types.ts";
+
+/** Milliseconds for which figures are shown. */
+const FRESH_MILLIS = 15_000;
+
+/** The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none. */
+export function runFigures(
+  runs: Pick<RunStore, "figures">,
+  now: () => number = Date.now,
+): () => readonly Measure[] {
+  let figures: Figures | null = null;
+  let readAt = -Infinity;
+  return () => {
+    if (now() - readAt >= FRESH_MILLIS) {
+      readAt = now();
+      // A failure of the store shows in its calls; the figures are then those of the last read.
+      runs.figures().then((read) => figures = read, () => {});
+    }
+    return figures === null ? [] : measuresOf(figures, now());
+  };
+}
+
+function measuresOf({ active, complete, oldestOpened }: Figures, now: number): readonly Measure[] {
+  const runs = { name: "gate_runs", type: "gauge", help: "Runs in the store by status." } as const;
+  return [
+    { ...runs, labels: { status: "active" }, value: active },
+    { ...runs, labels: { status: "complete" }, value: complete },
+    {
+      name: "gate_oldest_waiting_stage_seconds",
+      type: "gauge",
+      help: "Age of the stage that is open for the longest time; 0 where no stage is open.",
+      labels: {},
+      value: oldestOpened === null ? 0 : Math.max(0, now - oldestOpened) / 1000,
+    },
+  ];
+}
