@@ -77,7 +77,7 @@ Deno.test("schemas of a file without tenants count for every tenant after it was
       using database = new DatabaseSync(`${folder}/gate.db`);
       database.exec(
         "DROP TABLE run_index; DROP TABLE run_parameters; DROP TABLE schema_tenants; DROP TABLE typed_providers; " +
-          "DROP TABLE archives; PRAGMA user_version = 1",
+          "DROP TABLE archives; DROP TABLE outbox_targets; DROP TABLE open_stages; PRAGMA user_version = 1",
       );
     };
     const rows: readonly (readonly [max_entries: number | null, registrations: string])[] = [

@@ -99,7 +99,7 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
     "a newer format",
     (path) => database(path, `${CREATE_TABLES} PRAGMA user_version = ${FORMAT_VERSION + 1}`),
     "version_unsupported",
-    /format version 6 is newer than 5/,
+    /format version 7 is newer than 6/,
   ],
   [
     "an older format",
