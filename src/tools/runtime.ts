@@ -93,8 +93,14 @@ async function notifierOf({ receiver, log }: RuntimeOptions, services: Services)
   return await openNotifier(receiver, { ...services, log: log ?? (() => {}) });
 }
 
-/** Stores that say when records were appended. */
-function watched(stores: Stores, appended: () => void): Stores {
+/** Opens the stores. With a receiver, they say when records were appended. */
+async function openWatched(
+  { run_state_store: run, schema_registry: schemas }: GateConfig,
+  { receiver, storeNotice }: RuntimeOptions,
+  appended: () => void,
+): Promise<Stores> {
+  const stores = await openStores({ run, schemas }, sha256, storeNotice);
+  if (receiver === undefined) return stores;
   const append: Stores["runs"]["append"] = async (records) => {
     const result = await stores.runs.append(records);
     if (result.outcome === "accepted") appended();
@@ -128,10 +134,8 @@ function givenParts(
  * @throws {KeyError} When the key that signs runpacks cannot be read
  */
 export async function openRuntime(config: GateConfig, options: RuntimeOptions): Promise<ToolRuntime> {
-  const { run_state_store: run, schema_registry: schemas } = config;
-  const opened = await openStores({ run, schemas }, sha256, options.storeNotice);
   let notifier: Notifier | null = null;
-  const stores = options.receiver === undefined ? opened : watched(opened, () => notifier?.wake());
+  const stores = await openWatched(config, options, () => notifier?.wake());
   const schemaSandbox = createSchemaSandbox();
   let { providers, measures } = countProviders(new Map());
   let publisher: Promise<OpenPublisher> | null = null;
@@ -161,13 +165,11 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     const evidenceKeys = await attempt(() => keysOf(options));
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
-      publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch(
-        (error) => {
-          // After a failure the next use tries again.
-          publisher = null;
-          throw error;
-        },
-      );
+      publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch((error) => {
+        // After a failure the next use tries again.
+        publisher = null;
+        throw error;
+      });
     const services = settle(
       await attempt(() =>
         createServices({

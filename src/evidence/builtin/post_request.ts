@@ -50,7 +50,7 @@ export interface PosterOptions {
 }
 
 /** The policy for an address that the operator names: that host alone, and addresses of this machine only where the name says so. */
-export function postingPolicy(url: string): EgressPolicy {
+function postingPolicy(url: string): EgressPolicy {
   const host = hostKey(new URL(url).hostname) ?? "";
   const isLocal = isLoopbackHost(host);
   return { allowHttp: isLocal, allowPrivateNetworks: isLocal, allowedHosts: new Set([host]) };

@@ -160,7 +160,7 @@ function moveText([runs, records, stages]: readonly string[]): string {
   SELECT namespace_id, run_id FROM accepted`;
 }
 
-/** Appends to existing and new runs, and stores artifacts. {@link moveText} is the same for a batch without both, and takes less to start. */
+/** Appends to existing and new runs, and stores artifacts. {@link moveText} is for a batch without both, and takes less to start. */
 function appendText([moved, created, records, artifacts, stages]: readonly string[]): string {
   return `WITH
   m AS (SELECT * FROM ${moved}),

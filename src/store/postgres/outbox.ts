@@ -1,5 +1,5 @@
 /**
- * The outbox in PostgreSQL. Transactions of several servers commit in another order than they begin, so no number tells what was read.
+ * The outbox in PostgreSQL. Transactions of several servers commit in another order than they begin, so no number says what was read.
  * The statement that appends a record also writes a row for each target; the row is removed once the record was announced.
  *
  * A target that no server has registered for seven days gets no rows, so that an outbox without readers stays small.

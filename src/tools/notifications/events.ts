@@ -11,11 +11,8 @@ import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import type { OutboxEntry } from "../../store/outbox.ts";
 import { member } from "../../store/record_check.ts";
 
-/** The types of events. The events of one record are sent, and counted, in this order. */
-export const EVENT_TYPES = ["stage.opened", "stage.held", "stage.completed", "stage.waiting", "run.completed"] as const;
-
 /** A type of event. */
-export type EventType = typeof EVENT_TYPES[number];
+export type EventType = "stage.opened" | "stage.held" | "stage.completed" | "stage.waiting" | "run.completed";
 
 /** One event. */
 export interface WebhookEvent {
