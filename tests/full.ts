@@ -161,7 +161,7 @@ export const FULL_STEPS: readonly Step[] = [
     name: "runpacks in a browser",
     kind: "tests",
     options: [],
-    paths: ["tests/full/browser_verifier_test.ts"],
+    paths: ["tests/full/browser_verifier_test.ts", "tests/full/accessible_pages_test.ts"],
     minutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },

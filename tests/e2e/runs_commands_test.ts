@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import type { ScenarioLaw } from "../../src/law/types.ts";
+import type { RunRecord } from "../../src/run/types.ts";
+import { drawLaw } from "../../src/runpack/picture/draw_law.ts";
+import { pictureOfRecords } from "../../src/runpack/picture/run_picture.ts";
 import { openSqliteRunStore } from "../../src/store/sqlite/open.ts";
 import { appendTo, LAW, runKey, sha256, STORAGE } from "../simulation/store_fixture.ts";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { startServer } from "./client.ts";
 import { listening } from "./http_fixture.ts";
-import { startRun, withStore } from "./store_calls.ts";
+import { startRun, TWO_STAGES, withStore } from "./store_calls.ts";
 
 const REQUESTS = ["1".repeat(32), "2".repeat(32), "3".repeat(32)] as const;
 
@@ -55,6 +59,24 @@ Deno.test("gate runs lists the runs of the store, newest first, and filters them
     }
     const cut = await gate(folder, "runs", "--limit", "2");
     assert.equal(cut.stderr, "Only the newest 2 runs: --limit lists more\n");
+  }));
+
+Deno.test("gate status --svg draws the run as its records show it, to a file that must not exist", () =>
+  withRuns(async (folder, [complete = "", failed = "", begun = ""]) => {
+    const law = TWO_STAGES as unknown as ScenarioLaw;
+    for (const [run, code] of [[complete, 0], [failed, 3], [begun, 4]] as const) {
+      const file = `${folder}/${run}.svg`;
+      const drawn = await gate(folder, "status", run, "--svg", file);
+      assert.deepEqual([drawn.code, drawn.stderr], [code, ""]);
+      const history = JSON.parse((await gate(folder, "history", run, "--json")).stdout) as {
+        readonly result: { readonly records: readonly { readonly record: RunRecord }[] };
+      };
+      const picture = pictureOfRecords(law, history.result.records.map(({ record }) => record));
+      assert.equal(await Deno.readTextFile(file), `${drawLaw(law, picture, { as: "file" }).markup}\n`);
+      const again = await gate(folder, "status", run, "--svg", file);
+      assert.match(again.stderr, /Cannot write ".*\.svg": it exists already/);
+      assert.equal(again.code, 2);
+    }
   }));
 
 Deno.test("gate status and gate history take the first digits of a run id", () =>

@@ -65,14 +65,14 @@ export const MARKS: Readonly<Record<Mark, MarkLook>> = {
   open: { word: "open", meaning: "opened, not decided", tone: "active", character: "◐", shape: HALF },
   ready: {
     word: "ready to be opened",
-    meaning: "nothing has to come before",
+    meaning: "not opened yet",
     tone: "active",
     character: "○",
     shape: START,
   },
   blocked: {
     word: "blocked",
-    meaning: "stages before it are not complete",
+    meaning: "waits for other stages",
     tone: "plain",
     character: "·",
     shape: LOCK,

@@ -7,7 +7,7 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { CLAIMS } from "./claims.ts";
 import type { RunResult } from "./run_result.ts";
-import type { VerificationReport } from "./types.ts";
+import type { UnavailableReason, VerificationReport } from "./types.ts";
 import type { Examination } from "./verify.ts";
 
 /** Stages or parameters that the line names. */
@@ -30,6 +30,14 @@ export function derivationOf({ claims, profile }: VerificationReport): Derivatio
   if (profile !== "full_replay_v1") return "not_replayed";
   const isDerived = claims.every(({ claim, status }) => status.status === "satisfied" || !DERIVED.has(claim));
   return isDerived ? "derived" : "unavailable";
+}
+
+/** Why decisions were not all derived again: the reasons of the claims that would show it, each once. */
+export function gapsOf({ claims }: VerificationReport): readonly UnavailableReason[] {
+  const reasons = claims.flatMap(({ claim, status }) =>
+    DERIVED.has(claim) && status.status === "unavailable" ? [status.reason] : []
+  );
+  return [...new Set(reasons)];
 }
 
 /** What a run came to, under which law, with which parameters. */

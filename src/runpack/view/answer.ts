@@ -11,11 +11,11 @@ import { markIcon } from "../picture/draw_law.ts";
 import type { RunPicture, StagePicture } from "../picture/run_picture.ts";
 import { markedWords } from "../picture/stage_list.ts";
 import type { AdmissionReason } from "../verify/admission.ts";
-import { type Derivation, derivationOf } from "../verify/result_line.ts";
+import { type Derivation, derivationOf, gapsOf } from "../verify/result_line.ts";
 import type { VerificationReport } from "../verify/types.ts";
 import type { Examination } from "../verify/verify.ts";
 import { countOf } from "./claims.ts";
-import { all, type Content, element, type Markup } from "./markup.ts";
+import { type Content, element, type Markup } from "./markup.ts";
 import { counted, undecidableText } from "./words.ts";
 
 /** Stages that the answer names, and conditions of each of them. */
@@ -131,8 +131,7 @@ function renderVerified(report: VerificationReport, derivation: Derivation): Mar
     return element(
       "p",
       { role: "alert" },
-      markedWords("not_met"),
-      " ",
+      markIcon("not_met"),
       element("b", {}, warning),
       ` ${counts} ${rules}`,
     );
@@ -142,5 +141,6 @@ function renderVerified(report: VerificationReport, derivation: Derivation): Mar
     : (satisfied ?? 0) > 0
     ? ["Not every decision was derived again. Nothing contradicts this runpack.", "unavailable"]
     : ["Nothing was settled.", "unavailable"];
-  return all(element("p", { role: "status" }, markIcon(mark), " ", element("b", {}, words), ` ${counts} ${rules}`));
+  const gaps = derivation === "unavailable" ? ` Because of: ${gapsOf(report).join(", ")}.` : "";
+  return element("p", { role: "status" }, markIcon(mark), element("b", {}, words), `${gaps} ${counts} ${rules}`);
 }

@@ -8,9 +8,10 @@ import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
+import { markIcon } from "../picture/draw_law.ts";
 import { pictureOfRecords, type RunPicture } from "../picture/run_picture.ts";
 import type { Admission } from "../verify/admission.ts";
-import { resultLine } from "../verify/result_line.ts";
+import { derivationOf, resultLine } from "../verify/result_line.ts";
 import type { Examination } from "../verify/verify.ts";
 import { type Answer, renderAnswer } from "./answer.ts";
 import { renderClaims } from "./claims.ts";
@@ -45,11 +46,22 @@ export function renderPack(content: PageContent): Markup {
   return all(
     renderAnswer(answerOf(content, shown)),
     "reason" in view ? element("p", { class: "note" }, gapText(view)) : "",
-    shown === null ? "" : section("stages", "Stages", renderGraph(shown.view, shown.run)),
+    shown === null ? "" : section("stages", "Stages", asRecorded(examination), renderGraph(shown.view, shown.run)),
     shown === null ? "" : section("evidence", "Evidence", renderEvidence(shown.view, shown.run)),
     part === null ? "" : section("records", "Records", renderTimeline(part, records)),
     section("claims", "Claims", renderClaims(examination)),
     named === null ? "" : section("names", "Identities", renderFacts(named)),
+  );
+}
+
+/** Says above the drawing of a pack that contradicts itself that its states are only claimed. */
+function asRecorded({ report }: Examination): Content {
+  if (derivationOf(report) !== "violated") return "";
+  return element(
+    "p",
+    { class: "banner bad" },
+    markIcon("not_met"),
+    "The runpack claims these states; they are not verified.",
   );
 }
 

@@ -49,6 +49,62 @@ Deno.test("renderDocument() shows every stage, record, decision, item and claim 
   assert.ok(page.includes("Nothing contradicts this runpack."));
 });
 
+/** Text of the answer in order, without markup. */
+async function answerOf(pack: MemoryPack): Promise<string> {
+  const [answer = ""] = /<section id="answer".*?<\/section>/s.exec(await pageOf(pack)) ?? [];
+  return answer.replaceAll(/<\/(?:p|h2|li|ul)>/g, "\n").replaceAll(/<[^>]*>/g, "").replaceAll(/\n+/g, "\n");
+}
+
+Deno.test("renderDocument() begins with the answer: complete or not, closed where and why, verified or not and how", async () => {
+  const rules = "Rules: profile full_replay_v1 by gate-verifier-2.\n";
+  const derived =
+    `Every decision was derived again. Nothing contradicts this runpack. 22 satisfied, 0 violated, 7 not settled. ${rules}`;
+  const waiting = playWaiting();
+  const rows: readonly (readonly [MemoryPack, string])[] = [
+    [
+      await packOf(RUN),
+      "Complete as recorded, not verified\nNot every decision was derived again. Nothing contradicts this runpack. " +
+      `Because of: value_not_retained. 18 satisfied, 0 violated, 11 not settled. ${rules}Complete, as recorded`,
+    ],
+    [
+      await packOf(RUN, 3),
+      `Not complete, verified\nClosed at build: held, attempt 1 was falsebuilt not met\nlog unknown, no evidence\n${derived}`,
+    ],
+    [
+      await packOf(RUN, 4),
+      `Not complete, verified\nClosed at build: open, attempt 2 was unknownlog unknown, no evidence\n${derived}`,
+    ],
+    [
+      await packOf(RUN, 7),
+      `Not complete, verified\nClosed at review: openapproved not judged\nticket not judged\n${derived}`,
+    ],
+    [await packOf(waiting, 2), `Not complete, verified\nClosed at s: waitingc waiting\n`],
+    [
+      await packOf(waiting, waiting.records.length, { withheld_conditions: ["c"] }),
+      "Not complete as recorded, not verified\nClosed at t: ready to be opened\nNot every decision was derived again. " +
+      "Nothing contradicts this runpack. Because of: value_withheld.",
+    ],
+    [
+      forge(RUN, (parts) => parts.records[5].attribution.principal = "mallory"),
+      `Not verified: do not believe this page\n2 claims violated: do not believe what this page shows. 17 satisfied, 2 violated`,
+    ],
+  ];
+  for (const [pack, text] of rows) {
+    const answer = await answerOf(pack);
+    assert.ok(answer.startsWith(text), answer);
+  }
+  const sections = [...(await pageOf(await packOf(RUN))).matchAll(/<section id="([a-z]+)"/g)].map(([, id]) => id);
+  assert.deepEqual(sections, ["answer", "stages", "evidence", "records", "claims", "names"]);
+});
+
+Deno.test("renderDocument() shows the evidence of the last attempt of a stage once, and links to it", async () => {
+  const page = await pageOf(await packOf(RUN));
+  for (const [revision, links] of [[3, 0], [4, 0], [5, 1], [8, 1]] as const) {
+    assert.equal(page.split(`href="#e${revision}"`).length - 1, links, `${revision}`);
+    assert.equal(page.split(`id="e${revision}"`).length - 1, links, `${revision}`);
+  }
+});
+
 Deno.test("renderDocument() shows statements, refusals and withdrawals in words", async () => {
   const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, "");
   const text = textOf(await pageOf(await packOf(playWaiting())));
