@@ -110,9 +110,10 @@ export const FULL_STEPS: readonly Step[] = [
   {
     name: "a second verifier of runpacks, in Python",
     kind: "tests",
-    options: [],
+    options: ["--parallel"],
     paths: [
       "tests/full/second_verifier_test.ts",
+      "tests/full/second_verifier_rewritten_test.ts",
       "tests/full/second_verifier_forms_test.ts",
       "tests/full/openssl_envelope_test.ts",
     ],

@@ -1,34 +1,23 @@
 import assert from "node:assert/strict";
-import { encodeBase64 } from "../../src/canonical/base64.ts";
 import { readJson } from "../../src/canonical/scan.ts";
 import type { Editable } from "../simulation/law_specs.ts";
 import { examineRunpack } from "../../src/runpack/verify/verify.ts";
-import { BUDGET_MEMBERS, type VerificationRequest } from "../../src/runpack/verify/types.ts";
+import { BUDGET_MEMBERS } from "../../src/runpack/verify/types.ts";
 import { PROCEDURES } from "../../src/run/types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
-import { forge, type Parts } from "../simulation/runpack_forge.ts";
-import {
-  identityOf,
-  type MemoryPack,
-  memorySource,
-  packOf,
-  PRIMITIVES,
-  verifyWhole,
-} from "../simulation/runpack_memory.ts";
-import { DECIMAL, FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
-import { KEY_1, NOW, trusting } from "../simulation/kernel_fixture.ts";
-import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.ts";
+import { forge } from "../simulation/runpack_forge.ts";
+import { identityOf, memorySource, packOf, PRIMITIVES, verifyWhole } from "../simulation/runpack_memory.ts";
+import { FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
+import { KEY_1 } from "../simulation/kernel_fixture.ts";
+import { play, twoConditionLaw } from "../simulation/runpack_played.ts";
 import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
-import { playParametersRun } from "../simulation/pack_vectors/parameters_run.ts";
-import { playWaiting, policyRuns } from "../simulation/runpack_waiting.ts";
+import { policyRuns } from "../simulation/runpack_waiting.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
-import { unlistedReasons } from "../simulation/runpack_violations.ts";
 import {
-  answerLines,
   answerText,
   bindArtifacts,
   deployRun,
@@ -36,93 +25,8 @@ import {
   mutated,
   readGolden,
   restructured,
-  rewritten,
-  rewrittenParameters,
 } from "./second_verifier_packs.ts";
-
-const SCRIPT = new URL("../second_verifier/verify.py", import.meta.url).pathname;
-
-/** Rewrites of each run. */
-const REWRITES = Number(Deno.env.get("GATE_SECOND_VERIFIER_REWRITES") ?? 250);
-const SEED = Number(Deno.env.get("GATE_SECOND_VERIFIER_SEED") ?? 1);
-
-/** A second verifier that answers one pack after the other. */
-class SecondVerifier implements AsyncDisposable {
-  readonly #child = new Deno.Command("python3", { args: [SCRIPT, "--stream"], stdin: "piped", stdout: "piped" })
-    .spawn();
-  readonly #writer = this.#child.stdin.getWriter();
-  readonly #reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  #pending = "";
-
-  async ask(pack: MemoryPack, request: Partial<VerificationRequest>): Promise<string> {
-    const { signatures = [], trusted_keys = null, ...rest } = request;
-    const line = JSON.stringify({
-      manifest: encodeBase64(pack.manifest),
-      objects: Object.fromEntries([...pack.objects].map(([identity, bytes]) => [identity, encodeBase64(bytes)])),
-      signatures: signatures.map(encodeBase64),
-      trusted_keys: trusted_keys?.map(encodeBase64) ?? null,
-      ...rest,
-    });
-    await this.#writer.write(new TextEncoder().encode(`${line}\n`));
-    while (!this.#pending.includes("\n")) {
-      const { value, done } = await this.#reader.read();
-      if (done) throw new Error("The second verifier ended");
-      this.#pending += value;
-    }
-    const end = this.#pending.indexOf("\n");
-    const answer = this.#pending.slice(0, end);
-    this.#pending = this.#pending.slice(end + 1);
-    return answer;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#writer.close();
-    await this.#reader.cancel();
-    await this.#child.status;
-  }
-}
-
-async function compare(
-  second: SecondVerifier,
-  pack: MemoryPack,
-  changes: Partial<VerificationRequest>,
-  what: string,
-): Promise<void> {
-  const request = {
-    runpack_identity: null,
-    profile: "full_replay_v1",
-    budget: null,
-    trusted_keys: null,
-    ...changes,
-  } as const;
-  const examination = await examineRunpack(memorySource(pack), request, PRIMITIVES);
-  assert.deepEqual(unlistedReasons(examination.report), [], what);
-  assert.deepEqual(answerLines(await second.ask(pack, request)), answerLines(answerText(examination)), what);
-}
-
-/** An attempt of which a value will be absent: bare and bound signatures, and values that are equal by number. */
-const ABSENT: Given = {
-  caller: [{ value: "1.5", key: KEY_1, observed_at: NOW }],
-  acquired: {
-    "scan-1": { value: 1.5, key: KEY_1, bare: true },
-    "scan-2": { value: "1.50", key: KEY_1, observed_at: NOW },
-    "env-1": { value: 1.5, hash: "right" },
-    "ledger-1": { value: { error: "jsonpath_not_found" } },
-  },
-  branch: "main",
-};
-const TRUSTING = {
-  trust: {
-    min_lane: "verified",
-    default_policy: "audit",
-    providers: [{ provider_id: "scanner", policy: trusting(KEY_1) }],
-  },
-} as const;
-
-const chooserOf = (seed: number): (below: number) => number => {
-  const random = randomOf(seed);
-  return (below) => Math.floor(random() * below);
-};
+import { chooserOf, compare, SecondVerifier, SEED } from "./second_verifier_process.ts";
 
 /** Runs a program of the second verifier on what it finds in tests/vectors. */
 async function runScript(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
@@ -290,52 +194,5 @@ Deno.test("two verifiers agree on 300 packs whose manifest, artifact list or nod
       if (changed === null) continue;
       await compare(second, changed, { profile }, `pack ${index}, seed ${SEED}, round ${round}`);
     }
-  }
-});
-
-Deno.test(`two verifiers agree on ${7 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
-  await using second = new SecondVerifier();
-  const trusted_keys = [await goldenKey()];
-  const deploy = await deployRun();
-  // The vectors only name contracts and a schema. With those of the test the signatures are over another head; without, they verify.
-  const asRecorded = (parts: Parts): void => void parts.artifacts.splice(0, parts.artifacts.length - 1);
-  const absent = play(twoConditionLaw({ independence: "distinct_provider" }, DECIMAL), TRUSTING, [ABSENT]);
-  const withheld = (parts: Parts): void => void parts.withheld.push("branch");
-  const runs = [
-    [playGoldenRun(), () => {}],
-    [deploy, bindArtifacts],
-    [deploy, asRecorded],
-    [absent, withheld],
-    [playParametersRun(), () => {}],
-    [playClockRun(), () => {}],
-    [playWaiting(), () => {}],
-  ] as const;
-  for (const [index, [run, prepare]] of runs.entries()) {
-    const choose = chooserOf(SEED + index);
-    for (let round = 0; round < REWRITES; round++) {
-      const pack = rewritten(run, choose, prepare);
-      if (pack === null) continue;
-      await compare(
-        second,
-        pack,
-        round % 3 === 0
-          ? { trusted_keys }
-          : round % 3 === 1
-          ? {}
-          : { budget: { canonical_work_bytes: choose(200_000), records: 1 + choose(30) } },
-        `run ${index}, seed ${SEED}, round ${round}`,
-      );
-    }
-  }
-});
-
-Deno.test(`two verifiers agree on ${REWRITES} packs whose parameters, or what they touch, were rewritten`, async () => {
-  await using second = new SecondVerifier();
-  const run = playParametersRun();
-  const choose = chooserOf(SEED + 70);
-  for (let round = 0; round < REWRITES; round++) {
-    const pack = rewrittenParameters(run, choose);
-    if (pack === null) continue;
-    await compare(second, pack, {}, `parameters, seed ${SEED}, round ${round}`);
   }
 });
