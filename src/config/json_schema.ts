@@ -6,7 +6,8 @@
 
 import { publish } from "./published_schema.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "./sections/builtin.ts";
+import { BUILTIN_PROVIDER_NAMES } from "./builtin_names.ts";
+import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS } from "./sections/builtin.ts";
 import { rulesSchema } from "./rules.ts";
 import { publishedSettings } from "./schema.ts";
 import { typedConfigSchema } from "./sections/providers.ts";

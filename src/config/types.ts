@@ -15,7 +15,8 @@ import type { ProviderConfig } from "./sections/providers.ts";
 import type { ServerConfig } from "./sections/server.ts";
 import type { RunpackStorageConfig, RunStateStoreConfig, SchemaRegistryConfig } from "./sections/stores.ts";
 
-export type { BuiltinProviderConfig, BuiltinProviderName } from "./sections/builtin.ts";
+export type { BuiltinProviderName } from "./builtin_names.ts";
+export type { BuiltinProviderConfig } from "./sections/builtin.ts";
 export type { EvidenceConfig, ProviderDiscoveryConfig, TrustPolicy } from "./sections/evidence.ts";
 export type { FeedbackLevel } from "./feedback_levels.ts";
 export type { DocsConfig } from "./sections/general.ts";

@@ -12,6 +12,7 @@ export const KERNEL_LAYERS = ["canonical", "law", "run", "runpack"] as const;
  * Every layer, with the layers that it may import besides itself. No layer reaches itself through these lists. `main` is
  * the file `main.ts`. `runpack/host` is the part of `src/runpack` that uses the runtime. `runpack/browser` is the page
  * that verifies packs in a browser, with the program that builds it. `console` is the page of `gate serve --console`.
+ * `scenario` reads scenario files. `playground` has the scripts of the documentation site.
  */
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
@@ -25,7 +26,9 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   store: [...KERNEL_LAYERS, "config"],
   "runpack/host": [...KERNEL_LAYERS, "config", "store"],
   "runpack/browser": [...KERNEL_LAYERS, "evidence"],
+  scenario: ["canonical", "config", "law", "run", "evidence"],
   tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host"],
+  playground: [...KERNEL_LAYERS, "docs", "runpack/browser", "scenario", "tools"],
   server: ["canonical", "config", "access", "docs", "tools"],
   console: [...KERNEL_LAYERS, "evidence", "runpack/browser", "tools", "server"],
   cli: [
@@ -36,6 +39,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "evidence",
     "store",
     "runpack/host",
+    "scenario",
     "tools",
     "server",
     "console",
@@ -65,6 +69,8 @@ export const PUBLIC_FILES: readonly {
     files: ["src/tools/law_words/describe_law.ts"],
   },
   { from: "console", to: "server", files: ["src/server/http/console_pages.ts"] },
+  { from: "playground", to: "docs", files: ["src/docs/search_index.ts"] },
+  { from: "playground", to: "tools", files: ["src/tools/law_words/describe_law.ts"] },
   { from: "main", to: "cli", files: ["src/cli/main.ts"] },
 ];
 
@@ -94,9 +100,9 @@ export const PACKAGES: readonly {
   { name: "json-p3", layers: ["evidence"] },
   { name: "postgres", layers: ["store"] },
   { name: "protobufjs", layers: ["evidence"] },
-  { name: "smol-toml", layers: ["config", "cli"] },
-  { name: "toml-eslint-parser", layers: ["cli"] },
-  { name: "yaml", layers: ["evidence", "cli"] },
+  { name: "smol-toml", layers: ["config", "scenario"] },
+  { name: "toml-eslint-parser", layers: ["scenario"] },
+  { name: "yaml", layers: ["evidence", "scenario"] },
 ];
 
 /** Packages and built-in modules for tests and measurements. The program never loads them. */

@@ -14,8 +14,8 @@ const READERS = "src/canonical/";
 /** The modules that may use the runtime's parser: how often, and why names cannot be confused there. */
 export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
   { path: "src/server/protocol/request_id_recovery.ts", uses: 1, reason: "whether a text that was refused is JSON" },
-  { path: "src/cli/scenario/source_position.ts", uses: 1, reason: "a lone string" },
-  { path: "src/cli/scenario/source_json.ts", uses: 1, reason: "a lone string" },
+  { path: "src/scenario/source_position.ts", uses: 1, reason: "a lone string" },
+  { path: "src/scenario/source_json.ts", uses: 1, reason: "a lone string" },
 ];
 
 /** Any use of `JSON` other than writing, and the method of a response or blob that parses its body. */

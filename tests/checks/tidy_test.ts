@@ -126,15 +126,15 @@ const ROWS: readonly Row[] = [
   [checkNativeJson, "a text", "src/tools/a.ts", "const a = JSON.stringify(b);", "passes"],
   [checkNativeJson, "a comment", "src/tools/a.ts", "// JSON.parse(a)\nconst JSONRPC = a.JSON;", "passes"],
   [checkNativeJson, "a test", "src/tools/a_test.ts", "const a = JSON.parse(b);", "passes"],
-  [checkNativeJson, "as listed", "src/cli/scenario/source_position.ts", "JSON.parse(a);", "passes"],
+  [checkNativeJson, "as listed", "src/scenario/source_position.ts", "JSON.parse(a);", "passes"],
   [
     checkNativeJson,
     "one more than listed",
-    "src/cli/scenario/source_position.ts",
+    "src/scenario/source_position.ts",
     "JSON.parse(a); JSON.parse(b);",
     "refused",
   ],
-  [checkNativeJson, "one less than listed", "src/cli/scenario/source_position.ts", "readJson(a);", "refused"],
+  [checkNativeJson, "one less than listed", "src/scenario/source_position.ts", "readJson(a);", "refused"],
 ];
 
 for (const [check, what, path, text, outcome] of ROWS) {

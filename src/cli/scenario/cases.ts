@@ -16,33 +16,24 @@ import { fitProviderResult } from "../../law/value/typed_value.ts";
 import { usesEvaluationTime } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { checkParameters } from "../../run/parameters.ts";
+import { ATTEMPT_OUTCOMES, type AttemptOutcome, type StageAttempt } from "../../scenario/trial.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
 
 /** Maximum cases of a file. */
 export const CASES_MAXIMUM = 4096;
 
-/** The possible outcomes of a stage. */
-export const STAGE_EXPECTATIONS = ["true", "false", "unknown", "blocked", "denied", "rejected"] as const;
+/** The outcomes that a case may expect of a stage. */
+export const STAGE_EXPECTATIONS = ATTEMPT_OUTCOMES;
 /** One of {@link STAGE_EXPECTATIONS}. */
-export type StageExpectation = typeof STAGE_EXPECTATIONS[number];
+export type StageExpectation = AttemptOutcome;
 /** The outcomes with evaluated conditions. */
 const EVALUATED: readonly StageExpectation[] = ["true", "false", "unknown"];
 /** The possible statuses of a run. */
 export const RUN_EXPECTATIONS = ["complete", "active"] as const;
 
-/** An attempt at a stage. */
-export interface StageCase {
-  readonly stage_id: string;
-  /** Values from the caller, by condition. */
-  readonly sent: readonly { readonly condition_id: string; readonly value: JsonValue }[];
-  /** Values by binding; null if the binding finds nothing. */
-  readonly acquired: readonly { readonly binding_id: string; readonly value: JsonValue }[];
-  readonly signed: readonly string[];
-  /** Statements that wait for the stage: the last one of each key, by condition. */
-  readonly submitted: readonly { readonly condition_id: string; readonly key_id: string; readonly value: JsonValue }[];
-  /** Unix milliseconds; null if no condition of the stage depends on the evaluation time. */
-  readonly evaluated_at: number | null;
+/** An attempt at a stage, with its expected outcome. */
+export interface StageCase extends StageAttempt {
   readonly expect: StageExpectation;
   readonly conditions: ReadonlyMap<string, Kleene>;
 }

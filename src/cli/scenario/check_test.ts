@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
-import { stepsOfPath } from "./source_position.ts";
+import { stepsOfPath } from "../../scenario/source_position.ts";
 import { readSource, type Source } from "./source.ts";
 import { explainLaw } from "../../tools/law_words/explain_law.ts";
 import { mermaidGraph, terminalGraph } from "./graph.ts";

@@ -29,7 +29,7 @@ import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
-import { type Position, type Steps, stepsOfPath } from "./source_position.ts";
+import { type Position, type Steps, stepsOfPath } from "../../scenario/source_position.ts";
 import { readSpec, type Source, type SourceResult } from "./source.ts";
 
 /** An error or a warning of a scenario file. */

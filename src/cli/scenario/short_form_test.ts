@@ -5,7 +5,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { runScenarioBuild } from "./build.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { scenarioSchema } from "./schema.ts";
-import { expandShortForm } from "./short_form.ts";
+import { expandShortForm } from "../../scenario/short_form.ts";
 
 const SHORT = `spec_version: dag-v3
 scenario_id: short

@@ -9,8 +9,14 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
-import { expandShortForm } from "./short_form.ts";
-import { type Locator, type ReadSource, type SourceFault, type Steps, stepsOfPath } from "./source_position.ts";
+import { expandShortForm } from "../../scenario/short_form.ts";
+import {
+  type Locator,
+  type ReadSource,
+  type SourceFault,
+  type Steps,
+  stepsOfPath,
+} from "../../scenario/source_position.ts";
 
 /** A parsed document with its file. */
 export interface Source {
@@ -103,12 +109,12 @@ async function readBytes(file: string): Promise<Uint8Array> {
 async function readFormat(extension: string, bytes: Uint8Array, file: string): Promise<ReadSource> {
   switch (extension) {
     case ".json":
-      return (await import("./source_json.ts")).readJsonSource(bytes);
+      return (await import("../../scenario/source_json.ts")).readJsonSource(bytes);
     case ".yaml":
     case ".yml":
-      return (await import("./source_yaml.ts")).readYamlSource(bytes);
+      return (await import("../../scenario/source_yaml.ts")).readYamlSource(bytes);
     case ".toml":
-      return (await import("./source_toml.ts")).readTomlSource(bytes);
+      return (await import("../../scenario/source_toml.ts")).readTomlSource(bytes);
     default: {
       const hint = `expected a name that ends in one of ${SOURCE_EXTENSIONS.join(", ")}`;
       throw new CliError("usage", `Unknown format of "${basename(file)}"`, hint);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CliError } from "../terminal/cli_error.ts";
-import type { Position, ReadSource, Steps } from "./source_position.ts";
+import type { Position, ReadSource, Steps } from "../../scenario/source_position.ts";
 import { readSource, readSpec, SOURCE_BYTES_MAXIMUM } from "./source.ts";
-import { readJsonSource } from "./source_json.ts";
-import { readTomlSource } from "./source_toml.ts";
-import { readYamlSource } from "./source_yaml.ts";
+import { readJsonSource } from "../../scenario/source_json.ts";
+import { readTomlSource } from "../../scenario/source_toml.ts";
+import { readYamlSource } from "../../scenario/source_yaml.ts";
 
 type Read = (bytes: Uint8Array) => ReadSource;
 

@@ -6,6 +6,7 @@
 
 import * as z from "../schema_builder.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import type { BuiltinProviderName } from "../builtin_names.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { hostKey } from "../host_name.ts";
 import { integer, name, path, stringMap, strings } from "../primitives.ts";
@@ -109,23 +110,12 @@ export const BUILTIN_CONFIG_SCHEMAS = {
   json: jsonConfig,
   http: httpConfig,
   rest: restConfig,
-} as const satisfies Readonly<Record<string, z.AnySchema>>;
-
-/** The names of built-in providers. */
-export type BuiltinProviderName = keyof typeof BUILTIN_CONFIG_SCHEMAS;
+} as const satisfies Readonly<Record<BuiltinProviderName, z.AnySchema>>;
 
 /** `config` of a built-in provider. */
 export type BuiltinProviderConfig<Name extends BuiltinProviderName> = DeepReadonly<
   z.output<typeof BUILTIN_CONFIG_SCHEMAS[Name]>
 >;
-
-/** The names that are reserved for built-in providers. */
-export const BUILTIN_PROVIDER_NAMES = Object.keys(BUILTIN_CONFIG_SCHEMAS) as readonly BuiltinProviderName[];
-
-/** Whether a name is that of a built-in provider. */
-export function isBuiltinProviderName(value: unknown): value is BuiltinProviderName {
-  return typeof value === "string" && Object.hasOwn(BUILTIN_CONFIG_SCHEMAS, value);
-}
 
 const HAS_BASIC = isSet(["auth", "basic_username"]);
 const HAS_BEARER = isSet(["auth", "bearer_token"]);

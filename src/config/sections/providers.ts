@@ -7,15 +7,8 @@
 
 import * as z from "../schema_builder.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import {
-  BUILTIN_CONFIG_RULES,
-  BUILTIN_CONFIG_SCHEMAS,
-  BUILTIN_PROVIDER_NAMES,
-  type BuiltinProviderConfig,
-  type BuiltinProviderName,
-  headerChecks,
-  isBuiltinProviderName,
-} from "./builtin.ts";
+import { BUILTIN_PROVIDER_NAMES, type BuiltinProviderName, isBuiltinProviderName } from "../builtin_names.ts";
+import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, type BuiltinProviderConfig, headerChecks } from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { trustPolicySchema } from "./evidence.ts";

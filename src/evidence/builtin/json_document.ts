@@ -7,7 +7,6 @@
 import type { JsonValue } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import type { ObservedError } from "../../run/types.ts";
-import { observed } from "./result.ts";
 
 /** A document, or the observed error. */
 export type Document = { readonly document: JsonValue } | { readonly error: ObservedError };
@@ -50,5 +49,5 @@ export function invalidDocument(
   const place = fault.path ?? (fault.offset === undefined ? "" : `offset ${fault.offset}`);
   const what = code === "invalid_json" ? "JSON" : "YAML";
   const message = `Cannot read ${what}: ${fault.reason}${place === "" ? "" : ` at ${place}`}`;
-  return observed(code, message, { ...origin, ...fault });
+  return { error: { code, message, details: { ...origin, ...fault } } };
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import process from "node:process";
 import { type Document, parseDocument, type ParseOptions, type SchemaOptions } from "yaml";
 
 /** Options of the parser apart from those that are the same everywhere. */
@@ -21,8 +20,9 @@ export type YamlOptions = Omit<ParseOptions & SchemaOptions, "prettyErrors" | "u
 export function parseYaml(text: string, options: YamlOptions): Document.Parsed {
   const common = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;
   const parse = (): Document.Parsed => parseDocument(text, { ...common, ...options });
-  // In the worker of a provider it is always empty.
-  if (Object.getOwnPropertyDescriptor(process, "env")?.writable === false) return parse();
+  const { process } = globalThis as { readonly process?: { env: Readonly<Record<string, string>> } };
+  // A browser has none, and in the worker of a provider it is always empty.
+  if (process === undefined || Object.getOwnPropertyDescriptor(process, "env")?.writable === false) return parse();
   const { env } = process;
   process.env = {};
   try {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { BUILTIN_CONFIG_SCHEMAS, BUILTIN_PROVIDER_NAMES } from "../../config/sections/builtin.ts";
+import { BUILTIN_PROVIDER_NAMES } from "../../config/builtin_names.ts";
+import { BUILTIN_CONFIG_SCHEMAS } from "../../config/sections/builtin.ts";
 import { publish } from "../../config/published_schema.ts";
 import { parse } from "../../config/schema_builder.ts";
 import { createSchemaSandbox } from "../sandbox/schema_sandbox.ts";

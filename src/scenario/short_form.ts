@@ -5,17 +5,17 @@
  * @module
  */
 
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { below, type JsonPath, pathAt } from "../../canonical/path.ts";
-import { utf8Length } from "../../canonical/utf8.ts";
-import { readMember, readObject } from "../../canonical/shape.ts";
-import { isBuiltinProviderName } from "../../config/sections/builtin.ts";
-import { SPEC_LIMITS } from "../../law/limits.ts";
-import { readIdentifier } from "../../law/readers.ts";
-import { type Collector, collector } from "../../law/refusals.ts";
-import { quote } from "../../law/suggest.ts";
-import type { Refusal } from "../../law/types.ts";
-import { decimalOfNumber } from "../../law/value/decimal.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { below, type JsonPath, pathAt } from "../canonical/path.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { readMember, readObject } from "../canonical/shape.ts";
+import { isBuiltinProviderName } from "../config/builtin_names.ts";
+import { SPEC_LIMITS } from "../law/limits.ts";
+import { readIdentifier } from "../law/readers.ts";
+import { type Collector, collector } from "../law/refusals.ts";
+import { quote } from "../law/suggest.ts";
+import type { Refusal } from "../law/types.ts";
+import { decimalOfNumber } from "../law/value/decimal.ts";
 import type { Steps } from "./source_position.ts";
 
 /** The long form of a spec. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonValue } from "../../canonical/json.ts";
+import type { JsonValue } from "../canonical/json.ts";
 
 /** A position in a text; lines and columns (in UTF-16 code units) count from 1. */
 export interface Position {
@@ -58,7 +58,7 @@ const STEP = /\.([A-Za-z_$][A-Za-z0-9_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { stepsOfPath } from "@/cli/scenario/source_position.ts";
+ * import { stepsOfPath } from "@/scenario/source_position.ts";
  *
  * assert.deepEqual(stepsOfPath('$.stages[0]["a b"].stage_id'), ["stages", 0, "a b", "stage_id"]);
  * ```

@@ -5,10 +5,10 @@
  */
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter } from "yaml";
-import { isJsonObject, member } from "../../canonical/json.ts";
-import { decodeUtf8Strict } from "../../canonical/scan.ts";
-import { readYamlDocument } from "../../evidence/builtin/yaml_document.ts";
-import { parseYaml } from "../../evidence/builtin/yaml_parser.ts";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { decodeUtf8Strict } from "../canonical/scan.ts";
+import { readYamlDocument } from "../evidence/builtin/yaml_document.ts";
+import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
 import {
   type Locator,
   notUtf8,

@@ -6,9 +6,9 @@
 
 import { parse, TomlError } from "smol-toml";
 import { type AST, parseTOML } from "toml-eslint-parser";
-import type { JsonValue } from "../../canonical/json.ts";
-import { formatPath } from "../../canonical/path.ts";
-import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../../canonical/scan.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { formatPath } from "../canonical/path.ts";
+import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../canonical/scan.ts";
 import { type Locator, notUtf8, type Position, type ReadSource, type Steps } from "./source_position.ts";
 
 /** A value that JSON cannot represent. */

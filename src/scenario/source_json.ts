@@ -4,7 +4,7 @@
  * @module
  */
 
-import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
 import { type Locator, notUtf8, type Position, positionAt, type ReadSource, type Steps } from "./source_position.ts";
 
 /** Parses JSON as the server does. */
