@@ -167,6 +167,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
+    name: "the site and its playground in a browser",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/site_test.ts"],
+    minutes: 5,
+    needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
+  {
     name: "completions in bash, zsh and fish",
     kind: "tests",
     options: [],

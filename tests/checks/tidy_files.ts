@@ -83,6 +83,8 @@ function nameRefusal(parts: readonly string[]): string | null {
 export const ENTRY_POINTS: readonly { readonly path: string; readonly startedBy: string }[] = [
   { path: "main.ts", startedBy: "the command line" },
   { path: "src/runpack/browser/build.ts", startedBy: "deno task verifier:page, which bundles page.ts" },
+  { path: "src/playground/page.ts", startedBy: "deno task site, which bundles it" },
+  { path: "src/playground/search.ts", startedBy: "deno task site, which bundles it" },
 ];
 
 /** Every module of `src` is reached from an entry point. A module that only tests use is dead. */

@@ -1,0 +1,172 @@
+/**
+ * Renders the form and the verdicts of the page. All text of a law or of evidence is escaped.
+ *
+ * @module
+ */
+
+import { requirementText } from "../law/requirement_text.ts";
+import { type Standing, svgGraph } from "../runpack/view/graph_svg.ts";
+import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
+import { describeCondition } from "../tools/law_words/describe_law.ts";
+import type { Field, fieldsOf, Given } from "./fields.ts";
+import type { FieldFault, JudgedStage, Verdict } from "./judge.ts";
+import type { Problem } from "./read_law.ts";
+
+/** Arrows that are drawn at most. */
+const ARROWS = 4000;
+
+const ROUTES: Readonly<Record<NonNullable<Field["route"]>, string>> = {
+  caller: "sent by the caller",
+  provider: "acquired by gate; null means that nothing was found",
+  statements: "statements of people, KEY = VALUE on each line",
+  none: "no evidence is possible",
+};
+
+/** The form for some laws, with what was entered before. */
+export function renderForm(fields: ReturnType<typeof fieldsOf>, given: Given): Markup {
+  const { parameters, conditions, needsTime } = fields;
+  return all(
+    parameters.length === 0 ? "" : fieldset(
+      "Parameters of the run",
+      parameters.map((field) => renderField("parameter", field, given.parameters.get(field.id) ?? "", given)),
+    ),
+    conditions.length === 0 ? "" : fieldset(
+      "Evidence",
+      conditions.map((field) => renderField("evidence", field, given.evidence.get(field.id) ?? "", given)),
+    ),
+    !needsTime ? "" : fieldset("Time of the evaluation", [
+      renderField("at", { id: "at", words: "RFC 3339, such as 2026-03-01T09:00:00Z" }, given.at, given),
+    ]),
+  );
+}
+
+function fieldset(title: string, fields: readonly Markup[]): Markup {
+  return element("fieldset", {}, element("legend", {}, title), fields);
+}
+
+function renderField(kind: string, field: Field, value: string, { signed }: Given): Markup {
+  const { id, words, route, needsSignature } = field;
+  const name = `${kind}:${id}`;
+  const about = route === undefined ? words : `${words}; ${ROUTES[route]}`;
+  const common = { id: name, "data-kind": kind, "data-name": id, spellcheck: "false", autocomplete: "off" };
+  const described = { ...common, "aria-describedby": `about:${name}` };
+  const input = route === "statements"
+    ? element("textarea", { ...described, rows: 2 }, value)
+    : element("input", { ...described, value, ...route === "none" ? { disabled: "" } : {} });
+  const box = { type: "checkbox", "data-kind": "signed", "data-name": id, ...signed.has(id) ? { checked: "" } : {} };
+  return element(
+    "div",
+    { class: "field" },
+    element("label", { for: name }, element("code", {}, id)),
+    input,
+    needsSignature !== true ? "" : element("label", {}, element("input", box), " signed by an authorized key"),
+    element("p", { class: "by", id: `about:${name}` }, about),
+  );
+}
+
+/** The errors and warnings of a law. */
+export function renderProblems(problems: readonly Problem[]): Markup {
+  return element(
+    "ul",
+    { class: "problems" },
+    problems.map(({ severity, line, column, message }) =>
+      element(
+        "li",
+        { class: severity },
+        element("b", {}, severity === "error" ? "Error" : "Warning"),
+        ` in line ${line}, column ${column}: ${message}`,
+      )
+    ),
+  );
+}
+
+/** The texts that are no values. */
+export function renderFaults(faults: readonly FieldFault[]): Markup {
+  return element("ul", { class: "problems" }, faults.map(({ message }) => element("li", { class: "error" }, message)));
+}
+
+const STATES: Readonly<Record<JudgedStage["classification"], Standing>> = {
+  complete: { state: "complete", words: "complete" },
+  open_incomplete: { state: "open", words: "open" },
+  ready_unopened: { state: "ready", words: "ready to be opened" },
+  blocked: { state: "blocked", words: "waiting" },
+};
+
+/** A verdict: the answer in a line, the graph, and each stage with its trace and what is missing. */
+export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
+  const end: Standing = isComplete
+    ? { state: "complete", words: "reached" }
+    : { state: "blocked", words: "not reached" };
+  const byId = new Map(stages.map((stage) => [stage.stage_id, STATES[stage.classification]]));
+  const standingOf = (id: string | null): Standing => id === null ? end : byId.get(id) ?? STATES.blocked;
+  const { svg, hidden } = svgGraph(law.law, { standingOf, maximumLines: ARROWS });
+  const open = stages.filter(({ classification }) => classification !== "complete").map(({ stage_id }) => stage_id);
+  const line = isComplete
+    ? "Open: the run is complete."
+    : `Closed: ${open.length === 1 ? "stage" : "stages"} ${open.join(", ")} not complete.`;
+  return all(
+    element("p", { class: `banner ${isComplete ? "good" : "bad"}` }, line),
+    element("p", { class: "by" }, "Law ", element("code", {}, law.scenario_law_identity)),
+    element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Stages of the law" }, svg),
+    hidden === 0 ? "" : element("p", { class: "note" }, `${hidden} more arrows are not drawn.`),
+    stages.map((stage) => renderStage(stage, law)),
+  );
+}
+
+function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["law"]): Markup {
+  const stage = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage;
+  const requirement = stage === undefined ? "" : requirementText(stage.completion_requirement);
+  return element(
+    "section",
+    { class: "judged" },
+    element("h3", {}, element("code", {}, stage_id), " ", verdict(result.outcome)),
+    element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
+    result.why.map((why) => element("p", { class: "note" }, why)),
+    result.evaluation === null ? "" : renderTrace(result.evaluation),
+    missing === null ? "" : renderMissing(missing, law),
+  );
+}
+
+function verdict(word: string): Markup {
+  const known = ["true", "false"].includes(word) ? word : "unknown";
+  return element("span", { class: `verdict ${known}` }, word);
+}
+
+function renderTrace({ trace, evidence }: NonNullable<JudgedStage["result"]["evaluation"]>): Markup {
+  const rows = trace.map(({ path, condition_id, value, reason }) => {
+    const own = evidence.filter(({ item }) => item.condition_id === condition_id);
+    const found = own.map(({ item }) => item.value === null ? "nothing" : JSON.stringify(item.value?.value)).join(", ");
+    const why = own.flatMap((one) => one.item.error?.message ?? one.reason ?? []);
+    return element(
+      "tr",
+      {},
+      element("td", {}, element("code", {}, condition_id)),
+      element("td", {}, verdict(value)),
+      element("td", {}, own.length === 0 ? "no evidence" : found),
+      element("td", {}, [...reason === undefined ? [] : [reason], ...new Set(why)].join(": ")),
+      element("td", {}, element("code", {}, path)),
+    );
+  });
+  const head = ["Condition", "Is", "Evidence", "Reason", "Leaf"].map((one) => element("th", { scope: "col" }, one));
+  return element(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "Trace of the evaluation" },
+    element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)),
+  );
+}
+
+function renderMissing({ sets, complete }: NonNullable<JudgedStage["missing"]>, law: Verdict["law"]): Markup {
+  const word = (id: string, needed: boolean): Content => {
+    const condition = law.conditionIndex.get(id)?.condition;
+    const expected = condition === undefined ? "" : ` (${describeCondition(condition)})`;
+    return [element("code", {}, id), needed ? expected : " to be false"];
+  };
+  const items = sets.map((set) =>
+    element("li", {}, set.map(({ condition_id, needed }, at) => [at === 0 ? "" : ", and ", word(condition_id, needed)]))
+  );
+  return all(
+    element("p", {}, sets.length === 1 ? "What is missing:" : "What is missing, any one of:"),
+    element("ul", { class: "missing" }, items),
+    complete ? "" : element("p", { class: "note" }, "There are more such sets."),
+  );
+}

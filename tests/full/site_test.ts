@@ -1,0 +1,307 @@
+/**
+ * The site as readers get it: pages in headless Chromium from disk, their links, the search, and the playground with the
+ * kernel's vectors.
+ */
+
+import assert from "node:assert/strict";
+import { posix } from "node:path";
+import axe from "npm:axe-core@4.14.1";
+import { bundleScript } from "../../src/runpack/browser/build.ts";
+import { pagesOf } from "../checks/doc_links.ts";
+import { readTree } from "../checks/tree.ts";
+import { inFolder } from "../e2e/gate_command.ts";
+import { type SiteFile, siteFiles, writeSite } from "../site/main.ts";
+import { addressOf } from "../site/pages.ts";
+import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
+
+/** Where pictures go; none are made where it is not set. */
+const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
+
+const textOf = ({ bytes }: SiteFile): string => new TextDecoder().decode(bytes);
+
+Deno.test("the site: bytes, links, search, playground", (t) =>
+  inFolder(async (folder) => {
+    const site = `${folder}/site`;
+    const files = await writeSite(site);
+    await t.step("a second build has the same bytes", async () => {
+      const second = await siteFiles();
+      assert.deepEqual(second.map(({ path }) => path), files.map(({ path }) => path));
+      second.forEach(({ path, bytes }, index) => assert.deepEqual(bytes, files[index]?.bytes, path));
+    });
+    await t.step("every link leads to a file of the site, and to an anchor of it", () => assertLinks(files));
+    await t.step("every page is in the navigation of every page", () => assertNavigation(files));
+    await using browser = await startChromium();
+    for (const [name, test] of IN_BROWSER) await t.step(name, () => test(browser, site));
+  }));
+
+/** Links that leave the site; everything else must be in it. */
+const EXTERNAL = /^(?:https|vscode|cursor):/;
+
+function linksOf(html: string): readonly { readonly kind: string; readonly target: string }[] {
+  return [...html.matchAll(/<(\w+)[^>]*?\s(?:href|src)="([^"]*)"/g)].map(([, kind = "", target = ""]) => ({
+    kind,
+    target: target.replaceAll("&amp;", "&"),
+  }));
+}
+
+function assertLinks(files: readonly SiteFile[]): void {
+  const pages = new Map(files.map((file) => [file.path, file]));
+  const anchors = new Map<string, Set<string>>();
+  const anchorsOf = (path: string): Set<string> => {
+    const known = anchors.get(path);
+    if (known !== undefined) return known;
+    const file = pages.get(path);
+    const found = [...(file === undefined ? "" : textOf(file)).matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);
+    const made = new Set(found);
+    anchors.set(path, made);
+    return made;
+  };
+  let followed = 0;
+  for (const file of files.filter(({ path }) => path.endsWith(".html"))) {
+    for (const { kind, target } of linksOf(textOf(file))) {
+      if (EXTERNAL.test(target)) {
+        assert.equal(kind, "a", `${file.path} loads ${target}`);
+        continue;
+      }
+      const [path = "", anchor] = target.split("#");
+      const to = path === "" ? file.path : posix.normalize(posix.join(posix.dirname(file.path), decodeURI(path)));
+      assert.ok(pages.has(to), `${file.path} links to ${target}`);
+      if (anchor !== undefined) assert.ok(anchorsOf(to).has(decodeURIComponent(anchor)), `${file.path}: ${target}`);
+      followed++;
+    }
+  }
+  assert.ok(followed > 1000);
+}
+
+async function assertNavigation(files: readonly SiteFile[]): Promise<void> {
+  const pages = pagesOf(await readTree());
+  const index = files.find(({ path }) => path === "index.html");
+  assert.ok(index !== undefined);
+  const navigation = /<nav .*?<\/nav>/s.exec(textOf(index))?.[0] ?? "";
+  const listed = linksOf(navigation).map(({ target }) => target);
+  assert.equal(new Set(listed).size, listed.length);
+  assert.deepEqual([...navigation.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, name]) => name), [
+    "Guide",
+    "Reference",
+    "Specification",
+    "Design",
+  ]);
+  assert.deepEqual(listed.toSorted(), pages.map(({ path }) => addressOf(path)).toSorted());
+}
+
+/** Opens a page of the site. It may load what is beside it, and nothing else, and its policy stops nothing of its own. */
+async function open(browser: Browser, site: string, path: string): Promise<Page> {
+  const page = await browser.open(`${site}/${path}`);
+  assertQuiet(page, site);
+  return page;
+}
+
+function assertQuiet(page: Page, site: string): void {
+  assert.deepEqual(page.requests.filter((url) => !url.startsWith(`file://${site}/`)), []);
+  assert.deepEqual(page.complaints, []);
+}
+
+async function assertAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(`${axe.source}; undefined`);
+  const found = await page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map((one) => " +
+      "one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(' | ')))",
+  );
+  assert.deepEqual(found, [], what);
+}
+
+async function emulate(page: Page, scheme: "dark" | "light", width: number): Promise<void> {
+  await page.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: width < 600 };
+  await page.call("Emulation.setDeviceMetricsOverride", metrics);
+}
+
+/** Pages of each kind, and whether axe-core looks at them; on large tables it takes many seconds. */
+const LOOKED_AT: readonly (readonly [path: string, isExamined: boolean])[] = [
+  ["index.html", false],
+  ["docs/index.html", true],
+  ["docs/guide/concepts.html", true],
+  ["docs/reference/configuration.html", false],
+  ["docs/format/records.html", false],
+  ["docs/examples/first_gate/release.yaml.html", true],
+  ["playground/index.html", true],
+];
+
+async function looksRight(browser: Browser, site: string): Promise<void> {
+  for (const [path, isExamined] of LOOKED_AT) {
+    const page = await open(browser, site, path);
+    if (path.startsWith("playground")) await judged(page);
+    for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 360]] as const) {
+      await emulate(page, scheme, width);
+      const ground = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+      assert.equal(ground, scheme === "dark" ? "rgb(20, 23, 26)" : "rgb(251, 251, 250)");
+      const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      assert.equal(over, 0, `${path} is wider than ${width}`);
+      if (isExamined) await assertAccessible(page, `${path}, ${scheme}, ${width}`);
+      if (PICTURES !== undefined) {
+        await screenshot(page, `${PICTURES}/${path.replaceAll("/", "_")}_${scheme}_${width}.png`);
+      }
+    }
+  }
+}
+
+async function searches(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "docs/guide/concepts.html");
+  const rows = [
+    ["quorum", "docs/"],
+    ["full_replay_v1", "docs/"],
+    ["zzzzzz", null],
+    ["<img src=x onerror=alert(1)>", undefined],
+  ] as const;
+  for (const [query, expected] of rows) {
+    const typed = `{ const field = document.getElementById('search'); field.value = ${JSON.stringify(query)};
+      field.dispatchEvent(new Event('input')); }`;
+    await page.evaluate(typed);
+    await page.until(`document.getElementById('results').dataset.query === ${JSON.stringify(query)}`);
+    const first = await page.evaluate("document.querySelector('#results a')?.getAttribute('href') ?? null");
+    if (expected === null) assert.equal(first, null, query);
+    if (typeof expected === "string") assert.ok(String(first).startsWith(`../../${expected}`), `${query}: ${first}`);
+    assert.equal(await page.evaluate("document.querySelectorAll('#results img').length"), 0);
+  }
+  assertQuiet(page, site);
+}
+
+async function judged(page: Page): Promise<void> {
+  await page.until("document.getElementById('output').dataset.state === 'done'");
+}
+
+const shown = async (page: Page, id: string): Promise<string> =>
+  String(await page.evaluate(`document.getElementById('${id}').innerText`));
+
+async function enter(page: Page, id: string, value: string): Promise<void> {
+  await page.evaluate(`{ const field = document.getElementById(${JSON.stringify(id)});
+    field.value = ${JSON.stringify(value)}; field.dispatchEvent(new Event('input', { bubbles: true })); }`);
+  await judged(page);
+}
+
+async function plays(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  await judged(page);
+  // The example: two tests failed; the law wants none, the changed law at most two.
+  assert.match(
+    await shown(page, "law-verdict"),
+    /^Closed: stage ship not complete\.[^]*What is missing:\s*tests_failed/,
+  );
+  assert.match(await shown(page, "changed-verdict"), /^Open: the run is complete\./);
+  await enter(page, "evidence:tests_failed", "0");
+  assert.match(await shown(page, "law-verdict"), /^Open: the run is complete\./);
+  // Nothing passes by absence.
+  await enter(page, "evidence:tests_failed", "");
+  for (const side of ["law", "changed"]) {
+    assert.match(await shown(page, `${side}-verdict`), /^Closed[^]*tests_failed\s+unknown\s+no evidence\s+no_evidence/);
+  }
+  await enter(page, "evidence:tests_failed", "two");
+  assert.equal(await shown(page, "law-verdict"), "tests_failed: expected an integer");
+  await enter(page, "law", "stages: [");
+  assert.match(await shown(page, "law-problems"), /^Error in line 1, column \d+: /);
+  assert.equal(await shown(page, "law-verdict"), "Nothing is decided under a text that is not a law.");
+  assertQuiet(page, site);
+}
+
+async function offersExamples(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  const names = await page.evaluate("[...document.querySelectorAll('#example option')].map(({ value }) => value)");
+  for (const name of names as string[]) {
+    await page.evaluate(`{ const picker = document.getElementById('example'); picker.value = ${JSON.stringify(name)};
+      picker.dispatchEvent(new Event('change')); }`);
+    await judged(page);
+    assert.match(await shown(page, "law-verdict"), /^Closed: /, name);
+    assert.match(await shown(page, "changed-verdict"), /^Open: /, name);
+    assert.equal(await page.evaluate("document.querySelectorAll('.problems .error').length"), 0, name);
+  }
+  assert.equal((names as string[]).length, 3);
+}
+
+async function shares(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  await judged(page);
+  await enter(page, "evidence:tests_failed", "1");
+  await page.evaluate("document.getElementById('share').click()");
+  const fragment = String(await page.evaluate("location.hash"));
+  assert.match(fragment, /^#[A-Za-z0-9_-]+$/);
+  const other = await open(browser, site, "playground/index.html");
+  await other.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+  await other.until("document.getElementById('evidence:tests_failed')?.value === '1'");
+  await judged(other);
+  assert.equal(await shown(other, "law-verdict"), await shown(page, "law-verdict"));
+}
+
+/** Texts that would run as script wherever they were taken for markup. */
+const HOSTILE = `"><img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
+
+async function runsNothing(browser: Browser, site: string): Promise<void> {
+  const spec = {
+    spec_version: "dag-v3",
+    namespace_id: 2,
+    scenario_id: HOSTILE,
+    conditions: [{
+      condition_id: HOSTILE,
+      observation_domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 999 },
+      predicate: { predicate: "Equals", expected: HOSTILE },
+    }],
+    stages: [{
+      stage_id: HOSTILE,
+      prerequisite: { kind: "root" },
+      completion_requirement: { Condition: HOSTILE },
+      entry_packets: [],
+    }],
+    completion_requirement: { Condition: HOSTILE },
+  };
+  const held = { law: JSON.stringify(spec), changed: HOSTILE, evidence: { [HOSTILE]: `${HOSTILE}!` }, parameters: {} };
+  const fragmentOf = (value: unknown): string =>
+    new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
+  const whole = { ...held, signed: [HOSTILE], at: "" };
+  const rows: readonly (readonly [name: string, fragment: string, isHeld: boolean])[] = [
+    ["a hostile law", fragmentOf(whole), true],
+    ["a member too many", fragmentOf({ ...whole, more: 1 }), false],
+    ["a member missing", fragmentOf(held), false],
+    ["a number for a text", fragmentOf({ ...whole, at: 1 }), false],
+    ["evidence that is no text", fragmentOf({ ...whole, evidence: { a: 1 } }), false],
+    ["no base64", "%3Cscript%3E", false],
+    ["too long", "A".repeat(65_537), false],
+  ];
+  for (const [name, fragment, isHeld] of rows) {
+    const page = await open(browser, site, "playground/index.html");
+    await judged(page);
+    await page.evaluate(`location.hash = ${JSON.stringify(`#${fragment}`)}`);
+    await page.until(
+      isHeld
+        ? "document.getElementById('changed').value.includes('onerror')"
+        : "document.getElementById('linked').textContent.startsWith('Cannot read the address')",
+    );
+    await judged(page);
+    if (isHeld) assert.ok((await shown(page, "law-verdict")).includes(HOSTILE));
+    assert.deepEqual(
+      await page.evaluate("[window.ran ?? null, document.querySelectorAll('main img, main script[src]').length]"),
+      [null, 0],
+      name,
+    );
+    assertQuiet(page, site);
+  }
+}
+
+async function passesVectors(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  await page.evaluate(`${await bundleScript(new URL("./site_vectors.ts", import.meta.url))}; undefined`);
+  const { count, differing } = await page.evaluate("gateVectors") as { count: number; differing: string[] };
+  assert.deepEqual(differing, []);
+  assert.ok(count > 1000, `${count} vectors`);
+  // The vectors can fail: another hash gives other identities.
+  const same = "gate.lawIdentity(() => '0'.repeat(64), {}) === gate.lawIdentity(gate.sha256, {})";
+  assert.equal(await page.evaluate(same).catch(() => false), false);
+}
+
+const IN_BROWSER: readonly (readonly [string, (browser: Browser, site: string) => Promise<void>])[] = [
+  ["pages fit wide and narrow screens, light and dark, and axe-core finds nothing", looksRight],
+  ["the search finds sections, and takes no query for markup", searches],
+  ["the playground decides, explains, and says what is missing", plays],
+  ["each example is closed under its law and open under the changed one", offersExamples],
+  ["an address holds the laws and the evidence", shares],
+  ["nothing in a law, in evidence or in an address is run", runsNothing],
+  ["the kernel in the playground passes the published vectors", passesVectors],
+];
