@@ -9,7 +9,7 @@ import { isTest } from "../checks/layering.ts";
 import { readImports, resolveSpecifier, type SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { readDependencies } from "../release/program.ts";
+import { type Profile, readDependencies } from "../release/program.ts";
 import { compile, includedFiles, withWayOut } from "./executable.ts";
 import { type Executable, readExecutable } from "./read_executable.ts";
 
@@ -47,12 +47,16 @@ const PACKAGES = [
   "zod",
 ];
 
-async function compiled(configText: string | null, test: (found: Executable, folder: string) => void): Promise<void> {
+async function compiled(
+  configText: string | null,
+  test: (found: Executable, folder: string) => void,
+  profile: Profile = "serve",
+): Promise<void> {
   await inFolder(async (folder) => {
     const [output, path] = [`${folder}/gate`, `${folder}/gate.toml`];
     if (configText !== null) await Deno.writeTextFile(path, configText);
     const config = configText === null ? null : path;
-    const { success, said } = await compile({ output, config }, { DENORT_BIN: "/bin/true" });
+    const { success, said } = await compile({ output, config, profile }, { DENORT_BIN: "/bin/true" });
     assert.ok(success, said);
     test(readExecutable(await Deno.readFile(output)), folder);
   });
@@ -136,6 +140,13 @@ Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, n
     assert.deepEqual(features, ["worker-options", "no-legacy-abort"]);
     assert.equal(code_cache_key, null);
   }));
+
+Deno.test("a gate that is compiled with the profile verify may read, and nothing else", () =>
+  compiled(
+    null,
+    ({ permissions }) => assert.deepEqual(permissions, { ...OTHERS, allow_read: [], allow_write: null }),
+    "verify",
+  ));
 
 Deno.test("a gate that is compiled for a configuration takes no more than that needs", () =>
   compiled(

@@ -6,6 +6,7 @@
 
 import { buildConsoleAssets } from "../../src/console/assets.ts";
 import { inFolder } from "../e2e/gate_command.ts";
+import type { Profile } from "../release/program.ts";
 
 /** The built files of the console, where the program looks for them. */
 export const CONSOLE_ASSETS = "src/console/assets.json";
@@ -33,6 +34,8 @@ export interface Compilation {
   readonly output: string;
   /** The configuration whose needs are all that is baked in; null for the set `serve` of `deno.json`. */
   readonly config: string | null;
+  /** The set of permissions of `deno.json` where there is no configuration; `serve` by default. */
+  readonly profile?: Profile;
 }
 
 /** How a compilation ended, with all that was said. */
@@ -43,8 +46,12 @@ export interface Compiled {
 
 /** Compiles. `DENORT_BIN` in the environment names a base to use in place of the one that the runtime downloads. */
 export async function compile(compilation: Compilation, env: Record<string, string> = {}): Promise<Compiled> {
-  const { target, output, config } = compilation;
-  const [words, excluded, assets] = await Promise.all([compileWords(config), unusedFiles(), buildConsoleAssets()]);
+  const { target, output, config, profile = "serve" } = compilation;
+  const [words, excluded, assets] = await Promise.all([
+    compileWords(config, profile),
+    unusedFiles(),
+    buildConsoleAssets(),
+  ]);
   // A compiled program cannot bundle its console, so the built files are embedded with the folder of the source.
   const built = `${ROOT}${CONSOLE_ASSETS}`;
   await Deno.writeTextFile(built, JSON.stringify(assets));
@@ -72,12 +79,12 @@ export function withWayOut(said: string): string {
 
 /** The files that have to be named to be embedded, from the root of the checkout. */
 export async function includedFiles(): Promise<readonly string[]> {
-  const words = await compileWords(null);
+  const words = await compileWords(null, "serve");
   return words.filter((_, index) => words[index - 1] === "--include").map((path) => path.slice(ROOT.length));
 }
 
 /** Arguments of `deno compile` as `gate permissions` prints them, without the output and the entry. */
-async function compileWords(config: string | null): Promise<readonly string[]> {
+async function compileWords(config: string | null, profile: Profile): Promise<readonly string[]> {
   let words: readonly string[] = [];
   // In a folder of its own it finds no configuration that it was not told of.
   await inFolder(async (folder) => {
@@ -93,7 +100,7 @@ async function compileWords(config: string | null): Promise<readonly string[]> {
   });
   const inner = words.slice(2, -3);
   if (config !== null) return inner;
-  return ["--no-prompt", "-P=serve", ...inner.filter((word) => !/^--(allow-|deny-net|no-prompt)/.test(word))];
+  return ["--no-prompt", `-P=${profile}`, ...inner.filter((word) => !/^--(allow-|deny-net|no-prompt)/.test(word))];
 }
 
 interface ModuleGraph {

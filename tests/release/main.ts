@@ -1,6 +1,6 @@
 /**
- * `deno task release OUTPUT --key FILE [--target TARGET]... [--downloads URL]`: a folder with every package of a release, their digests
- * and the signed provenance. The same commit gives the same bytes.
+ * `deno task release OUTPUT --key FILE [--target TARGET|all]... [--executables FOLDER] [--downloads URL]`: a folder with every package
+ * of a release, their digests and the signed provenance. The same commit gives the same bytes.
  *
  * @module
  */
@@ -40,11 +40,14 @@ export interface Release {
   /** The bytes of the file with the private key that signs the provenance. */
   readonly key: Uint8Array;
   readonly downloads?: string;
+  /** A folder of compiled executables, which the release has as they are. */
+  readonly executables?: string;
   readonly report?: (line: string) => void;
 }
 
 /** Writes the folder of a release. It must not exist. */
-export async function writeRelease({ output, platforms, key, downloads = DOWNLOADS, report }: Release): Promise<void> {
+export async function writeRelease(release: Release): Promise<void> {
+  const { output, platforms, key, downloads = DOWNLOADS, executables, report } = release;
   const signer = packSigner(sha256, key);
   if (signer === null) throw new Error("Cannot release: the key is not an Ed25519 private key");
   const [commit, seconds] = await lastCommit();
@@ -64,6 +67,11 @@ export async function writeRelease({ output, platforms, key, downloads = DOWNLOA
       if (file.path.endsWith(".tar.gz")) archives.push(file);
       if (file.path.endsWith(".mcpb")) bundles.push(file);
     }
+  }
+  for (
+    const name of executables === undefined ? [] : [...Deno.readDirSync(executables)].map(({ name }) => name).sort()
+  ) {
+    await write({ path: name, bytes: await Deno.readFile(join(executables ?? "", name)) });
   }
   await write(npmLauncher(platforms, seconds));
   await write(billOfMaterials(program.dependencies));
@@ -134,15 +142,19 @@ async function main(args: string[]): Promise<number> {
       key: { type: "string" },
       target: { type: "string", multiple: true, default: [Deno.build.target] },
       downloads: { type: "string" },
+      executables: { type: "string" },
     },
   });
-  const platforms = PLATFORMS.filter(({ target }) => values.target.includes(target));
+  const targets = values.target.includes("all") ? PLATFORMS.map(({ target }) => target) : values.target;
+  const platforms = PLATFORMS.filter(({ target }) => targets.includes(target));
   const [output, ...rest] = positionals;
   if (
-    output === undefined || rest.length > 0 || values.key === undefined || platforms.length !== values.target.length
+    output === undefined || rest.length > 0 || values.key === undefined || platforms.length !== targets.length
   ) {
     const known = PLATFORMS.map(({ target }) => target).join(", ");
-    console.error(`Usage: deno task release OUTPUT --key FILE [--target TARGET]...; targets are ${known}`);
+    console.error(
+      `Usage: deno task release OUTPUT --key FILE [--target TARGET]... [--executables FOLDER]; targets are all, ${known}`,
+    );
     return 2;
   }
   const [uncommitted, ...others] = await uncommittedFiles(ROOT);
@@ -156,6 +168,7 @@ async function main(args: string[]): Promise<number> {
     platforms,
     key: await Deno.readFile(fromCaller(values.key)),
     ...values.downloads === undefined ? {} : { downloads: values.downloads },
+    ...values.executables === undefined ? {} : { executables: fromCaller(values.executables) },
     report: (line) => console.log(line),
   });
   return 0;

@@ -9,7 +9,7 @@ import { type Zippable, zipSync } from "npm:fflate@0.8.3";
 import { VERSION } from "../../src/config/product_version.ts";
 import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
-import { type Platform, runtimeArguments } from "./program.ts";
+import { LAUNCHERS, type Platform, runtimeArguments } from "./program.ts";
 
 /** A line about gate, at most 100 characters. */
 export const DESCRIPTION =
@@ -128,14 +128,16 @@ export function npmLauncher(platforms: readonly Platform[], seconds: number): Pa
     license: "Apache-2.0",
     author: AUTHORS,
     mcpName: SERVER_NAME,
-    bin: { gate: "gate.js" },
+    bin: Object.fromEntries(LAUNCHERS.map(({ name }) => [name, `${name}.js`])),
     engines: { node: ">=18" },
     optionalDependencies: Object.fromEntries(names),
   });
-  return npmTarball(`gate-npm-${VERSION}.tgz`, [about, file("gate.js", NPM_LAUNCHER, true)], seconds);
+  const launchers = LAUNCHERS.map(({ name }) => file(`${name}.js`, npmLauncherScript(name), true));
+  return npmTarball(`gate-npm-${VERSION}.tgz`, [about, ...launchers], seconds);
 }
 
-const NPM_LAUNCHER = `#!/usr/bin/env node
+function npmLauncherScript(launcher: string): string {
+  return `#!/usr/bin/env node
 "use strict";
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
@@ -149,7 +151,7 @@ try {
   console.error(\`gate: Cannot find package "\${name}": install without --omit=optional, on a platform that gate is released for\`);
   process.exit(8);
 }
-const program = join(folder, "bin", process.platform === "win32" ? "gate.cmd" : "gate");
+const program = join(folder, "bin", process.platform === "win32" ? "${launcher}.cmd" : "${launcher}");
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit", shell: process.platform === "win32" });
 // npx sends a signal to this process alone.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -160,6 +162,7 @@ child.on("error", (error) => {
 });
 child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 `;
+}
 
 function npmTarball(name: string, files: readonly PackageFile[], seconds: number): PackageFile {
   return { path: name, bytes: gzip(tar(files, seconds, "package/")) };
@@ -187,7 +190,10 @@ export async function debianPackage(
     file("usr/share/doc/gate/copyright", COPYRIGHT),
     file("usr/share/lintian/overrides/gate", OVERRIDES),
     { path: "usr/share/doc/gate/changelog.gz", bytes: gzip(encoder.encode(changelog(seconds)), 9) },
-    { path: "usr/share/man/man1/gate.1.gz", bytes: gzip(encoder.encode(MANUAL), 9) },
+    ...Object.entries(MANUALS).map(([name, text]) => ({
+      path: `usr/share/man/man1/${name}.1.gz`,
+      bytes: gzip(encoder.encode(text), 9),
+    })),
   ];
   const control = [
     file("control", controlOf(architecture, data)),
@@ -256,7 +262,8 @@ function changelog(seconds: number): string {
   return `gate (${VERSION}) unstable; urgency=medium\n\n  * Release ${VERSION}.\n\n -- ${MAINTAINER}  ${date}\n`;
 }
 
-const MANUAL = `.TH GATE 1 "" "gate ${VERSION}" "User Commands"
+const MANUALS: Readonly<Record<string, string>> = {
+  gate: `.TH GATE 1 "" "gate ${VERSION}" "User Commands"
 .SH NAME
 gate \\- answers from evidence whether work may move on
 .SH SYNOPSIS
@@ -265,7 +272,22 @@ gate \\- answers from evidence whether work may move on
 [options]
 .SH DESCRIPTION
 gate help lists the commands; gate help COMMAND describes one of them.
-`;
+`,
+  "gate-verify": `.TH GATE\\-VERIFY 1 "" "gate ${VERSION}" "User Commands"
+.SH NAME
+gate\\-verify \\- verifies records of gate, and may do nothing but read
+.SH SYNOPSIS
+.B gate\\-verify runpack verify
+.I PATH
+.br
+.B gate\\-verify release verify
+.I FOLDER
+.SH DESCRIPTION
+gate\\-verify is gate without permission to write, to reach a network, to start programs or to read the environment.
+.SH SEE ALSO
+.BR gate (1)
+`,
+};
 
 /** What the runtime links, besides the program: its loader, the C library, and the authorities of TLS. */
 const BASE_FILES = ["libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "librt.so.1"];
@@ -288,7 +310,7 @@ export async function containerImage(
     os: "linux",
     config: {
       User: NOBODY,
-      Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`)],
+      Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`, "serve")],
       Cmd: ["serve"],
       Env: ["DENO_NO_UPDATE_CHECK=1", "OTEL_DENO=false", "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",

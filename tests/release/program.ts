@@ -178,40 +178,58 @@ export async function readRuntime({ target, runtime, os }: Platform): Promise<Ui
   return await Deno.readFile(`${folder}/${os === "win32" ? "deno.exe" : "deno"}`);
 }
 
+/** Permissions that a launcher starts gate with: sets of `deno.json`. */
+export type Profile = "serve" | "verify";
+
+/** The launchers: `gate` may do what a server needs, `gate-verify` may read and nothing else. */
+export const LAUNCHERS: readonly { readonly name: string; readonly profile: Profile }[] = [
+  { name: "gate", profile: "serve" },
+  { name: "gate-verify", profile: "verify" },
+];
+
 /** Arguments of the runtime before those of gate; paths begin with `folder`. */
-export function runtimeArguments(folder: string): readonly string[] {
+export function runtimeArguments(folder: string, profile: Profile): readonly string[] {
   const flags = ["--no-prompt", "--quiet", "--unstable-lazy-dynamic-imports", "--cached-only", "--no-lock"];
-  return ["run", ...flags, "--config", `${folder}deno.json`, "-P=serve", `${folder}main.js`];
+  return ["run", ...flags, "--config", `${folder}deno.json`, `-P=${profile}`, `${folder}main.js`];
 }
 
-const LAUNCHER = `#!/bin/sh
+/** The arguments on a command line; those with a variable in quotes. */
+function commandLine(folder: string, profile: Profile, variable: string): string {
+  return runtimeArguments(folder, profile).map((word) => word.includes(variable) ? `"${word}"` : word).join(" ");
+}
+
+function launcher(profile: Profile): string {
+  return `#!/bin/sh
 # Starts gate with the runtime beside it. The process is replaced, so that signals reach gate.
 set -eu
 folder=$(dirname -- "$(readlink -f -- "$0")")/../lib/gate/
-DENO_NO_UPDATE_CHECK=1 OTEL_DENO=false exec "\${folder}deno" ${
-  runtimeArguments("${folder}").map((word) => word.includes("$") ? `"${word}"` : word).join(" ")
-} "$@"
+DENO_NO_UPDATE_CHECK=1 OTEL_DENO=false exec "\${folder}deno" ${commandLine("${folder}", profile, "$")} "$@"
 `;
+}
 
-const WINDOWS_LAUNCHER = `@echo off\r
+function windowsLauncher(profile: Profile): string {
+  return `@echo off\r
 setlocal\r
 set DENO_NO_UPDATE_CHECK=1\r
 set OTEL_DENO=false\r
 set "folder=%~dp0..\\lib\\gate\\"\r
-"%folder%deno.exe" ${runtimeArguments("%folder%").map((word) => word.includes("%") ? `"${word}"` : word).join(" ")} %*\r
+"%folder%deno.exe" ${commandLine("%folder%", profile, "%")} %*\r
 `;
+}
 
-/** The installed tree of a platform: `bin/gate` and `lib/gate/`. */
+/** The installed tree of a platform: the launchers in `bin/`, and `lib/gate/`. */
 export async function installedFiles(program: Program, platform: Platform): Promise<readonly PackageFile[]> {
   const isWindows = platform.os === "win32";
-  const launcher = isWindows
-    ? { path: "bin/gate.cmd", bytes: encoder.encode(WINDOWS_LAUNCHER) }
-    : { path: "bin/gate", bytes: encoder.encode(LAUNCHER), executable: true };
+  const launchers = LAUNCHERS.map(({ name, profile }): PackageFile =>
+    isWindows
+      ? { path: `bin/${name}.cmd`, bytes: encoder.encode(windowsLauncher(profile)) }
+      : { path: `bin/${name}`, bytes: encoder.encode(launcher(profile)), executable: true }
+  );
   const runtime = {
     path: `lib/gate/${isWindows ? "deno.exe" : "deno"}`,
     bytes: await readRuntime(platform),
     executable: true,
   };
   const inside = program.files.map((file) => ({ ...file, path: `lib/gate/${file.path}` }));
-  return [launcher, runtime, ...inside];
+  return [...launchers, runtime, ...inside];
 }
