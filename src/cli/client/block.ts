@@ -28,6 +28,12 @@ export interface ClientBlock {
 export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
 /**
+ * Flag of `deno run` that downloads a package when a module of it is first imported. Without it the first start downloads
+ * every package of the lock, those of stores and services too that a configuration does not use.
+ */
+const DOWNLOAD_WHEN_NEEDED = "--unstable-npm-lazy-caching";
+
+/**
  * Variables that locate downloaded packages and the certificates for downloads. MCP clients start servers with few
  * variables, so the block repeats those that are set.
  */
@@ -39,7 +45,8 @@ export function serveCommand(configPath: string | null): StartCommand {
   if (Deno.build.standalone) return { command: Deno.execPath(), args: serve };
   const entry = fileURLToPath(Deno.mainModule);
   const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
-  const run = ["run", "--no-prompt", "--quiet", LOAD_WHEN_NEEDED, "--config", settings, "-P=serve", entry];
+  const flags = ["--no-prompt", "--quiet", DOWNLOAD_WHEN_NEEDED, LOAD_WHEN_NEEDED];
+  const run = ["run", ...flags, "--config", settings, "-P=serve", entry];
   return { command: Deno.execPath(), args: [...run, ...serve] };
 }
 
