@@ -5,7 +5,9 @@
  */
 
 import { requirementText } from "../law/requirement_text.ts";
-import { type Standing, svgGraph } from "../runpack/view/graph_svg.ts";
+import { drawLaw } from "../runpack/picture/draw_law.ts";
+import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
+import { verdictOf } from "../runpack/view/decisions.ts";
 import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
 import { describeCondition } from "../tools/law_words/describe_law.ts";
 import type { Field, fieldsOf, Given } from "./fields.ts";
@@ -85,21 +87,16 @@ export function renderFaults(faults: readonly FieldFault[]): Markup {
   return element("ul", { class: "problems" }, faults.map(({ message }) => element("li", { class: "error" }, message)));
 }
 
-const STATES: Readonly<Record<JudgedStage["classification"], Standing>> = {
-  complete: { state: "complete", words: "complete" },
-  open_incomplete: { state: "open", words: "open" },
-  ready_unopened: { state: "ready", words: "ready to be opened" },
-  blocked: { state: "blocked", words: "waiting" },
-};
-
-/** A verdict: the answer in a line, the graph, and each stage with its trace and what is missing. */
+/** A verdict: the answer in a line, the drawing, and each stage with its trace and what is missing. */
 export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
-  const end: Standing = isComplete
-    ? { state: "complete", words: "reached" }
-    : { state: "blocked", words: "not reached" };
-  const byId = new Map(stages.map((stage) => [stage.stage_id, STATES[stage.classification]]));
-  const standingOf = (id: string | null): Standing => id === null ? end : byId.get(id) ?? STATES.blocked;
-  const { svg, hidden } = svgGraph(law.law, { standingOf, maximumLines: ARROWS });
+  const picture = pictureOfStatus(law.law, {
+    status: isComplete ? "complete" : "active",
+    stages,
+    recent_attempts: stages.flatMap(({ stage_id, result: { evaluation } }) =>
+      evaluation === null ? [] : [{ stage_id, attempt_number: 1, outcome: evaluation.outcome, trace: evaluation.trace }]
+    ),
+  });
+  const drawing = drawLaw(law.law, picture, { maximumLines: ARROWS });
   const open = stages.filter(({ classification }) => classification !== "complete").map(({ stage_id }) => stage_id);
   const line = isComplete
     ? "Open: the run is complete."
@@ -107,8 +104,8 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
   return all(
     element("p", { class: `banner ${isComplete ? "good" : "bad"}` }, line),
     element("p", { class: "by" }, "Law ", element("code", {}, law.scenario_law_identity)),
-    element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Stages of the law" }, svg),
-    hidden === 0 ? "" : element("p", { class: "note" }, `${hidden} more arrows are not drawn.`),
+    element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Drawing of the stages" }, drawing),
+    drawing.hidden === 0 ? "" : element("p", { class: "note" }, `${drawing.hidden} more arrows are not drawn.`),
     stages.map((stage) => renderStage(stage, law)),
   );
 }
@@ -119,17 +116,18 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
   return element(
     "section",
     { class: "judged" },
-    element("h3", {}, element("code", {}, stage_id), " ", verdict(result.outcome)),
+    element(
+      "h3",
+      {},
+      element("code", {}, stage_id),
+      " ",
+      result.evaluation === null ? result.outcome : verdictOf(result.evaluation.outcome),
+    ),
     element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
     result.why.map((why) => element("p", { class: "note" }, why)),
     result.evaluation === null ? "" : renderTrace(result.evaluation),
     missing === null ? "" : renderMissing(missing, law),
   );
-}
-
-function verdict(word: string): Markup {
-  const known = ["true", "false"].includes(word) ? word : "unknown";
-  return element("span", { class: `verdict ${known}` }, word);
 }
 
 function renderTrace({ trace, evidence }: NonNullable<JudgedStage["result"]["evaluation"]>): Markup {
@@ -141,7 +139,7 @@ function renderTrace({ trace, evidence }: NonNullable<JudgedStage["result"]["eva
       "tr",
       {},
       element("td", {}, element("code", {}, condition_id)),
-      element("td", {}, verdict(value)),
+      element("td", {}, verdictOf(value, reason)),
       element("td", {}, own.length === 0 ? "no evidence" : found),
       element("td", {}, [...reason === undefined ? [] : [reason], ...new Set(why)].join(": ")),
       element("td", {}, element("code", {}, path)),

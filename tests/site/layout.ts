@@ -80,7 +80,7 @@ function documentAt(
   );
   const content = element(
     "body",
-    {},
+    { class: "gate-graph" },
     element("a", { class: "skip", href: "#content" }, "Skip to the page"),
     header(root),
     element(
