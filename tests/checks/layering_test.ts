@@ -87,8 +87,8 @@ const ROWS: readonly Row[] = [
 
   [checkPackages, "src/store/sqlite.ts", `import { DatabaseSync } from "node:sqlite";`, "passes"],
   [checkPackages, "src/tools/a.ts", `import { DatabaseSync } from "node:sqlite";`, "refused"],
-  [checkPackages, "src/cli/a.ts", `import { parse } from "yaml";`, "passes"],
-  [checkPackages, "src/cli/a.ts", `import { parse } from "yaml/util";`, "passes"],
+  [checkPackages, "src/scenario/a.ts", `import { parse } from "yaml";`, "passes"],
+  [checkPackages, "src/scenario/a.ts", `import { parse } from "yaml/util";`, "passes"],
   [checkPackages, "src/store/a.ts", `import { parse } from "yaml";`, "refused"],
   [checkPackages, "src/server/a.ts", `import type { Tool } from "@modelcontextprotocol/server";`, "passes"],
   [checkPackages, "src/server/a.ts", `import { Server } from "@modelcontextprotocol/server";`, "refused"],
