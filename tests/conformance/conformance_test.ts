@@ -13,7 +13,7 @@ const HERE = new URL("./", import.meta.url).pathname;
 /** How many scenarios each revision requires. */
 const REQUIRED = [["2026-07-28", 37], ["2025-11-25", 30]] as const;
 
-/** Scenarios that need nothing but a server: the product must pass each of them. */
+/** Scenarios that need nothing but a server, and tools that ask: the product must pass each of them. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
   "2026-07-28": [
     "completion-complete",
@@ -24,6 +24,11 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     "sep-2164-resource-not-found",
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
+    "input-required-result-basic-elicitation",
+    "input-required-result-request-state",
+    "input-required-result-multi-round",
+    "input-required-result-tampered-state",
+    "input-required-result-capability-check",
     "input-required-result-unsupported-methods",
     "input-required-result-validate-input",
   ],
@@ -36,6 +41,22 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     "prompts-list",
     "dns-rebinding-protection",
   ],
+};
+
+/** Scenarios of the extension of tasks, with whether the product passes them. */
+const TASKS: Readonly<Record<string, boolean>> = {
+  "tasks-lifecycle": true,
+  "tasks-capability-negotiation": true,
+  "tasks-wire-fields": true,
+  "tasks-request-state-removal": true,
+  "tasks-mrtr-input": true,
+  "tasks-dispatch-and-envelope": true,
+  "tasks-status-notifications": true,
+  "tasks-mrtr-composition": true,
+  // It compares the text of a result, which is JSON in every tool of the product.
+  "tasks-request-headers": false,
+  // No tool of the product requires its clients to have tasks.
+  "tasks-required-task-error": false,
 };
 
 for (const [revision, count] of REQUIRED) {
@@ -63,7 +84,11 @@ for (const [revision, count] of REQUIRED) {
     await Deno.writeTextFile(`${folder}/gate.toml`, '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n');
     try {
       await using server = await listening(
-        startServer({ args: gateArgs("serve"), cwd: folder, env: { GATE_CONFIG: "" } }),
+        startServer(
+          revision === "2026-07-28"
+            ? { args: ["run", "--no-prompt", "--quiet", "-A", `${HERE}product_server.ts`, folder] }
+            : { args: gateArgs("serve"), cwd: folder, env: { GATE_CONFIG: "" } },
+        ),
       );
       const { code, summary, scenarios } = await runSuite(
         `${server.url}/mcp`,
@@ -72,6 +97,9 @@ for (const [revision, count] of REQUIRED) {
       );
       assert.equal(code, 0, summary);
       for (const name of FREE[revision] ?? []) assert.equal(scenarios.get(name), true, `${name}\n${summary}`);
+      if (revision !== "2026-07-28") return;
+      const tasks = [...scenarios].filter(([name]) => name.startsWith("tasks-"));
+      assert.deepEqual(Object.fromEntries(tasks), TASKS, summary);
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

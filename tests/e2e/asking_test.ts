@@ -76,7 +76,7 @@ Deno.test("scenario_next with ask asks first and records nothing; a client that 
       assert.deepEqual(await headOf(server, world), head, "nothing was recorded");
       const { method, params = {} } = result.inputRequests?.approve ?? {};
       assert.deepEqual([method, params["mode"]], ["elicitation/create", "url"]);
-      assert.equal(params["url"], `${PUBLIC_URL}/console#/runs/${world.run.run_id}/release`);
+      assert.equal(params["url"], `${PUBLIC_URL}/console#/run/2/release/${world.run.run_id}/release`);
       assert.match(String(params["message"]), /^Stage release waits for signed statements on approved \(0 of 1\)\./);
     }
     const { ask: _, ...plain } = await inputOf(server, world, 90);
@@ -229,7 +229,7 @@ Deno.test("the official clients show the page to their users, and the step follo
           const { structuredContent } = await peer.callTool("scenario_next", input) as Shown;
           const seen = structuredContent?.error?.code ?? structuredContent?.outcome?.outcome;
           assert.deepEqual([questions.length, seen], [1, outcome], `${name}, ${action}`);
-          assert.equal(questions[0]?.["url"], `${PUBLIC_URL}/console#/runs/${world.run.run_id}/release`, name);
+          assert.equal(questions[0]?.["url"], `${PUBLIC_URL}/console#/run/2/release/${world.run.run_id}/release`, name);
         } finally {
           await peer.close();
         }

@@ -165,7 +165,10 @@ Deno.test("the question comes before the task; a person who was not asked yet is
     assert.equal((await look(server, taskId)).status, "working");
     const open = await look(server, taskId, PAGES);
     assert.equal(open.status, "input_required");
-    assert.equal(open.inputRequests?.approve?.params["url"], `${PUBLIC_URL}/console#/runs/${world.run.run_id}/release`);
+    assert.equal(
+      open.inputRequests?.approve?.params["url"],
+      `${PUBLIC_URL}/console#/run/2/release/${world.run.run_id}/release`,
+    );
     for (
       const [responses, status] of [[{ other: { action: "accept" } }, "input_required"], [
         own.inputResponses,

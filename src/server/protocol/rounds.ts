@@ -24,10 +24,12 @@ interface Question {
 }
 
 /** One round of a call. */
-interface Round {
+export interface Round {
   readonly asking: Asking;
   /** What was asked; null where nothing was. */
   readonly question: () => Question | null;
+  /** Ends the round: its request is answered, and the client hears no question any more. */
+  readonly end: () => void;
 }
 
 const NO_MEMBERS: JsonObject = Object.freeze({});
@@ -49,7 +51,7 @@ export async function answerRound(plan: CallPlan, options: AnswerOptions, call: 
     ? await (await import("./tasks.ts")).callOrTask(
       { dispatcher, rounds, call: asked },
       of,
-      () => round.question() !== null,
+      round,
     )
     : await dispatcher.call(plan.name, plan.input, asked);
   if ("task" in outcome) return { ok: true, result: outcome.task };
@@ -73,8 +75,11 @@ async function modernRound(rounds: Rounds, of: RoundOf, params: JsonObject): Pro
   const state = typeof carried === "string" ? readState(await rounds.keys(), of, carried, Date.now()) : null;
   if (state === null && carried !== undefined) return UNKNOWN_STATE;
   let question: Question | null = null;
+  let capabilities = capabilitiesOf(params);
   const asking: Asking = {
-    capabilities: capabilitiesOf(params),
+    get capabilities(): JsonObject {
+      return capabilities;
+    },
     state,
     responses: given as Readonly<Record<string, JsonObject>>,
     ask: (requests, state) => {
@@ -82,7 +87,10 @@ async function modernRound(rounds: Rounds, of: RoundOf, params: JsonObject): Pro
       return Promise.resolve(null);
     },
   };
-  return { asking, question: () => question };
+  const end = (): void => {
+    capabilities = NO_MEMBERS;
+  };
+  return { asking, question: () => question, end };
 }
 
 // One message for all faults: it does not tell a forged state from one of another caller.
@@ -107,7 +115,7 @@ function connectedRound(client: ConnectedClient | undefined, signal: AbortSignal
       return responses;
     },
   };
-  return { asking, question: () => null };
+  return { asking, question: () => null, end: () => undefined };
 }
 
 /** The response of a client that gives none. */

@@ -17,6 +17,7 @@ import type { Answer, AnswerOptions } from "./answer.ts";
 import type { CallOutcome, Dispatcher } from "./dispatcher.ts";
 import type { Rounds } from "./offer.ts";
 import { capabilitiesOf, type TaskPlan } from "./plan.ts";
+import type { Round } from "./rounds.ts";
 import type { RoundOf } from "./request_state.ts";
 import { answerText, callResult, taskResult } from "./result_json.ts";
 
@@ -94,12 +95,12 @@ interface TaskContext {
  * Makes a call of a client that declares the extension. Gives the outcome, or the created task where the tool is slow or
  * its answer is not final.
  *
- * @param isAsked Whether the call asked its client, which repeats it
+ * @param round The round of the call: a call that asked its client is repeated by it, and is no task
  */
 export async function callOrTask(
   { dispatcher, rounds, call }: TaskContext,
   of: RoundOf,
-  isAsked: () => boolean,
+  round: Pick<Round, "question" | "end">,
 ): Promise<CallOutcome | { readonly task: string }> {
   const rule = await dispatcher.taskRule(of.tool);
   const board = boardOf(rounds);
@@ -115,8 +116,11 @@ export async function callOrTask(
   call.signal.addEventListener("abort", leave);
   const outcome = await within(work, rule.patience);
   call.signal.removeEventListener("abort", leave);
-  if (outcome === null) return { task: taskResult(members(id, task, work, rule, "working"), true) };
-  if (outcome.ok && !isAsked()) {
+  if (outcome === null) {
+    round.end();
+    return { task: taskResult(members(id, task, work, rule, "working"), true) };
+  }
+  if (outcome.ok && round.question() === null) {
     const standing = await standingOf(rule, task, work, outcome, { dispatcher, call, isFirst: true });
     if (standing.status !== "completed") {
       return {

@@ -71,7 +71,7 @@ async function begin({ dispatcher }: Bench, input: JsonObject, call = callBy("al
   const { rounds } = dispatcher.offer;
   assert.ok(rounds !== undefined);
   const of = { subject: call.principal.subject, tool: "slow", input };
-  const begun = await callOrTask({ dispatcher, rounds, call }, of, () => false);
+  const begun = await callOrTask({ dispatcher, rounds, call }, of, { question: () => null, end: () => undefined });
   return "task" in begun ? JSON.parse(begun.task) : null;
 }
 

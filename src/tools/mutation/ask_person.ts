@@ -49,9 +49,11 @@ export async function askPerson(
   const { publicUrl } = services;
   if (publicUrl === null || asking === undefined || !showsPages(asking)) return;
   const waiting = await waitingOfStage(services, { law, state }, stageId);
-  if (waiting.length === 0) return;
-  const { run_key: { run_id } } = state;
-  const params = { mode: "url", url: runUrl(publicUrl, run_id, stageId), message: waitingSentence(waiting, run_id) };
+  // A call that became a task meanwhile asks no more: the task does.
+  if (waiting.length === 0 || !showsPages(asking)) return;
+  const { scenario_id, run_key } = state;
+  const message = waitingSentence(waiting, run_key.run_id);
+  const params = { mode: "url", url: runUrl(publicUrl, { ...run_key, scenario_id, stage_id: stageId }), message };
   // A response counts only with the state of the question that it answers.
   const given = asking.state === null ? undefined : asking.responses[QUESTION];
   const response = given ??
@@ -70,13 +72,22 @@ export function showsPages({ capabilities }: Pick<Asking, "capabilities">): bool
   return isJsonObject(elicitation) && isJsonObject(member(elicitation, "url"));
 }
 
+/** The stage of a run. */
+interface StageName {
+  readonly namespace_id: number;
+  readonly scenario_id: string;
+  readonly run_id: string;
+  readonly stage_id: string;
+}
+
 /**
  * The page of a run in the console. It names run and stage, and has no credential.
  *
  * @param publicUrl `--public-url`, without a slash at its end
  */
-export function runUrl(publicUrl: string, runId: string, stageId: string): string {
-  return `${publicUrl}/console#/runs/${runId}/${encodeURIComponent(stageId)}`;
+export function runUrl(publicUrl: string, { namespace_id, scenario_id, run_id, stage_id }: StageName): string {
+  const [scenario, stage] = [scenario_id, stage_id].map(encodeURIComponent);
+  return `${publicUrl}/console#/run/${namespace_id}/${scenario}/${run_id}/${stage}`;
 }
 
 /** What a stage waits for, and the command that signs it. */

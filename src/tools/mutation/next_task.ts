@@ -58,7 +58,7 @@ async function standing(publicUrl: string | null, answered: AnsweredCall): Promi
   const message = waitingSentence(waiting, String(input["run_id"]));
   const asks = input["ask"] === true && publicUrl !== null && showsPages(answered) && !answered.responses[QUESTION];
   if (!asks) return { status: "working", message };
-  const url = runUrl(publicUrl, String(input["run_id"]), held.stageId);
+  const url = runUrl(publicUrl, { ...runOf(input), stage_id: held.stageId });
   const requests = { [QUESTION]: { method: "elicitation/create", params: { mode: "url", url, message } } };
   return { status: "input_required", message, requests };
 }
@@ -104,7 +104,7 @@ function answerNow({ input, answer }: AnsweredCall, held: HeldStep, status: Json
   if (member(head, "revision") === member(held.head, "revision")) return answer;
   const { request_id = null, stage_id } = input;
   const own = { request_id, ...stage_id === undefined ? {} : { stage_id } };
-  const run = runOf(input) as { namespace_id: number; scenario_id: string; run_id: string };
+  const run = runOf(input);
   const expected_head = objectOf(input, "expected_head") as unknown as Head;
   const refused = refusedStep({ tool: "scenario_next", run, expected_head }, own, { request_id: FRESH_ID });
   const outcome = { outcome: "stale", result: head };
@@ -126,8 +126,10 @@ function waitingOf(status: JsonObject, stageId: string): readonly Waiting[] {
   });
 }
 
-function runOf({ namespace_id = null, scenario_id = null, run_id = null }: JsonObject): JsonObject {
-  return { namespace_id, scenario_id, run_id };
+/** The run of decoded arguments. */
+function runOf(input: JsonObject): { namespace_id: number; scenario_id: string; run_id: string } {
+  const { namespace_id, scenario_id, run_id } = input;
+  return { namespace_id: Number(namespace_id), scenario_id: String(scenario_id), run_id: String(run_id) };
 }
 
 function objectOf(object: JsonObject, name: string): JsonObject {
