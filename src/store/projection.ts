@@ -21,9 +21,9 @@ import { readRecord } from "../run/record.ts";
 import type { RunKey, RunState } from "../run/types.ts";
 import { createBackgroundChecks } from "./background_checks.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { verifyRun } from "./integrity.ts";
+import { bindingProblems } from "./record_check.ts";
 import { readSealed } from "./sealed_state.ts";
-import { type Archived, type RunHead, type RunStore, type Snapshot, StoreError } from "./types.ts";
+import { type Archived, type RunHead, type RunStore, type Snapshot, type StoredRecord, StoreError } from "./types.ts";
 
 /** Records between two derived snapshots of a run. */
 export const SNAPSHOT_INTERVAL = 64;
@@ -33,10 +33,10 @@ const STATES_KEPT = 2048;
 const LAWS_KEPT = 256;
 /** Runs that this process remembers as verified. */
 const VERIFIED_KEPT = 65_536;
-/** Records of one read during a fold. */
-const FOLD_PAGE = 256;
+/** Records of one read during a fold, and between two turns of the event loop. */
+const FOLD_PAGE = 64;
 /** Bytes of texts of one read during a fold. */
-const FOLD_BYTES = 4 * 1024 * 1024;
+const FOLD_BYTES = 1_048_576;
 
 /** A run at its committed head. */
 export interface ProjectedRun {
@@ -78,12 +78,17 @@ function foldText(law: CompiledLaw, state: RunState | null, record: string, reco
   }
 }
 
-/** The state at `head`, folded from the newest snapshot at or below it, or from `base`. */
+/**
+ * The state at `head`, folded from `base`. The store verifies each record that it reads, and the fold its place in the chain.
+ *
+ * @param folded Receives each record with the state after it
+ */
 async function foldTo(
   store: Pick<RunStore, "listRecords">,
   law: CompiledLaw,
   base: RunState | null,
   head: Pick<RunHead, "run_key" | "head">,
+  folded: (record: StoredRecord, state: RunState) => void = () => {},
 ): Promise<RunState> {
   let state = base;
   while ((state?.head.revision ?? 0) < head.head.revision) {
@@ -93,7 +98,12 @@ async function foldTo(
     if (page.length === 0) {
       throw new StoreError("corrupt", `Cannot read run: records after revision ${after} are missing`);
     }
-    for (const { record, record_id } of page) state = foldText(law, state, record, record_id);
+    for (const stored of page) {
+      state = foldText(law, state, stored.record, stored.record_id);
+      folded(stored, state);
+    }
+    const isBehind = after + page.length < head.head.revision;
+    if (isBehind) await new Promise((resolve) => setImmediate(resolve));
   }
   // A base beyond the requested head is a committed head too: another process committed it meanwhile.
   if (state !== null && state.head.revision > head.head.revision) return state;
@@ -101,6 +111,14 @@ async function foldTo(
     throw new StoreError("corrupt", `Cannot read run: its records do not lead to head "${head.head.record_id}"`);
   }
   return state;
+}
+
+/** @throws {StoreError} `corrupt` for a run whose row names another scenario or law than its first record */
+function refuseOtherBinding(run: RunHead, first: StoredRecord): void {
+  const [problem] = bindingProblems(run, first);
+  if (problem === undefined) return;
+  const { namespace_id, run_id } = run.run_key;
+  throw new StoreError("corrupt", `Cannot read run "${run_id}" of namespace ${namespace_id} at revision 1: ${problem}`);
 }
 
 /** The state of a run at an earlier revision, or at its head. */
@@ -265,7 +283,7 @@ class StoreProjections implements Projections {
 
   async #checkAll(name: string, law: CompiledLaw, head: RunHead): Promise<Checked> {
     const snapshot = await this.#snapshot(head);
-    const { state, sealed } = await this.#foldVerified(law, head.run_key, snapshot?.revision ?? 0);
+    const { state, sealed } = await this.#foldAll(law, head, snapshot?.revision ?? 0);
     const isSound = snapshot !== null && snapshot.state_identity === sealed;
     if (snapshot !== null && !isSound) {
       const { namespace_id, run_id } = head.run_key;
@@ -283,25 +301,17 @@ class StoreProjections implements Projections {
     return { state, isSnapshotDue: state.head.revision - since >= SNAPSHOT_INTERVAL };
   }
 
-  /** The state that all records of a run fold to, each verified, and the identity of its state at a revision. */
-  async #foldVerified(
+  /** The state that all records of a run fold to, and the identity of its state at a revision. */
+  async #foldAll(
     law: CompiledLaw,
-    runKey: RunKey,
+    head: RunHead,
     revision: number,
   ): Promise<{ readonly state: RunState; readonly sealed: Identity | null }> {
-    const folded: { state: RunState | null; sealed: Identity | null } = { state: null, sealed: null };
-    await verifyRun(this.#store, runKey, {
-      sha256: this.#sha256,
-      onRecords: (records) => {
-        for (const { record, record_id } of records) {
-          const state = foldText(law, folded.state, record, record_id);
-          if (state.head.revision === revision) folded.sealed = stateIdentity(this.#sha256, state);
-          folded.state = state;
-        }
-      },
+    let sealed: Identity | null = null;
+    const state = await foldTo(this.#store, law, null, head, (record, after) => {
+      if (record.revision === 1) refuseOtherBinding(head, record);
+      if (record.revision === revision) sealed = stateIdentity(this.#sha256, after);
     });
-    const { state, sealed } = folded;
-    if (state === null) throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": it has no record`);
     return { state, sealed };
   }
 

@@ -179,9 +179,10 @@ export interface RunStore {
   getCreationReceipt(namespaceId: number, creationRequestId: string): Promise<Receipt | null>;
   /**
    * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed `maximumBytes`, but has at
-   * least one record.
+   * least one record. A record that was read from a file or a database is verified: its texts hash to their identities, its seal holds,
+   * and it links to the record before it.
    *
-   * @throws {StoreError} `archived` where the records were removed
+   * @throws {StoreError} `archived` where the records were removed; `corrupt` where a record differs from the written one
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
   /** Receipts of the records with a revision above `after`, in order, at most `limit`; of an archived run too. */

@@ -19,6 +19,8 @@ const HEAD = 150;
 const SNAPSHOT = 128;
 /** The record that a snapshot names, and the records after it. */
 const TAIL = HEAD - SNAPSHOT + 1;
+/** Records of one read of a fold. */
+const PAGE = 64;
 
 /** A change of the file by another program: SQL, or what makes hashes fit that would show the change. */
 type Change = string | ((database: DatabaseSync) => void);
@@ -134,6 +136,14 @@ const CASES: readonly (readonly [
     "UPDATE records SET record = replace(record, 'artifact_s', 'artifact_S') WHERE revision = 128",
     "corrupt",
     0,
+    null,
+    "corrupt",
+  ],
+  [
+    "the scenario of the run",
+    "UPDATE runs SET scenario_id = 'other'",
+    "corrupt",
+    PAGE,
     null,
     "corrupt",
   ],

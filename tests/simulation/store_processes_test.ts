@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
 import { checkStore } from "../../src/store/check/check.ts";
-import { verifyRun } from "../../src/store/integrity.ts";
 import { closeStores, openStores } from "../../src/store/open.ts";
 import type { AppendResult, RunStore } from "../../src/store/types.ts";
 import { appendTo, headAfter, LAW, runKey, sha256 } from "./store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "./store_open.ts";
+import { verifyRun } from "./verify_run.ts";
 
 const WRITER = fileURLToPath(new URL("./store_writer.ts", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 
-import { appendTo, headAfter, identified, LAW, makeLaw, runKey, sha256 } from "../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
-import { verifyRun } from "./integrity.ts";
-import { type RunHead, type RunStore, type StoredRecord, StoreError } from "./types.ts";
+import { appendTo, headAfter, identified, LAW, makeLaw, runKey, sha256 } from "./store_fixture.ts";
+import { IMPLEMENTATIONS, withStores } from "./store_open.ts";
+import { verifyRun } from "./verify_run.ts";
+import { type RunHead, type RunStore, type StoredRecord, StoreError } from "../../src/store/types.ts";
 
 const RUN = runKey("one");
 const MATERIAL = [identified("payload", { kind: "json", value: [1, 2] })];

@@ -1,15 +1,15 @@
 /**
- * Verifies one run of any store: its records are the accepted chain up to the head.
+ * Verifies one run of any store, whatever the store itself verifies: its records are the accepted chain up to the head.
  *
  * @module
  */
 
 import { setImmediate } from "node:timers";
 
-import type { Identity, Sha256 } from "../canonical/identity.ts";
-import type { RunKey } from "../run/types.ts";
-import { bindingProblems, recordProblems } from "./record_check.ts";
-import { type RunHead, type RunStore, type StoredRecord, StoreError } from "./types.ts";
+import type { Identity, Sha256 } from "../../src/canonical/identity.ts";
+import type { RunKey } from "../../src/run/types.ts";
+import { bindingProblems, recordProblems } from "../../src/store/record_check.ts";
+import { type RunHead, type RunStore, type StoredRecord, StoreError } from "../../src/store/types.ts";
 
 /** Options of a verification. */
 export interface VerifyRunOptions {
