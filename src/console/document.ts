@@ -24,7 +24,7 @@ export function consoleDocument(scriptPath: string, stylePath: string): string {
   );
   const body = element(
     "body",
-    {},
+    { class: "gate-graph" },
     element("a", { class: "skip", href: "#content" }, "Skip to the content"),
     element(
       "header",

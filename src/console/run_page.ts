@@ -12,7 +12,9 @@ import type { CompiledStage } from "../run/compile.ts";
 import type { MissingCondition } from "../run/missing/missing.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import type { PackView } from "../runpack/material_view.ts";
-import { pictureOfStatus, type RunPicture } from "../runpack/picture/run_picture.ts";
+import { pictureOfStatus, type RunPicture, type StagePicture } from "../runpack/picture/run_picture.ts";
+import { markedWords } from "../runpack/picture/stage_list.ts";
+import { decisionId, verdictOf } from "../runpack/view/decisions.ts";
 import { renderGraph } from "../runpack/view/graph.ts";
 import { callerText } from "../runpack/view/statements.ts";
 import { renderTimeline } from "../runpack/view/timeline.ts";
@@ -30,19 +32,12 @@ import {
   type RunName,
   viewOf,
 } from "./run_reading.ts";
-import { announce, failureOf, focusable, headingOf, shortIdentity, shownText, tableOf } from "./shell.ts";
+import { announce, failureOf, focusable, headingOf, shortIdentity, shownText, statusBadge, tableOf } from "./shell.ts";
 import { questionActions } from "./sign_dialog.ts";
 
 /** Records of the timeline that are shown. */
 const RECORDS = 200;
 const VALUE_CHARACTERS = 240;
-
-const STATES = {
-  blocked: "waits for other stages",
-  ready_unopened: "ready to be opened",
-  open_incomplete: "open",
-  complete: "complete",
-} as const;
 
 type Evaluated = Extract<RunRecord, { record_kind: "stage_evaluated" }>["body"];
 
@@ -80,7 +75,9 @@ export async function showRun(main: HTMLElement, route: readonly string[], signa
   const refresh = (): void => {
     // One reading follows the other, so that each goes on where the one before ended.
     drawing = drawing.then(draw).catch((error) => {
-      if (!signal.aborted) body.replaceChildren(failureOf(error));
+      if (signal.aborted) return;
+      body.replaceChildren(failureOf(error));
+      body.setAttribute("aria-busy", "false");
     });
   };
   refresh();
@@ -107,7 +104,8 @@ function section(id: string, title: string, ...content: readonly Content[]): HTM
 function sectionsOf(shown: Shown): readonly HTMLElement[] {
   const { run: { law, state }, view } = shown;
   const order = layersOf(law.law.stages).flat().map(({ stage_id }) => law.stageIndex.get(stage_id) ?? 0);
-  const graph = nodesOf(renderGraph(view, pictureOf(shown)));
+  const picture = pictureOf(shown);
+  const graph = nodesOf(renderGraph(view, picture));
   const timeline = nodesOf(renderTimeline(view, RECORDS));
   for (const scrolled of timeline.querySelectorAll(".scroll:not([tabindex])")) {
     focusable(scrolled, "Evidence of an attempt");
@@ -115,7 +113,11 @@ function sectionsOf(shown: Shown): readonly HTMLElement[] {
   return [
     factsOf(shown),
     section("graph", "Graph", graph),
-    section("stages", "Stages", order.flatMap((index) => law.stages[index] ?? []).map((one) => stageCard(shown, one))),
+    section(
+      "stages",
+      "Stages",
+      order.flatMap((index) => law.stages[index] ?? []).map((one) => stageCard(shown, one, picture)),
+    ),
     section("timeline", "Timeline", timeline),
     section("evidence-note", "What this page checked", make("p", {}, checkedText(state.head.revision))),
   ];
@@ -146,7 +148,7 @@ function factsOf({ run: { name, ownLaw, state } }: Shown): HTMLElement {
   return make(
     "dl",
     { class: "facts" },
-    fact("Status", make("span", { class: `badge ${state.status}` }, state.status)),
+    fact("Status", statusBadge(state.status)),
     fact("Run", make("code", {}, name.run_id), ` in namespace ${name.namespace_id}`),
     fact("Law", make("code", {}, ownLaw.scenario_law_identity)),
     fact("Head", `revision ${state.head.revision}, `, shortIdentity(state.head.record_id)),
@@ -154,11 +156,10 @@ function factsOf({ run: { name, ownLaw, state } }: Shown): HTMLElement {
   );
 }
 
-function stageCard(shown: Shown, stage: CompiledStage): HTMLElement {
+function stageCard(shown: Shown, stage: CompiledStage, { stages }: RunPicture): HTMLElement {
   const { run: { law, state }, hints, publicKey, reload, run } = shown;
   const { stage_id } = stage.stage;
-  const standing = state.stages.find((one) => one.stage_id === stage_id);
-  const classification = standing?.classification ?? "blocked";
+  const picture = stages.get(stage_id);
   const questions = questionsOf(law, state).filter((one) => one.stage_id === stage_id);
   const last = run.records.findLast(({ record }) =>
     record.record_kind === "stage_evaluated" && record.body.stage_id === stage_id
@@ -167,21 +168,15 @@ function stageCard(shown: Shown, stage: CompiledStage): HTMLElement {
   return make(
     "article",
     { class: "stage-card", id: `stage-${stage_id}` },
-    make(
-      "h3",
-      {},
-      shownText(stage_id),
-      " ",
-      make("span", { class: `badge ${classification}` }, STATES[classification]),
-    ),
-    attempt === null ? null : make(
+    make("h3", {}, shownText(stage_id), " ", picture === undefined ? null : nodesOf(markedWords(picture.mark))),
+    last === undefined || attempt === null ? null : make(
       "p",
-      { class: "quiet" },
+      { class: "quiet", id: decisionId(last) },
       `Attempt ${attempt.attempt_number} was `,
-      make("span", { class: `verdict ${attempt.outcome}` }, attempt.outcome),
+      nodesOf(verdictOf(attempt.outcome)),
     ),
-    conditionTable(shown, stage, attempt),
-    classification === "complete" ? null : missingOf(shown, stage_id),
+    conditionTable(shown, stage, attempt, picture),
+    picture?.mark === "complete" ? null : missingOf(shown, stage_id),
     questions.map((question) => {
       const waiting = hints.waiting.find((one) =>
         one.stage_id === stage_id && one.condition_id === question.condition.condition_id
@@ -191,11 +186,16 @@ function stageCard(shown: Shown, stage: CompiledStage): HTMLElement {
   );
 }
 
-function conditionTable(shown: Shown, stage: CompiledStage, attempt: Evaluated | null): HTMLElement {
+function conditionTable(
+  shown: Shown,
+  stage: CompiledStage,
+  attempt: Evaluated | null,
+  picture: StagePicture | undefined,
+): HTMLElement {
   const { stage_id } = stage.stage;
   const rows = stage.conditions.map(({ condition }): readonly Content[] => {
     const { condition_id } = condition;
-    const line = attempt?.trace.find((one) => one.condition_id === condition_id);
+    const state = picture?.conditions.get(condition_id);
     const items = attempt?.evidence.filter((one) => one.condition_id === condition_id) ?? [];
     const evidence = items.length === 0
       ? make("span", { class: "quiet" }, "no evidence")
@@ -213,25 +213,11 @@ function conditionTable(shown: Shown, stage: CompiledStage, attempt: Evaluated |
           make("ul", {}, describeEvidence(shown.run.law.law, condition).map((text) => make("li", {}, text))),
         ),
       ),
-      line === undefined ? "not evaluated" : [
-        make("span", { class: `verdict ${line.value}` }, line.value),
-        line.reason === undefined ? null : ` ${line.reason.replaceAll("_", " ")}`,
-        causeText(shown.hints, stage_id, condition_id),
-      ],
+      state === undefined ? "not judged" : nodesOf(markedWords(state.mark, state.detail)),
       evidence,
     ];
   });
   return tableOf(`Conditions of stage ${stage_id}`, ["Condition", "Is", "Evidence and why it counts"], rows);
-}
-
-function causeText({ attempts }: RunHints, stageId: string, conditionId: string): Content {
-  const attempt = attempts.findLast((one) => one.stage_id === stageId);
-  const cause = attempt?.causes?.find((one) => one.condition_id === conditionId);
-  if (cause === undefined) return null;
-  const { counts, cause: codes = [] } = cause;
-  const tally = counts === undefined ? "" : `${counts.holds} of ${counts.needed} hold, ${counts.fails} fail`;
-  const texts = [...codes.map((code) => code.replaceAll("_", " ")), ...tally === "" ? [] : [tally]];
-  return texts.length === 0 ? null : make("div", { class: "quiet" }, texts.join(", "));
 }
 
 /** An item of evidence: its source, what it says, and why it counts or not. */

@@ -12,7 +12,17 @@ import type { Head } from "../run/types.ts";
 import { cut } from "../runpack/view/words.ts";
 import { callTool, listen, listNamespaces, runUri } from "./gate_client.ts";
 import { make } from "./nodes.ts";
-import { announce, failureOf, headingOf, runAddress, shortIdentity, shownText, tableOf, timeOf } from "./shell.ts";
+import {
+  announce,
+  failureOf,
+  headingOf,
+  runAddress,
+  shortIdentity,
+  shownText,
+  statusBadge,
+  tableOf,
+  timeOf,
+} from "./shell.ts";
 
 const PAGE = 100;
 /** Runs of a page while runs are searched by id. */
@@ -187,7 +197,7 @@ function runTable(runs: readonly ListedRun[]): HTMLElement {
         shortIdentity(run.run_key.run_id),
       ),
       shownText(run.scenario_id),
-      make("span", { class: `badge ${run.status}` }, run.status),
+      statusBadge(run.status),
       parametersOf(run),
       shownText(run.correlation.correlation_id ?? ""),
       `${run.accepted_head.revision}`,

@@ -6,6 +6,7 @@
  */
 
 import type { Identity } from "../canonical/identity.ts";
+import type { RunStatus } from "../run/types.ts";
 import { visible } from "../runpack/view/markup.ts";
 import { instantText } from "../runpack/view/words.ts";
 import { CallError } from "./gate_client.ts";
@@ -32,6 +33,11 @@ export function shownText(text: string): HTMLElement {
 /** An identity, shortened; the whole is its title. */
 export function shortIdentity(identity: Identity): HTMLElement {
   return make("code", { title: identity }, identity.length > SHORT ? `${identity.slice(0, SHORT)}…` : identity);
+}
+
+/** The status of a run. */
+export function statusBadge(status: RunStatus): HTMLElement {
+  return make("span", { class: `badge ${status === "complete" ? "good" : "active"}` }, status);
 }
 
 /** A time. */

@@ -44,6 +44,10 @@ export interface Page {
 export interface Browser extends AsyncDisposable {
   /** Opens a page from disk. */
   readonly open: (path: string) => Promise<Page>;
+  /** Opens an address in a context of its own: another person's profile. */
+  readonly visit: (url: string, context?: string) => Promise<Page>;
+  /** Makes a context: storage, keys and cookies that no other one shares. */
+  readonly context: () => Promise<string>;
 }
 
 /** Starts Chromium. */
@@ -62,7 +66,9 @@ export async function startChromium(): Promise<Browser> {
   });
   const session = openSession(socket);
   return {
-    open: (path) => openPage(session, path),
+    open: (path) => openPage(session, `file://${path}`),
+    visit: (url, context) => openPage(session, url, context),
+    context: async () => String((await session.call("Target.createBrowserContext"))["browserContextId"]),
     async [Symbol.asyncDispose](): Promise<void> {
       await session.call("Browser.close").catch(() => {});
       socket.close();
@@ -120,8 +126,9 @@ function openSession(socket: WebSocket): Session {
   };
 }
 
-async function openPage(session: Session, path: string): Promise<Page> {
-  const { targetId } = await session.call("Target.createTarget", { url: "about:blank" });
+async function openPage(session: Session, address: string, browserContextId?: string): Promise<Page> {
+  const context = browserContextId === undefined ? {} : { browserContextId };
+  const { targetId } = await session.call("Target.createTarget", { url: "about:blank", ...context });
   const attached = await session.call("Target.attachToTarget", { targetId, flatten: true });
   const sessionId = String(attached["sessionId"]);
   const call: Page["call"] = (method, params = {}) => session.call(method, params, sessionId);
@@ -129,7 +136,7 @@ async function openPage(session: Session, path: string): Promise<Page> {
   session.listen(sessionId, (method, params) => {
     if (method === "Network.requestWillBeSent") {
       const { url } = params["request"] as { url: string };
-      if (url !== `file://${path}`) requests.push(url);
+      if (url !== address) requests.push(url);
     }
     if (method === "Log.entryAdded") complaints.push((params["entry"] as { text: string }).text);
     if (method === "Runtime.exceptionThrown") complaints.push(JSON.stringify(params["exceptionDetails"]));
@@ -151,8 +158,8 @@ async function openPage(session: Session, path: string): Promise<Page> {
     }
     throw new Error(`Not within 30 seconds: ${expression}`);
   };
-  await call("Page.navigate", { url: `file://${path}` });
-  await until("document.readyState === 'complete' && location.protocol === 'file:'");
+  await call("Page.navigate", { url: address });
+  await until("document.readyState === 'complete' && location.protocol !== 'about:'");
   const choose: Page["choose"] = async (inputId, paths) => {
     const { root } = await call("DOM.getDocument");
     const { nodeId } = await call("DOM.querySelector", {

@@ -1,0 +1,194 @@
+/**
+ * A gate with its console, people with credentials, and their browsers.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { sha256 } from "@/evidence/host_primitives.ts";
+import { startServer } from "../e2e/client.ts";
+import { gate, gateArgs, STORES } from "../e2e/gate_command.ts";
+import { type HttpServer, listening } from "../e2e/http_fixture.ts";
+import { type Browser, type Page, startChromium } from "./browser_chromium.ts";
+
+/** The ids of a law, and the stages behind the first one. */
+export interface LawNames {
+  readonly scenario?: string;
+  readonly stage?: string;
+  readonly condition?: string;
+  /** Default: none. */
+  readonly following?: readonly string[];
+}
+
+/** A law whose first stage some of Alice and Bob have to sign; further stages follow one another. */
+export function reviewLaw(minimum: number, names: LawNames = {}): string {
+  const { scenario = "release", stage = "review", condition = "approved", following = [] } = names;
+  const text = JSON.stringify;
+  const further = following.map((id, index) => `
+  - stage_id: ${text(id)}
+    prerequisite: { kind: requires, requirement: { Condition: ${text(following[index - 1] ?? stage)} } }
+    completion_requirement: { Condition: ${text(condition)} }`);
+  return `
+spec_version: dag-v3
+scenario_id: ${text(scenario)}
+namespace_id: 2
+parameters:
+  - parameter_id: version
+    domain: { domain: String, minimum_bytes: 1, maximum_bytes: 256 }
+conditions:
+  - condition_id: ${text(condition)}
+    observation_domain: { domain: Boolean }
+    predicate: { predicate: Equals, expected: true }
+    evidence_use_policy:
+      allowed_channels: [accepted_submission]
+      authorization: signature
+      authorized_key_ids: [alice, bob]
+      combination: { combination: Quorum, minimum: ${minimum} }
+      freshness: { freshness: NotRequired }
+      independence: distinct_acquisition
+      integrity: canonical_content_only
+      replay: full_semantic
+      required_assurance: [content_integrity, scope, schema_compatibility]
+      retention: retain_canonical_value
+      scope: exact_condition
+stages:
+  - stage_id: ${text(stage)}
+    prerequisite: { kind: root }
+    completion_requirement: { Condition: ${text(condition)} }${further.join("")}
+completion_requirement: { Condition: ${text(following.at(-1) ?? stage)} }
+`;
+}
+
+/** The people, with their roles. */
+const PEOPLE = {
+  alice: '{ name = "Approver", namespace_id = 2 }, { name = "NamespaceWriter", namespace_id = 2 }',
+  bob: '{ name = "Approver", namespace_id = 2 }, { name = "NamespaceWriter", namespace_id = 2 }',
+  carol: '{ name = "Approver", namespace_id = 2 }',
+} as const;
+
+/** The name of a person. */
+export type Person = keyof typeof PEOPLE;
+
+const tokenOf = (person: Person): string => person.padEnd(32, "0");
+
+/** The world of a test. */
+export interface World extends AsyncDisposable {
+  readonly folder: string;
+  readonly browser: Browser;
+  readonly origin: string;
+  /** Starts the server, again where it runs: it reads the keys of people at its start. */
+  readonly restart: () => Promise<void>;
+  /** Opens the console as a person, signed in, in a profile of their own. */
+  readonly open: (person: Person, route?: string) => Promise<Page>;
+  /** Starts a run of a law file; returns its id. */
+  readonly run: (law: string, key: string, version: string) => Promise<string>;
+}
+
+async function freePort(): Promise<number> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return await Promise.resolve(port);
+}
+
+/** Makes the world; the server runs. */
+export async function makeWorld(): Promise<World> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "console-" }));
+  const port = await freePort();
+  const principals = Object.entries(PEOPLE).map(([person, roles]) => {
+    const subject = `token:${sha256(new TextEncoder().encode(tokenOf(person as Person)))}`;
+    return `{ subject = "${subject}", roles = [${roles}] }`;
+  });
+  const tokens = Object.keys(PEOPLE).map((person) => `"${tokenOf(person as Person)}"`);
+  const config = `[server]\ntransport = "http"\nbind = "127.0.0.1:${port}"\n[server.auth]\nmode = "bearer_token"\n` +
+    `bearer_tokens = [${tokens.join(", ")}]\nprincipals = [${principals.join(", ")}]\n${STORES}`;
+  await Deno.writeTextFile(`${folder}/http.toml`, config, { mode: 0o600 });
+  await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+  await Deno.mkdir(`${folder}/evidence-keys`);
+  let server: HttpServer | null = null;
+  const restart = async (): Promise<void> => {
+    server?.process.signal("SIGTERM");
+    await server?.process.ended();
+    const args = gateArgs("serve", "--config", "http.toml", "--console", "--evidence-keys", "evidence-keys");
+    server = await listening(startServer({ args, cwd: folder }));
+  };
+  const [browser] = await Promise.all([startChromium(), restart()]);
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    folder,
+    browser,
+    origin,
+    restart,
+    open: async (person, route = "#/key") => {
+      const page = await browser.visit(`${origin}/console#/key`, await browser.context());
+      await signIn(page, person);
+      if (route !== "#/key") await go(page, route);
+      return page;
+    },
+    run: async (law, key, version) => {
+      const started = await gate(folder, "run", law, "--run-key", key, "--parameter", `version=${version}`, "--json");
+      assert.ok(started.code === 4 || started.code === 3, started.stdout + started.stderr);
+      return (JSON.parse(started.stdout) as { result: { run_id: string } }).result.run_id;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await browser[Symbol.asyncDispose]();
+      await server?.process[Symbol.asyncDispose]();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+/** Fills in a field as a person does. */
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await page.until(`document.querySelector(${JSON.stringify(selector)}) !== null`);
+  await page.evaluate(
+    `{ const field = document.querySelector(${JSON.stringify(selector)}); field.focus(); field.value = ${
+      JSON.stringify(text)
+    }; field.dispatchEvent(new Event("input", { bubbles: true })); field.dispatchEvent(new Event("change", { bubbles: true })); }`,
+  );
+}
+
+/** Clicks an element once it is there. */
+export async function click(page: Page, selector: string): Promise<void> {
+  await page.until(`document.querySelector(${JSON.stringify(selector)}) !== null`);
+  await page.evaluate(
+    `{ const one = document.querySelector(${JSON.stringify(selector)}); one.focus(); one.click(); }`,
+  );
+}
+
+/** Goes to a route of the console, and waits until it is drawn. */
+export async function go(page: Page, route: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
+  await page.until(`document.querySelector("main h1") !== null && document.querySelector("[aria-busy=true]") === null`);
+}
+
+/** Gives a token. */
+export async function signIn(page: Page, person: Person): Promise<void> {
+  await fill(page, "#token", tokenOf(person));
+  await click(page, "#token-use");
+  await page.until(`document.getElementById("token-result").textContent.startsWith("The server accepts it")`);
+}
+
+/** Makes a key in the browser; returns its public half. */
+export async function makeKey(page: Page): Promise<string> {
+  await click(page, "#key-create");
+  await page.until(`document.getElementById("public-key") !== null`);
+  return String(await page.evaluate(`document.getElementById("public-key").textContent`));
+}
+
+/** Answers the question of a run that is shown: presses the button, writes a comment, signs. */
+export async function answer(page: Page, kind: string, comment: string, question = "review-approved"): Promise<void> {
+  const before = String(await page.evaluate(`document.querySelector("[data-revision]").dataset.revision`));
+  await click(page, `#${kind}-${question}`);
+  await page.until(`document.querySelector("dialog[open]") !== null`);
+  if (comment !== "") await fill(page, "#answer-comment", comment);
+  await click(page, "#answer-sign");
+  await page.until(
+    `document.querySelector("dialog[open]") === null && document.querySelector("[data-revision]").dataset.revision !== "${before}"`,
+  );
+}
+
+/** What the page shows, as text. */
+export async function textOf(page: Page): Promise<string> {
+  return String(await page.evaluate(`document.querySelector("main").innerText`));
+}
