@@ -224,7 +224,7 @@ Deno.test("gate runpack show shows stages, timeline and decisions with their evi
   assert.equal(code, 0);
   for (
     const expected of [
-      "● ship  after build and review  needs region and report",
+      "● ship complete, after build and review, needs region and report",
       "evaluated build, attempt 1: false",
       "unknown log (no_evidence)",
       "binding:region-env from provider env",

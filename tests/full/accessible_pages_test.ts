@@ -65,6 +65,32 @@ async function assertPage(page: Page, name: string, heading: string): Promise<vo
   assert.equal(await page.evaluate(tooWide), false, `${name} scrolls sideways as a whole`);
 }
 
+/** Tab reaches the drawing, the list and the links in the order of the page; print is light, and has every record. */
+async function assertKeyboardAndPrint(page: Page): Promise<void> {
+  await showAs(page, "dark", 390);
+  const stops: string[] = [];
+  for (let press = 0; press < 4; press++) {
+    for (const type of ["keyDown", "keyUp"]) {
+      await page.call("Input.dispatchKeyEvent", { type, key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 });
+    }
+    const stop = "`${document.activeElement.tagName} ${document.activeElement.className}`.trim()";
+    stops.push(String(await page.evaluate(stop)));
+    assert.equal(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid");
+  }
+  assert.deepEqual(stops, ["DIV graph", "SUMMARY", "A", "DIV scroll"]);
+  const features = [{ name: "prefers-color-scheme", value: "dark" }];
+  await page.call("Emulation.setEmulatedMedia", { media: "print", features });
+  const colours = ["body", ".stage text", ".answer"].map((one) =>
+    `getComputedStyle(document.querySelector('${one}')).${one.includes("text") ? "fill" : "backgroundColor"}`
+  );
+  assert.equal(
+    await page.evaluate(`[${colours}].join()`),
+    "rgb(255, 255, 255),rgb(27, 31, 36),rgb(255, 255, 255)",
+  );
+  const { data } = await page.call("Page.printToPDF");
+  assert.ok(String(data).length > 10_000);
+}
+
 Deno.test("axe-core finds nothing on the page of a runpack, in light and dark, on a phone and a wide screen", async () => {
   const folder = await Deno.makeTempDir({ prefix: "pages-" });
   await using browser = await startChromium();
@@ -86,6 +112,7 @@ Deno.test("axe-core finds nothing on the page of a runpack, in light and dark, o
       await showAs(verifier, scheme, width);
       assert.deepEqual(await findingsOf(verifier), [], `verifier, ${scheme}`);
     }
+    await assertKeyboardAndPrint(await browser.open(`${folder}/digests.html`));
     // The check itself sees a fault.
     await verifier.evaluate("document.body.append(document.createElement('img'))");
     assert.match((await findingsOf(verifier)).join(), /image-alt/);

@@ -11,6 +11,8 @@ import { requirementText } from "../../law/requirement_text.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
+import { type Mark, MARKS, type Tone as PictureTone } from "../../runpack/picture/marks.ts";
+import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/run_picture.ts";
 import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
 import { absenceText, cut, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -86,26 +88,35 @@ function showHead({ manifest, runpack_identity }: Pick<PackView, "manifest" | "r
   ].join("\n");
 }
 
-/** Lists the stages with their state, prerequisite and requirement. */
+/** The colours of a terminal for the tones of states. */
+const TONES: Readonly<Partial<Record<PictureTone, Tone>>> = {
+  good: "good",
+  bad: "bad",
+  refusal: "bad",
+  absent: "warning",
+  doubt: "warning",
+};
+
+/** Lists the stages with their states, prerequisites and requirements, and the conditions of stages that were opened. */
 function showStages({ law, records }: PackView, colour: boolean): string {
-  const complete = new Set<string>();
-  const opened = new Set<string>();
-  for (const { record } of records) {
-    if (record.record_kind === "stage_opened") opened.add(record.body.stage_id);
-    if (record.record_kind === "stage_evaluated" && record.body.completed) complete.add(record.body.stage_id);
-  }
-  const lines = law.law.stages.map(({ stage_id, prerequisite, completion_requirement }) => {
-    const [mark, tone]: [string, Tone | null] = complete.has(stage_id)
-      ? ["●", "good"]
-      : opened.has(stage_id)
-      ? ["◐", "warning"]
-      : ["○", null];
-    const after = prerequisite.kind === "root" ? "" : `  after ${requirementText(prerequisite.requirement, shown)}`;
-    const painted = tone === null ? mark : paint(mark, tone, colour);
-    return `  ${painted} ${shown(stage_id)}${after}  needs ${requirementText(completion_requirement, shown)}`;
+  const picture = pictureOfRecords(law.law, records.map(({ record }) => record));
+  const marked = (mark: Mark, text: string): string => {
+    const { character, word, tone } = MARKS[mark];
+    const painted = TONES[tone];
+    const state = `${character} ${text}`;
+    return `${painted === undefined ? state : paint(state, painted, colour)} ${word}`;
+  };
+  const lines = law.law.stages.flatMap(({ stage_id, prerequisite, completion_requirement }) => {
+    const after = prerequisite.kind === "root" ? "" : `, after ${requirementText(prerequisite.requirement, shown)}`;
+    const { mark = "blocked", conditions = new Map<string, ConditionPicture>() } = picture.stages.get(stage_id) ?? {};
+    const isOpened = mark !== "blocked" && mark !== "ready";
+    return [
+      `  ${marked(mark, shown(stage_id))}${after}, needs ${requirementText(completion_requirement, shown)}`,
+      ...(isOpened ? [...conditions] : []).map(([id, one]) => `      ${marked(one.mark, shown(id))}`),
+    ];
   });
   const whole = `  complete when ${requirementText(law.law.completion_requirement, shown)}`;
-  return ["Stages   ● complete  ◐ open  ○ not opened", ...lines, whole].join("\n");
+  return ["Stages", ...lines, whole].join("\n");
 }
 
 function showTimeline(view: PackView, all: boolean, colour: boolean): string {

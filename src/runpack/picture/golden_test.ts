@@ -94,6 +94,15 @@ function picture(
 
 const PICTURES = new URL("../../../docs/guide/pictures/", import.meta.url);
 
+/** Bytes of a picture that was taken of a page. */
+const PHOTOGRAPH_BYTES = 60_000;
+
+Deno.test("pictures that were taken of pages are small", async () => {
+  const taken = (await Array.fromAsync(Deno.readDir(PICTURES))).filter(({ name }) => name.endsWith(".png"));
+  assert.ok(taken.length > 0);
+  for (const { name } of taken) assert.ok((await Deno.stat(new URL(name, PICTURES))).size <= PHOTOGRAPH_BYTES, name);
+});
+
 Deno.test('the drawings of the guide are what drawLaw() draws; "-- --rewrite" writes them', async () => {
   const rows = [
     ["states.svg", ...picture("release", STATES, all("ship", "notes"))],
