@@ -216,6 +216,18 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "npm", debianPackage: "npm" }, { program: "tar", debianPackage: "tar" }],
   },
   {
+    name: "public .proto texts, against protoc",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/proto"],
+    minutes: 10,
+    needs: [
+      { program: "protoc", debianPackage: "protobuf-compiler" },
+      { program: "npm", debianPackage: "npm" },
+      { program: "tar", debianPackage: "tar" },
+    ],
+  },
+  {
     name: "a minute of mixed load",
     kind: "tests",
     options: [],

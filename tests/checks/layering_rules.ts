@@ -99,7 +99,6 @@ export const PACKAGES: readonly {
   { name: "commander", layers: ["cli"] },
   { name: "json-p3", layers: ["evidence"] },
   { name: "postgres", layers: ["store"] },
-  { name: "protobufjs", layers: ["evidence"] },
   { name: "smol-toml", layers: ["config", "scenario"] },
   { name: "toml-eslint-parser", layers: ["scenario"] },
   { name: "yaml", layers: ["evidence", "scenario"] },

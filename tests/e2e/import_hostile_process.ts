@@ -4,17 +4,22 @@
  * @module
  */
 
-import { importInSandbox } from "../../src/evidence/typed/import_sandbox.ts";
+import { importInSandbox, type ImportSource } from "../../src/evidence/typed/import_sandbox.ts";
 
 const [file = ""] = Deno.args;
 const bytes = await Deno.readFile(file);
+const source: ImportSource = file.endsWith(".proto")
+  ? { kind: "grpc", proto: [{ path: "a", text: bytes }] }
+  : { kind: "openapi", bytes };
+const options = { provider_id: "hostile", ...source.kind === "grpc" ? { server_url: "grpc.example.test:443" } : {} };
 const started = performance.now();
-const result = await importInSandbox({ kind: "openapi", bytes }, { provider_id: "hostile" });
+const result = await importInSandbox(source, options);
 const milliseconds = Math.round(performance.now() - started);
 const status = await Deno.readTextFile("/proc/self/status");
 const mebibytes = Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 const codes = result.candidates.flatMap(({ reasons }) => reasons.map(({ code }) => code));
-const outcome = result.ok ? `checks ${result.contract.checks.length}` : [result.code, ...new Set(codes)].join(" ");
+const head = result.ok ? `checks ${result.contract.checks.length}` : result.code;
+const outcome = [head, ...new Set(codes)].join(" ");
 const detail = result.ok ? "" : result.message.slice(0, 200);
 console.log(JSON.stringify({ outcome, milliseconds, mebibytes, detail }));
 Deno.exit();

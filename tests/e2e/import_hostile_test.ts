@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { importInSandbox } from "../../src/evidence/typed/import_sandbox.ts";
 import { inFolder } from "./gate_command.ts";
 import { type HostileRow, LARGE_ROWS, SMALL_ROWS, withSchema } from "./import_hostile_documents.ts";
+import { LARGE_PROTO_ROWS, SMALL_PROTO_ROWS } from "./import_hostile_protos.ts";
 
 const PROCESS = new URL("./import_hostile_process.ts", import.meta.url).pathname;
 const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
@@ -22,10 +23,10 @@ interface Measured {
   readonly detail: string;
 }
 
-async function measure([, make]: HostileRow): Promise<Measured> {
+async function measure([, make]: HostileRow, name: string): Promise<Measured> {
   let measured: Measured | null = null;
   await inFolder(async (folder) => {
-    const file = join(folder, "document");
+    const file = join(folder, name);
     await Deno.writeFile(file, make());
     const args = ["run", "--no-prompt", "--quiet", "--no-check", "--config", SETTINGS, "-A", PROCESS, file];
     const { stdout } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" }).output();
@@ -35,11 +36,18 @@ async function measure([, make]: HostileRow): Promise<Measured> {
   return measured;
 }
 
-for (const [rows, others] of [[SMALL_ROWS, []], [LARGE_ROWS, ["import_timeout"]]] as const) {
+for (
+  const [rows, others, file] of [
+    [SMALL_ROWS, [], "document"],
+    [SMALL_PROTO_ROWS, [], "a.proto"],
+    [LARGE_ROWS, ["import_timeout"], "document"],
+    [LARGE_PROTO_ROWS, ["import_timeout"], "a.proto"],
+  ] as const
+) {
   for (const row of rows) {
     const [name, , expected] = row;
     Deno.test(`import of ${name}: ${expected}`, async () => {
-      const { outcome, milliseconds, mebibytes, detail } = await measure(row);
+      const { outcome, milliseconds, mebibytes, detail } = await measure(row, file);
       assert.ok([expected, ...others].includes(outcome), `${outcome}: ${detail}`);
       assert.ok(mebibytes <= MEBIBYTES, `${mebibytes} MiB`);
       assert.ok(milliseconds <= UNLIMITED_MILLIS, `${milliseconds} ms`);

@@ -5,7 +5,7 @@
  */
 
 import { basename, join, posix, resolve } from "node:path";
-import { decodeUtf8Strict, utf8Length } from "../../canonical/utf8.ts";
+import { utf8Length } from "../../canonical/utf8.ts";
 import { readBounded } from "../../config/files.ts";
 import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
 import {
@@ -98,18 +98,19 @@ function isProto(path: string): boolean {
 /** Reads `.proto` files. The path of each, as it was given, is the path by which the others import it. */
 async function readTexts(
   paths: readonly string[],
-): Promise<readonly { readonly path: string; readonly text: string }[]> {
-  const texts: { readonly path: string; readonly text: string }[] = [];
+): Promise<readonly { readonly path: string; readonly text: Uint8Array<ArrayBuffer> }[]> {
+  const texts: { readonly path: string; readonly text: Uint8Array<ArrayBuffer> }[] = [];
+  let left = IMPORT_LIMITS.documentBytes;
   for (const path of paths) {
-    const text = decodeUtf8Strict(await readDescription(path));
-    if (text === null) throw new CliError("usage", `Cannot read "${path}": it is not UTF-8`);
+    const text = await readDescription(path, left);
+    left -= text.length;
     texts.push({ path: posix.normalize(path.replaceAll("\\", "/")), text });
   }
   return texts;
 }
 
-async function readDescription(file: string): Promise<Uint8Array<ArrayBuffer>> {
-  const read = await readBounded(resolve(file), IMPORT_LIMITS.documentBytes).catch((error: unknown) => {
+async function readDescription(file: string, left = IMPORT_LIMITS.documentBytes): Promise<Uint8Array<ArrayBuffer>> {
+  const read = await readBounded(resolve(file), left).catch((error: unknown) => {
     const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
     throw new CliError("usage", `Cannot read "${file}": ${reason}`);
   });
@@ -119,7 +120,10 @@ async function readDescription(file: string): Promise<Uint8Array<ArrayBuffer>> {
     const reason = read.fault === "changed" ? "it changed meanwhile" : "it is not a file";
     throw new CliError("usage", `Cannot read "${file}": ${reason}`);
   }
-  const detail = `${read.size} bytes; the most are ${IMPORT_LIMITS.documentBytes}`;
+  const others = IMPORT_LIMITS.documentBytes - left;
+  const detail = `${read.size} bytes${
+    others === 0 ? "" : ` after ${others}`
+  }; the most are ${IMPORT_LIMITS.documentBytes}`;
   throw new CliError("limit_exceeded", `Cannot import "${file}": it is too large (${detail})`);
 }
 

@@ -38,7 +38,7 @@ let last: Promise<unknown> = Promise.resolve();
 /**
  * Imports a description. Each import has a worker of its own, which ends with it. Never rejects.
  *
- * @param source Its buffer is moved to the worker, and is empty afterwards
+ * @param source Its buffers are moved to the worker, and are empty afterwards
  */
 export function importInSandbox(
   source: ImportSource,
@@ -84,5 +84,6 @@ async function run(
 
 function buffersOf(source: ImportSource): ArrayBuffer[] {
   if (source.kind === "openapi") return [source.bytes.buffer];
-  return "proto" in source ? [] : [source.descriptor_set.buffer];
+  if ("descriptor_set" in source) return [source.descriptor_set.buffer];
+  return source.proto.flatMap(({ text }) => typeof text === "string" ? [] : [text.buffer]);
 }

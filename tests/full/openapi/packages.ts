@@ -8,13 +8,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-/** A document in a package. */
+/** A document, or a folder of documents, in a package. */
 export interface PublicDocument {
   /** `name@version`. */
   readonly specifier: string;
   /** The digest of the package, as in lock files of npm. */
   readonly integrity: string;
-  /** Path of the document in the package. */
+  /** Its path in the package. */
   readonly path: string;
 }
 
@@ -40,16 +40,21 @@ export const BLOCKFROST: PublicDocument = {
 };
 
 /** Fetches the package of a document into a folder, and reads the document. */
-export async function fetchDocument(
+export async function fetchDocument(document: PublicDocument, folder: string): Promise<Uint8Array<ArrayBuffer>> {
+  return await Deno.readFile(await fetchPart(document, folder));
+}
+
+/** Fetches a package into a folder, and unpacks one file or folder of it there; returns its path. */
+export async function fetchPart(
   { specifier, integrity, path }: PublicDocument,
   folder: string,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<string> {
   const packed = await run(folder, "npm", "pack", "--silent", "--pack-destination", folder, specifier);
   const archive = join(folder, packed.trim().split("\n").at(-1) ?? "");
   const digest = createHash("sha512").update(await Deno.readFile(archive)).digest("base64");
   if (`sha512-${digest}` !== integrity) throw new Error(`Cannot use ${specifier}: its digest is sha512-${digest}`);
   await run(folder, "tar", "-xzf", archive, `package/${path}`);
-  return await Deno.readFile(join(folder, "package", path));
+  return join(folder, "package", path);
 }
 
 async function run(cwd: string, program: string, ...args: readonly string[]): Promise<string> {

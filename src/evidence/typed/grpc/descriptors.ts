@@ -66,13 +66,26 @@ export function isWellKnownPackage(file: FileDescriptorProto): boolean {
 /** A message or enum at the top level of a file: the smallest part that a profile keeps or drops. */
 export interface TopLevelType {
   readonly file: FileDescriptorProto;
-  readonly proto: DescriptorProto | EnumDescriptorProto;
-  /** Full names of the types that its fields have. */
-  readonly references: readonly string[];
+  /** Types of one file stand in the profile in this order. */
+  readonly order: number;
+  /** Its descriptor, which may be built at the first call. */
+  readonly content: () => TypeContent;
 }
 
-/** The types of all files by full name, nested ones included. */
-export type TypeIndex = ReadonlyMap<string, TopLevelType>;
+/** The descriptor of a type, or the reason why it has none. */
+export type TypeContent =
+  | {
+    readonly ok: true;
+    readonly proto: DescriptorProto | EnumDescriptorProto;
+    /** Full names of the types that its fields have. */
+    readonly references: readonly string[];
+  }
+  | { readonly ok: false; readonly message: string };
+
+/** Finds types by full name, nested ones included. */
+export interface TypeIndex {
+  readonly get: (name: string) => TopLevelType | undefined;
+}
 
 /** Indexes the types of the files; the first file that defines a name wins, and `onDuplicate` receives the others. */
 export function indexTypes(
@@ -81,33 +94,47 @@ export function indexTypes(
 ): TypeIndex {
   const index = new Map<string, TopLevelType>();
   for (const file of files) {
-    const add = (names: readonly string[], proto: TopLevelType["proto"], references: readonly string[]): void => {
+    let order = 0;
+    for (const proto of [...file.messageType, ...file.enumType]) {
+      const names = namesIn(proto, file.package);
       const known = names.find((name) => index.has(name));
-      if (known !== undefined) return onDuplicate(file, known);
-      for (const name of names) index.set(name, { file, proto, references });
-    };
-    for (const message of file.messageType) {
-      const names: string[] = [];
-      const references = new Set<string>();
-      visitMessage(message, file.package, names, references);
-      add(names, message, [...references]);
+      if (known !== undefined) {
+        onDuplicate(file, known);
+        continue;
+      }
+      const content: TypeContent = { ok: true, proto, references: referencesOf(proto) };
+      const type: TopLevelType = { file, order: order++, content: () => content };
+      for (const name of names) index.set(name, type);
     }
-    for (const one of file.enumType) add([fullName(file.package, one.name)], one, []);
   }
   return index;
+}
+
+function isMessage(proto: DescriptorProto | EnumDescriptorProto): proto is DescriptorProto {
+  return proto.$typeName === DescriptorProtoSchema.typeName;
+}
+
+/** The full names of a type and of those in it. */
+function namesIn(proto: DescriptorProto | EnumDescriptorProto, scope: string): string[] {
+  const name = fullName(scope, proto.name);
+  if (!isMessage(proto)) return [name];
+  return [name, ...[...proto.enumType, ...proto.nestedType].flatMap((one) => namesIn(one, name))];
+}
+
+/** Full names of the types that the fields of a type have, with those of the types in it. */
+function referencesOf(proto: DescriptorProto | EnumDescriptorProto): readonly string[] {
+  const references = new Set<string>();
+  const visit = ({ field, nestedType }: DescriptorProto): void => {
+    for (const one of field) if (isReference(one)) references.add(withoutDot(one.typeName));
+    nestedType.forEach(visit);
+  };
+  if (isMessage(proto)) visit(proto);
+  return [...references];
 }
 
 /** A name within a package or message. */
 export function fullName(scope: string, name: string): string {
   return scope === "" ? name : `${scope}.${name}`;
-}
-
-function visitMessage(message: DescriptorProto, scope: string, names: string[], references: Set<string>): void {
-  const name = fullName(scope, message.name);
-  names.push(name);
-  for (const field of message.field) if (isReference(field)) references.add(withoutDot(field.typeName));
-  for (const one of message.enumType) names.push(fullName(name, one.name));
-  for (const nested of message.nestedType) visitMessage(nested, name, names, references);
 }
 
 function isReference({ type }: FieldDescriptorProto): boolean {
@@ -124,22 +151,27 @@ export function withoutDot(name: string): string {
 export interface Closure {
   readonly types: ReadonlySet<TopLevelType>;
   readonly missing: readonly string[];
+  /** Types without a descriptor, and why. */
+  readonly faults: readonly { readonly name: string; readonly message: string }[];
 }
 
 /** Finds all types that the named ones need. */
 export function closureOf(index: TypeIndex, names: Iterable<string>): Closure {
   const types = new Set<TopLevelType>();
   const missing = new Set<string>();
+  const faults: { readonly name: string; readonly message: string }[] = [];
   const waiting = [...names];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const type = index.get(name);
     if (type === undefined) missing.add(name);
     else if (!types.has(type)) {
       types.add(type);
-      waiting.push(...type.references);
+      const content = type.content();
+      if (content.ok) { for (const reference of content.references) waiting.push(reference); }
+      else faults.push({ name, message: content.message });
     }
   }
-  return { types, missing: [...missing].sort() };
+  return { types, missing: [...missing].sort(), faults };
 }
 
 /** A method to keep, with its service. */
@@ -158,25 +190,32 @@ export interface KeptMethod {
 export function keepNeeded(index: TypeIndex, methods: readonly KeptMethod[]): FileDescriptorSet {
   const names = methods.flatMap(({ method }) => [withoutDot(method.inputType), withoutDot(method.outputType)]);
   const { types } = closureOf(index, names);
-  const files = new Map<FileDescriptorProto, TopLevelType[]>();
-  for (const { file } of methods) files.set(file, []);
-  for (const type of types) files.set(type.file, [...files.get(type.file) ?? [], type]);
+  const files = new Map<FileDescriptorProto, KeptParts>();
+  const partsOf = (file: FileDescriptorProto): KeptParts => {
+    const known = files.get(file) ?? { types: [], methods: [] };
+    files.set(file, known);
+    return known;
+  };
+  for (const one of methods) partsOf(one.file).methods.push(one);
+  for (const type of types) partsOf(type.file).types.push(type);
   const dependencies = new Map([...files].map(([file, kept]) => {
-    const own = methods.filter((one) => one.file === file).flatMap((
-      { method },
-    ) => [method.inputType, method.outputType]);
-    const needed = [...kept.flatMap(({ references }) => references), ...own.map(withoutDot)];
-    return [file, new Set(needed.flatMap((name) => index.get(name)?.file ?? []).filter((one) => one !== file))];
+    const own = kept.methods.flatMap(({ method }) => [method.inputType, method.outputType]);
+    const needed = new Set([...kept.types.flatMap(referencesOfType), ...own.map(withoutDot)]);
+    return [file, new Set([...needed].flatMap((name) => index.get(name)?.file ?? []).filter((one) => one !== file))];
   }));
-  const file = inOrder(dependencies).map((one) =>
-    stripFile(
-      one,
-      files.get(one) ?? [],
-      methods.filter((kept) => kept.file === one),
-      dependencies.get(one) ?? new Set(),
-    )
-  );
+  const file = inOrder(dependencies).map((one) => stripFile(one, partsOf(one), dependencies.get(one) ?? new Set()));
   return create(FileDescriptorSetSchema, { file });
+}
+
+/** What a profile keeps of one file. */
+interface KeptParts {
+  readonly types: TopLevelType[];
+  readonly methods: KeptMethod[];
+}
+
+function referencesOfType({ content }: TopLevelType): readonly string[] {
+  const read = content();
+  return read.ok ? read.references : [];
 }
 
 type Dependencies = ReadonlyMap<FileDescriptorProto, ReadonlySet<FileDescriptorProto>>;
@@ -197,22 +236,25 @@ function inOrder(dependencies: Dependencies): FileDescriptorProto[] {
 
 function stripFile(
   file: FileDescriptorProto,
-  types: readonly TopLevelType[],
-  methods: readonly KeptMethod[],
+  { types, methods }: KeptParts,
   dependencies: ReadonlySet<FileDescriptorProto>,
 ): FileDescriptorProto {
-  const kept = new Set(types.map(({ proto }) => proto));
+  const ordered = types.toSorted((a, b) => a.order - b.order).flatMap(({ content }) => {
+    const read = content();
+    return read.ok ? [read.proto] : [];
+  });
+  const byService = Map.groupBy(methods, ({ service }) => service);
   const service = file.service.flatMap(({ name }) => {
-    const own = methods.filter((one) => one.service === fullName(file.package, name)).map(({ method }) => method);
-    const method = own.map(({ name, inputType, outputType }) => ({ name, inputType, outputType }));
+    const own = byService.get(fullName(file.package, name)) ?? [];
+    const method = own.map(({ method: { name, inputType, outputType } }) => ({ name, inputType, outputType }));
     return method.length === 0 ? [] : [{ name, method }];
   });
   return create(FileDescriptorProtoSchema, {
     name: file.name,
     package: file.package,
     dependency: [...dependencies].map(({ name }) => name).sort(),
-    messageType: file.messageType.filter((one) => kept.has(one)).map(stripMessage),
-    enumType: file.enumType.filter((one) => kept.has(one)).map(stripEnum),
+    messageType: ordered.filter(isMessage).map(stripMessage),
+    enumType: ordered.flatMap((one) => isMessage(one) ? [] : [stripEnum(one)]),
     service,
     syntax: file.syntax,
     ...file.syntax === "editions" ? { edition: file.edition } : {},

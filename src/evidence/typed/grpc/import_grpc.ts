@@ -46,7 +46,7 @@ import {
 } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 import { describeMessage, describePath, mayBeAbsent, type SchemaObstacle } from "./message_schema.ts";
-import { type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } from "./proto_source.ts";
+import { ProtoExcess, type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } from "./proto_source.ts";
 
 /** What to import: texts that import each other by their paths, or the wire form of a `FileDescriptorSet`. */
 export type GrpcSource =
@@ -75,17 +75,29 @@ interface WantedCheck {
 }
 
 /**
- * Imports a service. Never rejects, except with what `options.spend` throws.
+ * Imports a service. Throws nothing but what `options.spend` throws.
  *
  * @param source The description
  * @param options Names, selection, and the address of the service as `server_url`
  */
-export async function importGrpc(source: GrpcSource, options: ImportOptions): Promise<ImportResult> {
+export function importGrpc(source: GrpcSource, options: ImportOptions): ImportResult {
+  try {
+    return importSource(source, options);
+  } catch (error) {
+    if (error instanceof ProtoExcess) return refuseImport("document_too_complex", error.message);
+    throw error;
+  }
+}
+
+function importSource(source: GrpcSource, options: ImportOptions): ImportResult {
   const warnings = createWarningCollector();
-  const read = "proto" in source ? await readTexts(source.proto) : readSet(source.descriptor_set);
+  const spend = options.spend ?? (() => {});
+  const read = "proto" in source ? readTexts(source.proto, spend) : readSet(source.descriptor_set, (file, name) => {
+    warnings.warn("file_ignored", name, `Another file than "${file.name}" defines "${name}" already`);
+  });
   if ("code" in read) return read;
   for (const { code, pointer, message } of read.warnings) warnings.warn(code, pointer, message);
-  const importing = prepare(read, options, warnings);
+  const importing: Importing = { options, warnings, comments: read.comments, index: read.types, spend };
   const methods = findMethods(importing, read.files);
   if (methods.length > IMPORT_LIMITS.operations) {
     return refuseImport("document_too_complex", `expected at most ${IMPORT_LIMITS.operations} methods`);
@@ -112,21 +124,25 @@ function readEndpoint(
   return { endpoint: match[2] ?? "", plaintext };
 }
 
-async function readTexts(texts: readonly ProtoText[]): Promise<SourceFiles | ImportRefusal> {
+function readTexts(texts: readonly ProtoText[], spend: (steps: number) => void): SourceFiles | ImportRefusal {
   if (texts.length === 0) return refuseImport("document_invalid", "expected at least one file");
   if (texts.length > GRPC_LIMITS.files) {
     return refuseImport("document_too_complex", `expected at most ${GRPC_LIMITS.files} files, got ${texts.length}`);
   }
-  const bytes = texts.reduce((sum, { path, text }) => sum + utf8Length(path) + utf8Length(text), 0);
+  const bytesOf = (text: ProtoText["text"]): number => typeof text === "string" ? utf8Length(text) : text.length;
+  const bytes = texts.reduce((sum, { text }) => sum + bytesOf(text), 0);
   if (bytes > GRPC_LIMITS.textBytes) {
     return refuseImport("document_too_large", `expected at most ${GRPC_LIMITS.textBytes} bytes, got ${bytes}`);
   }
-  const read = await readProtoTexts(texts);
+  const read = readProtoTexts(texts, spend);
   if (read.files.length > 0) return read;
   return refuseImport("document_invalid", read.warnings[0]?.message ?? "no file can be read");
 }
 
-function readSet(bytes: Uint8Array): SourceFiles | ImportRefusal {
+function readSet(
+  bytes: Uint8Array,
+  onDuplicate: (file: FileDescriptorProto, name: string) => void,
+): SourceFiles | ImportRefusal {
   const read = readDescriptorSet(bytes, IMPORT_LIMITS.documentBytes);
   if (!read.ok) {
     const isLarge = bytes.length > IMPORT_LIMITS.documentBytes;
@@ -141,7 +157,8 @@ function readSet(bytes: Uint8Array): SourceFiles | ImportRefusal {
     }
     return false;
   });
-  return { files, warnings, comments: commentsOf(files) };
+  const types = indexTypes([...WELL_KNOWN_FILES, ...files], onDuplicate);
+  return { files, types, warnings, comments: commentsOf(files) };
 }
 
 /** The comments of methods in a descriptor set. A path names a file's 6th field, a service, its 2nd field and a method. */
@@ -160,13 +177,6 @@ function commentsOf(files: readonly FileDescriptorProto[]): ReadonlyMap<string, 
   return comments;
 }
 
-function prepare(source: SourceFiles, options: ImportOptions, warnings: WarningCollector): Importing {
-  const index = indexTypes([...WELL_KNOWN_FILES, ...source.files], (file, name) => {
-    warnings.warn("file_ignored", name, `Another file than "${file.name}" defines "${name}" already`);
-  });
-  return { options, warnings, comments: source.comments, index, spend: options.spend ?? (() => {}) };
-}
-
 function findMethods({ index, spend }: Importing, files: readonly FileDescriptorProto[]): FoundMethod[] {
   return files.flatMap((file) =>
     file.service.flatMap((service) =>
@@ -175,9 +185,15 @@ function findMethods({ index, spend }: Importing, files: readonly FileDescriptor
         const operation = `${name}/${method.name}`;
         const reasons: CandidateReason[] = [];
         if (method.clientStreaming || method.serverStreaming) reasons.push(candidateReason("streaming", operation));
-        const { types, missing } = closureOf(index, [withoutDot(method.inputType), withoutDot(method.outputType)]);
+        const needed = [withoutDot(method.inputType), withoutDot(method.outputType)];
+        const { types, missing, faults } = closureOf(index, needed);
         spend(1 + types.size);
-        for (const type of missing) reasons.push(candidateReason("reference_unresolved", type, `"${type}"`));
+        for (const type of missing.slice(0, REASONS_MAXIMUM)) {
+          reasons.push(candidateReason("reference_unresolved", type, `"${type}"`));
+        }
+        for (const { name, message } of faults.slice(0, REASONS_MAXIMUM)) {
+          reasons.push(candidateReason("schema_invalid", name, message));
+        }
         return { file, service: name, method, operation, reasons, descriptor: null };
       })
     )
@@ -212,8 +228,11 @@ function openNeeded({ index }: Importing, methods: readonly KeptMethod[]): FileR
   }
 }
 
+/** Reasons of one kind against one method. */
+const REASONS_MAXIMUM = 16;
+
 function reasonsOf(obstacles: readonly SchemaObstacle[]): CandidateReason[] {
-  return obstacles.slice(0, 16).map(({ code, symbol, detail }) =>
+  return obstacles.slice(0, REASONS_MAXIMUM).map(({ code, symbol, detail }) =>
     candidateReason(code, symbol, detail || `"${symbol}"`)
   );
 }
@@ -267,9 +286,10 @@ interface MadeCheck {
 function build(importing: Importing, methods: readonly FoundMethod[]): ImportResult {
   const { options, warnings } = importing;
   const ids = createCheckIds();
-  const results = new Map(methods.map((found) => [found, wholeResult(importing, found)]));
+  // Without the schemas, which are as large as the source for each method.
+  const results = new Map(methods.map((found) => [found, reasonsOfResult(importing, found)]));
   const candidates = (made: readonly MadeCheck[]): ImportCandidate[] =>
-    methods.map((found) => candidateOf(found, results.get(found)?.reasons ?? [], made));
+    methods.map((found) => candidateOf(found, results.get(found) ?? [], made));
   const context = (pointer = ""): Partial<ImportRefusal> => ({
     pointer,
     candidates: candidates([]),
@@ -280,18 +300,16 @@ function build(importing: Importing, methods: readonly FoundMethod[]): ImportRes
     return refuseImport(endpoint, options.server_url ?? 'name it as "host:port"', context());
   }
   const made = options.selection === undefined
-    ? makeAll(importing, methods, results, ids)
+    ? makeAll(importing, methods.filter((found) => found.reasons.length === 0 && results.get(found)?.length === 0), ids)
     : makeSelected(importing, methods, options.selection, ids);
+  if (typeof made === "string") return refuseImport("selection_required", made, context());
   if ("detail" in made) return refuseImport("selection_invalid", made.detail, context(made.pointer));
   if (made.length === 0) return refuseImport("no_usable_operation", "", context());
   if (made.length > IMPORT_LIMITS.checks) {
     return refuseImport("selection_required", `${made.length} checks, at most ${IMPORT_LIMITS.checks}`, context());
   }
   const contract = contractOf(options.provider_id, made);
-  const bytes = utf8Length(canonicalize(contract as unknown as JsonObject));
-  if (bytes > IMPORT_LIMITS.contractBytes) {
-    return refuseImport("selection_required", `${bytes} bytes, at most ${IMPORT_LIMITS.contractBytes}`, context());
-  }
+  if (bytesOf(contract) > IMPORT_LIMITS.contractBytes) return refuseImport("selection_required", TOO_LARGE, context());
   const set = keepNeeded(importing.index, [...new Set(made.map(({ found }) => found))]);
   const profile = profileOf(endpoint, made, set);
   if (profile === null) {
@@ -300,8 +318,15 @@ function build(importing: Importing, methods: readonly FoundMethod[]): ImportRes
   return { ok: true, contract, profile, candidates: candidates(made), warnings: warnings.warnings };
 }
 
-function wholeResult(importing: Importing, found: FoundMethod): DescribedResult | null {
-  return found.descriptor === null ? null : describeResult(importing, found, found.descriptor, "");
+/** What a contract has that is larger than one may be. */
+const TOO_LARGE = `more than ${IMPORT_LIMITS.contractBytes} bytes`;
+
+function bytesOf(part: ProviderContract | CheckContract): number {
+  return utf8Length(canonicalize(part as unknown as JsonObject));
+}
+
+function reasonsOfResult(importing: Importing, found: FoundMethod): readonly CandidateReason[] {
+  return found.descriptor === null ? [] : describeResult(importing, found, found.descriptor, "").reasons;
 }
 
 function candidateOf(
@@ -323,20 +348,20 @@ function candidateOf(
   };
 }
 
-/** Every usable method; the number is bounded before the contract is built. */
-function makeAll(
-  importing: Importing,
-  methods: readonly FoundMethod[],
-  results: ReadonlyMap<FoundMethod, DescribedResult | null>,
-  ids: CheckIds,
-): MadeCheck[] {
-  return methods.flatMap((found) => {
-    const result = results.get(found) ?? null;
-    if (found.reasons.length > 0 || found.descriptor === null || result === null || result.reasons.length > 0) {
-      return [];
-    }
-    return [makeCheck(importing, found, found.descriptor, result, ids.take(defaultId(found)))];
-  });
+/** The checks of the usable methods, or why one contract cannot have them all. */
+function makeAll(importing: Importing, usable: readonly FoundMethod[], ids: CheckIds): MadeCheck[] | string {
+  if (usable.length > IMPORT_LIMITS.checks) return `${usable.length} checks, at most ${IMPORT_LIMITS.checks}`;
+  const made: MadeCheck[] = [];
+  let bytes = 0;
+  for (const found of usable) {
+    if (found.descriptor === null) continue;
+    const result = describeResult(importing, found, found.descriptor, "");
+    const one = makeCheck(importing, found, found.descriptor, result, ids.take(defaultId(found)));
+    bytes += bytesOf(one.check);
+    if (bytes > IMPORT_LIMITS.contractBytes) return TOO_LARGE;
+    made.push(one);
+  }
+  return made;
 }
 
 function defaultId({ service, method }: FoundMethod): string {

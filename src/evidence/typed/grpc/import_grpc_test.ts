@@ -16,8 +16,12 @@ import { GRPC_LIMITS } from "./limits.ts";
 const OPTIONS: ImportOptions = { provider_id: "p", server_url: "grpc.example.test:443" };
 
 /** Imports one text with a service `S` and its method `M` from `In` to `Out`. */
-function importText(text: string, options: Partial<ImportOptions> = {}, path = "a.proto"): Promise<ImportResult> {
-  return importGrpc({ proto: [{ path, text }] }, { ...OPTIONS, ...options });
+async function importText(
+  text: string,
+  options: Partial<ImportOptions> = {},
+  path = "a.proto",
+): Promise<ImportResult> {
+  return await importGrpc({ proto: [{ path, text }] }, { ...OPTIONS, ...options });
 }
 
 /** What an import said: the ids of its checks, or its code; then reasons and warnings. */
@@ -111,7 +115,7 @@ const TEXTS: readonly (readonly [what: string, text: string, expected: string])[
   [
     "the name __proto__",
     `${HEAD} message In { string __proto__ = 1; } message Out {} ${SERVICE}`,
-    "document_invalid; ",
+    "S.M",
   ],
   [
     "the names constructor and toString",
@@ -218,16 +222,18 @@ Deno.test("importGrpc() prefers a type of the scope to one nested in another typ
   assert.doesNotMatch(JSON.stringify(result.contract.checks[0]?.params_schema), /wrong/);
 });
 
-Deno.test("importGrpc() sees only what a file imports, directly or not", async () => {
-  const a = `syntax = "proto3"; package x.y; import "b.proto"; message In { Foo f = 1; } message Out {} ${SERVICE}`;
-  const b = 'syntax = "proto3"; package x; import "c.proto"; message Other {}';
-  const c = 'syntax = "proto3"; package x; message Foo { int32 right = 1; }';
-  const stranger = 'syntax = "proto3"; package x.y; message Foo { int32 wrong = 1; }';
-  const proto = [a, b, c, stranger].map((text, index) => ({ path: `${"abcd"[index]}.proto`, text }));
-  const result = await importGrpc({ proto }, OPTIONS);
-  assert.ok(result.ok, outcome(result));
-  assert.match(JSON.stringify(result.contract.checks[0]?.params_schema), /right/);
-});
+for (const [how, expected] of [["public", /^S\.M$/], ["", /reference_unresolved Foo/]] as const) {
+  Deno.test(`importGrpc() sees what a file imports, and what that file imports "${how}": ${expected}`, () => {
+    const a = `syntax = "proto3"; package x.y; import "b.proto"; message In { Foo f = 1; } message Out {} ${SERVICE}`;
+    const b = `syntax = "proto3"; package x; import ${how} "c.proto"; message Other {}`;
+    const c = 'syntax = "proto3"; package x; message Foo { int32 right = 1; }';
+    const stranger = 'syntax = "proto3"; package x.y; message Foo { int32 wrong = 1; }';
+    const proto = [a, b, c, stranger].map((text, index) => ({ path: `${"abcd"[index]}.proto`, text }));
+    const result = importGrpc({ proto }, OPTIONS);
+    assert.match(outcome(result), expected);
+    assert.doesNotMatch(JSON.stringify(result), /wrong/);
+  });
+}
 
 Deno.test("importGrpc() reports what a second file repeats, and reads the first", async () => {
   const text = `${HEAD} ${PLAIN} ${SERVICE}`;
@@ -263,7 +269,7 @@ Deno.test("the profile carries only the descriptors that its operations need, an
   const [file, color] = EVERY_KIND;
   assert.ok(file !== undefined && color !== undefined);
   const text =
-    `${HEAD} import "every/kind.proto"; message In {} message Out { every.kind.v1.Color c = 1; } // A comment.
+    `${HEAD} import "every/color.proto"; message In {} message Out { every.kind.v1.Color c = 1; } // A comment.
     message Unused {} ${SERVICE}`;
   const result = await importGrpc({ proto: [{ path: "a.proto", text }, file, color] }, {
     ...OPTIONS,
@@ -404,8 +410,7 @@ Deno.test(`importGrpc() takes at most ${GRPC_LIMITS.files} files of a descriptor
 
 Deno.test(`importGrpc() takes at most ${GRPC_LIMITS.textBytes} bytes of texts`, async () => {
   const codeOf = async (length: number): Promise<string> => {
-    // The path is one byte.
-    const result = await importText("\n".repeat(length - 1), {}, "a");
+    const result = await importText("\n".repeat(length), {}, "a");
     return result.ok ? "ok" : result.code;
   };
   const lengths = [GRPC_LIMITS.textBytes - 1, GRPC_LIMITS.textBytes, GRPC_LIMITS.textBytes + 1];

@@ -12,16 +12,14 @@ import { type GrpcSource, importGrpc } from "./import_grpc.ts";
 /** `.proto` texts that import each other by their paths, or the wire form of a `FileDescriptorSet`. */
 export type GrpcImportSource = { readonly kind: "grpc" } & GrpcSource;
 
-async function run({ source, options, milliseconds }: ImportQuestion<GrpcImportSource>): Promise<ImportResult> {
+function run({ source, options, milliseconds }: ImportQuestion<GrpcImportSource>): ImportResult {
   const spend = importMeter(milliseconds);
   try {
-    return await importGrpc(source, { ...options, spend });
+    return importGrpc(source, { ...options, spend });
   } catch (error) {
     if (error instanceof ImportExpired) return refuseImport("import_timeout", `${milliseconds} ms`);
     throw error;
   }
 }
 
-serveQuestions<null, ImportQuestion<GrpcImportSource>, string>(() => async (question) =>
-  JSON.stringify(await run(question))
-);
+serveQuestions<null, ImportQuestion<GrpcImportSource>, string>(() => (question) => JSON.stringify(run(question)));

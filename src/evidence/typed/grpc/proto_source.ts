@@ -1,40 +1,31 @@
 /**
- * Reads `.proto` texts to file descriptors. A library parses the grammar; names are resolved here, because the library's own
- * search also finds names that `protoc` does not see.
+ * Reads `.proto` texts to file descriptors.
  *
  * @module
  */
 
-import { create, fromJson, ScalarType } from "@bufbuild/protobuf";
-import {
-  type DescriptorProto,
-  DescriptorProtoSchema,
-  Edition,
-  type EnumDescriptorProto,
-  EnumDescriptorProtoSchema,
-  type FeatureSet,
-  FeatureSetSchema,
-  type FieldDescriptorProto,
-  FieldDescriptorProto_Label,
-  FieldDescriptorProto_Type,
-  FieldDescriptorProtoSchema,
-  FieldOptions_JSType,
-  type FileDescriptorProto,
-  FileDescriptorProtoSchema,
-  OneofDescriptorProtoSchema,
-  type ServiceDescriptorProto,
-  ServiceDescriptorProtoSchema,
-} from "@bufbuild/protobuf/wkt";
-import type { Enum, Field, MapField, ReflectionObject, Root, Service, Type } from "protobufjs";
+import type { FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 import type { ImportWarningCode } from "../import_result.ts";
-import { fullName, isWellKnownPackage, WELL_KNOWN_FILES } from "./descriptors.ts";
-
-type Library = typeof import("protobufjs");
+import {
+  fullName,
+  indexTypes,
+  isWellKnownPackage,
+  type TopLevelType,
+  type TypeContent,
+  type TypeIndex,
+  WELL_KNOWN_FILES,
+  withoutDot,
+} from "./descriptors.ts";
+import { GRPC_LIMITS } from "./limits.ts";
+import { buildType, type ProtoMeter, type ResolvedType, type ScannedText, scanText } from "./proto_grammar.ts";
+import { addScope, createScope, findScope, fullNameOf, openPackage, resolveType, type Scope } from "./proto_scopes.ts";
+import { ProtoFault } from "./proto_tokens.ts";
 
 /** One `.proto` text and the path under which others import it. */
 export interface ProtoText {
   readonly path: string;
-  readonly text: string;
+  /** Its UTF-8 form, or the text itself. */
+  readonly text: Uint8Array<ArrayBuffer> | string;
 }
 
 /** What an import has to say about its source. */
@@ -47,301 +38,246 @@ export interface SourceWarning {
 
 /** The descriptors of the texts that can be read. */
 export interface SourceFiles {
+  /** With the services of each; `types` has what they refer to. */
   readonly files: readonly FileDescriptorProto[];
+  readonly types: TypeIndex;
   readonly warnings: readonly SourceWarning[];
   /** Comments of methods, by `service/method`. */
   readonly comments: ReadonlyMap<string, string>;
 }
 
-interface ParsedFile {
-  readonly proto: FileDescriptorProto;
-  readonly imports: readonly string[];
+/** The texts have too many parts. */
+export class ProtoExcess extends Error {
+  override readonly name = "ProtoExcess";
 }
 
-/** Reads texts. A text that cannot be parsed becomes a warning, and the others are read. */
-export async function readProtoTexts(texts: readonly ProtoText[]): Promise<SourceFiles> {
-  // The package is CommonJS, so its exports are the default export.
-  const { default: library } = await import("protobufjs") as unknown as { readonly default: Library };
-  const warnings: SourceWarning[] = [];
-  const comments = new Map<string, string>();
-  const parsed = new Map<string, ParsedFile>();
-  for (const [index, text] of texts.entries()) {
-    const pointer = `/proto/${index}`;
-    if (parsed.has(text.path)) {
-      warnings.push({ code: "file_ignored", pointer, message: `A second file has the path "${text.path}"` });
-      continue;
-    }
-    try {
-      parsed.set(text.path, parse(library, text, comments));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message.slice(0, 256) : "the text cannot be parsed";
-      warnings.push({
-        code: "file_ignored",
-        pointer: `${pointer}/text`,
-        message: `Cannot read "${text.path}": ${reason}`,
-      });
-    }
-  }
-  for (const known of WELL_KNOWN_FILES) parsed.set(known.name, { proto: known, imports: known.dependency });
-  const own = [...parsed.values()].filter(({ proto }) => !WELL_KNOWN_FILES.includes(proto));
-  const names = namesOf(parsed);
-  for (const file of own) {
-    warnings.push(...missingImports(parsed, file, texts.findIndex(({ path }) => path === file.proto.name)));
-    resolveFile(file.proto, names, visibleFrom(parsed, file.proto.name));
-  }
-  return { files: own.map(({ proto }) => proto), warnings, comments };
-}
-
-function missingImports(parsed: ReadonlyMap<string, ParsedFile>, file: ParsedFile, index: number): SourceWarning[] {
-  return file.imports.filter((path) => !parsed.has(path)).map((path) => ({
-    code: "import_missing",
-    pointer: `/proto/${index}/text`,
-    message: `"${file.proto.name}" imports "${path}", which was not given`,
-  }));
-}
-
-/** The files whose names a file can use: itself and what it imports, directly or not. */
-function visibleFrom(parsed: ReadonlyMap<string, ParsedFile>, path: string): ReadonlySet<string> {
-  const visible = new Set<string>();
-  const waiting = [path];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const file = parsed.get(next);
-    if (file === undefined || visible.has(next)) continue;
-    visible.add(next);
-    waiting.push(...file.imports);
-  }
-  return visible;
-}
-
-function parse(library: Library, { path, text }: ProtoText, comments: Map<string, string>): ParsedFile {
-  // The parser drops what has this name without a word.
-  if (text.includes("__proto__")) throw new Error('the name "__proto__" is not supported');
-  const { package: packageName = "", imports = [], weakImports = [], root } = library.parse(text, {
-    keepCase: true,
-    alternateCommentMode: true,
-  });
-  const file = create(FileDescriptorProtoSchema, { name: path, package: packageName });
-  const space = packageName === "" ? root : root.lookup(packageName);
-  const objects = space === null ? [] : (space as Root).nestedArray;
-  setSyntax(file, objects);
-  if (isWellKnownPackage(file)) throw new Error(`package "${packageName}" belongs to the well-known types`);
-  for (const object of objects) {
-    if (isA(object, library.Type)) file.messageType.push(messageOf(library, object, packageName));
-    else if (isA(object, library.Enum)) file.enumType.push(enumOf(object));
-    else if (isA(object, library.Service)) {
-      file.service.push(serviceOf(object));
-      for (const method of object.methodsArray) {
-        if (typeof method.comment !== "string") continue;
-        comments.set(`${fullName(packageName, object.name)}/${method.name}`, method.comment);
-      }
-    }
-  }
-  return { proto: file, imports: [...imports, ...weakImports] };
-}
-
-/** Whether an object is of a class; the declarations of the library do not let the compiler see it. */
-function isA<Kind>(object: unknown, kind: abstract new (...given: never[]) => Kind): object is Kind {
-  return object instanceof kind;
-}
-
-/** The parser sets the syntax on each object at the top level; a file without objects needs none. */
-function setSyntax(file: FileDescriptorProto, objects: readonly ReflectionObject[]): void {
-  const syntax: unknown = objects.length === 0 ? "proto3" : Reflect.get(objects[0] ?? {}, "_edition");
-  if (syntax === "proto2" || syntax === "proto3") file.syntax = syntax;
-  else {
-    const edition = Edition[`EDITION_${String(syntax)}` as keyof typeof Edition];
-    if (edition === undefined) throw new Error(`syntax "${String(syntax)}" is not known`);
-    file.syntax = "editions";
-    file.edition = edition;
-  }
-}
-
-function messageOf(library: Library, type: Type, scope: string): DescriptorProto {
-  const name = fullName(scope, type.name);
-  const message = create(DescriptorProtoSchema, { name: type.name, ...featuresOf(type) });
-  const declared = type.oneofsArray.filter(({ fieldsArray }) => !fieldsArray.some(isProto3Optional));
-  message.oneofDecl.push(...declared.map((one) => create(OneofDescriptorProtoSchema, { name: one.name })));
-  const groups = new Set(type.nestedArray.filter((one) => Reflect.get(one, "group") === true).map((one) => one.name));
-  for (const field of type.fieldsArray) {
-    const proto = fieldOf(library, field);
-    if (groups.has(field.type)) proto.type = FieldDescriptorProto_Type.GROUP;
-    const oneof = declared.findIndex((one) => one.fieldsArray.includes(field));
-    if (oneof >= 0) proto.oneofIndex = oneof;
-    else if (isProto3Optional(field)) {
-      proto.proto3Optional = true;
-      proto.oneofIndex = message.oneofDecl.length;
-      message.oneofDecl.push(create(OneofDescriptorProtoSchema, { name: `_${field.name}` }));
-    }
-    if (isA(field, library.MapField)) {
-      const entry = entryOf(field);
-      message.nestedType.push(entry);
-      proto.typeName = `.${name}.${entry.name}`;
-    }
-    message.field.push(proto);
-  }
-  for (const nested of type.nestedArray) {
-    if (isA(nested, library.Type)) message.nestedType.push(messageOf(library, nested, name));
-    else if (isA(nested, library.Enum)) message.enumType.push(enumOf(nested));
-  }
-  return message;
-}
-
-function isProto3Optional(field: Field): boolean {
-  return field.options?.["proto3_optional"] === true;
-}
-
-/** The message that stands for an entry of a map field, named as `protoc` names it. */
-function entryOf(field: MapField): DescriptorProto {
-  const camel = `_${field.name}`.replaceAll(/_+([^_])?/g, (_, next: string = "") => next.toUpperCase());
-  const label = FieldDescriptorProto_Label.OPTIONAL;
-  return create(DescriptorProtoSchema, {
-    name: `${camel}Entry`,
-    options: { mapEntry: true },
-    field: [
-      { name: "key", number: 1, label, ...typeOf(field.keyType) },
-      { name: "value", number: 2, label, ...typeOf(field.type) },
-    ],
-  });
-}
-
-function fieldOf(library: Library, field: Field): FieldDescriptorProto {
-  const isMap = isA(field, library.MapField);
-  const label = isMap || field.rule === "repeated"
-    ? FieldDescriptorProto_Label.REPEATED
-    : field.rule === "required"
-    ? FieldDescriptorProto_Label.REQUIRED
-    : FieldDescriptorProto_Label.OPTIONAL;
-  const jsonName = field.options?.["json_name"];
-  const packed = field.options?.["packed"];
-  const jstype = FieldOptions_JSType[String(field.options?.["jstype"]) as keyof typeof FieldOptions_JSType];
-  const { options } = featuresOf(field);
-  return create(FieldDescriptorProtoSchema, {
-    name: field.name,
-    number: field.id,
-    label,
-    ...isMap ? { type: FieldDescriptorProto_Type.MESSAGE } : typeOf(field.type),
-    ...typeof jsonName === "string" ? { jsonName } : {},
-    options: {
-      ...options,
-      ...typeof packed === "boolean" ? { packed } : {},
-      ...jstype === undefined ? {} : { jstype },
-    },
-  });
-}
-
-/** The type of a field as written. A name is resolved when all files are known. */
-function typeOf(written: string): { readonly type: FieldDescriptorProto_Type; readonly typeName?: string } {
-  const scalar = ScalarType[written.toUpperCase() as keyof typeof ScalarType];
-  if (scalar !== undefined && written === written.toLowerCase()) return { type: scalar as number };
-  return { type: FieldDescriptorProto_Type.MESSAGE, typeName: written };
-}
-
-function enumOf(one: Enum): EnumDescriptorProto {
-  const aliased = one.options?.["allow_alias"] === true;
-  const { options } = featuresOf(one);
-  return create(EnumDescriptorProtoSchema, {
-    name: one.name,
-    value: Object.entries(one.values).map(([name, number]) => ({ name, number })),
-    options: { ...options, ...aliased ? { allowAlias: true } : {} },
-  });
-}
-
-function serviceOf(service: Service): ServiceDescriptorProto {
-  return create(ServiceDescriptorProtoSchema, {
-    name: service.name,
-    method: service.methodsArray.map((method) => ({
-      name: method.name,
-      inputType: method.requestType,
-      outputType: method.responseType,
-      clientStreaming: method.requestStream === true,
-      serverStreaming: method.responseStream === true,
-    })),
-  });
-}
-
-/** The features of editions that an object sets, such as `features.field_presence = IMPLICIT`. */
-function featuresOf({ options }: ReflectionObject): { options?: { features: FeatureSet } } {
-  const given: unknown = options?.["features"];
-  if (typeof given !== "object" || given === null) return {};
-  // Features of other languages have names in parentheses.
-  const set = Object.entries(given).filter(([name]) => /^[a-z_]+$/.test(name)).map((
-    [name, one],
-  ) => [name, String(one)]);
-  return set.length === 0 ? {} : { options: { features: fromJson(FeatureSetSchema, Object.fromEntries(set)) } };
-}
-
-/** Every message, enum and package by full name: what it is, and the files that define it. */
-type Names = ReadonlyMap<string, { readonly kind: "message" | "enum" | "package"; readonly paths: Set<string> }>;
-
-function namesOf(parsed: ReadonlyMap<string, ParsedFile>): Names {
-  const names = new Map<string, { kind: "message" | "enum" | "package"; paths: Set<string> }>();
-  const add = (name: string, kind: "message" | "enum" | "package", path: string): void => {
-    const known = names.get(name);
-    if (known === undefined) names.set(name, { kind, paths: new Set([path]) });
-    else known.paths.add(path);
-  };
-  const addMessage = (message: DescriptorProto, scope: string, path: string): void => {
-    const name = fullName(scope, message.name);
-    add(name, "message", path);
-    for (const one of message.enumType) add(fullName(name, one.name), "enum", path);
-    for (const nested of message.nestedType) addMessage(nested, name, path);
-  };
-  for (const [path, { proto }] of parsed) {
-    const parts = proto.package === "" ? [] : proto.package.split(".");
-    parts.forEach((_, index) => add(parts.slice(0, index + 1).join("."), "package", path));
-    for (const message of proto.messageType) addMessage(message, proto.package, path);
-    for (const one of proto.enumType) add(fullName(proto.package, one.name), "enum", path);
-  }
-  return names;
-}
-
-/** Replaces written names by full names. A name that is not found stays, and its methods become candidates with a reason. */
-function resolveFile(file: FileDescriptorProto, names: Names, visible: ReadonlySet<string>): void {
-  const find = (name: string, scope: string): string => {
-    const found = resolveName(name, scope, (full) => {
-      const known = names.get(full);
-      return known !== undefined && [...known.paths].some((path) => visible.has(path)) ? known.kind : null;
-    });
-    if (found !== null) return `.${found}`;
-    const full = name.replace(/^\./, "");
-    // A name that only another file knows must not be found later.
-    return names.has(full) ? `.${full} (not imported)` : `.${full}`;
-  };
-  const resolveMessage = (message: DescriptorProto, scope: string): void => {
-    const name = fullName(scope, message.name);
-    for (const field of message.field) {
-      if (field.typeName === "") continue;
-      field.typeName = find(field.typeName, name);
-      const kind = names.get(field.typeName.slice(1))?.kind;
-      if (kind === "enum") field.type = FieldDescriptorProto_Type.ENUM;
-    }
-    for (const nested of message.nestedType) resolveMessage(nested, name);
-  };
-  for (const message of file.messageType) resolveMessage(message, file.package);
-  for (const service of file.service) {
-    for (const method of service.method) {
-      method.inputType = find(method.inputType, fullName(file.package, service.name));
-      method.outputType = find(method.outputType, fullName(file.package, service.name));
-    }
-  }
+interface Reading {
+  readonly root: Scope;
+  readonly meter: ProtoMeter;
+  readonly warnings: SourceWarning[];
+  /** Texts and well-known files by their paths. */
+  readonly texts: Map<string, ScannedText>;
+  readonly wellKnown: TypeIndex;
+  /** The types at the top level of packages that were asked for. */
+  readonly types: Map<Scope, TopLevelType>;
+  /** The files that have a package, or repeat a type. */
+  readonly sharers: Map<Scope, Set<string>>;
 }
 
 /**
- * The full name that a written name stands for, by the rule of `protoc`: the innermost scope that knows the first part of
- * the name decides.
+ * Reads texts. A text that cannot be parsed becomes a warning, and the others are read.
+ *
+ * @throws {ProtoExcess} If there are too many declarations
  */
-function resolveName(
-  written: string,
-  scope: string,
-  kindOf: (full: string) => "message" | "enum" | "package" | null,
-): string | null {
-  const isType = (full: string): boolean => ["message", "enum"].includes(kindOf(full) ?? "");
-  if (written.startsWith(".")) return isType(written.slice(1)) ? written.slice(1) : null;
-  const first = written.split(".")[0] ?? written;
-  for (let at = scope;; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
-    const kind = kindOf(fullName(at, first));
-    const full = fullName(at, written);
-    if (first === written ? isType(full) : kind === "message" || kind === "package") return isType(full) ? full : null;
-    if (at === "") return null;
+export function readProtoTexts(texts: readonly ProtoText[], spend: (steps: number) => void): SourceFiles {
+  const reading: Reading = {
+    root: createScope("", "package"),
+    meter: createMeter(spend),
+    warnings: [],
+    texts: new Map(),
+    wellKnown: indexTypes(WELL_KNOWN_FILES, () => {}),
+    types: new Map(),
+    sharers: new Map(),
+  };
+  addWellKnown(reading);
+  const own = texts.flatMap(({ path, text }, index) => {
+    const scanned = scan(reading, path, typeof text === "string" ? new TextEncoder().encode(text) : text, index);
+    return scanned === null ? [] : [{ scanned, index }];
+  });
+  for (const { scanned } of own) declareTypes(reading, scanned);
+  const comments = new Map<string, string>();
+  for (const { scanned, index } of own) {
+    warnOfMissing(reading, scanned, index);
+    resolveMethods(reading, scanned);
+    for (const [name, comment] of scanned.comments) comments.set(fullName(scanned.file.package, name), comment);
   }
+  const types: TypeIndex = { get: (name) => reading.wellKnown.get(name) ?? typeAt(reading, name) };
+  return { files: own.map(({ scanned }) => scanned.file), types, warnings: reading.warnings, comments };
+}
+
+function createMeter(spend: (steps: number) => void): ProtoMeter {
+  const counter = (maximum: number, what: string): () => void => {
+    let left = maximum;
+    return () => {
+      if (--left < 0) throw new ProtoExcess(`expected at most ${maximum} ${what}`);
+    };
+  };
+  return {
+    spend: () => spend(1),
+    countType: counter(GRPC_LIMITS.declaredTypes, "messages, enums and services"),
+    countMethod: counter(GRPC_LIMITS.declaredMethods, "methods"),
+    countBuilt: counter(GRPC_LIMITS.neededParts, "fields and enum values in what the methods need"),
+  };
+}
+
+function addWellKnown({ root, texts, sharers }: Reading): void {
+  for (const file of WELL_KNOWN_FILES) {
+    const declared = openPackage(root, file.package);
+    if (declared === null) continue;
+    const imports = file.dependency.map((path) => ({ path, isPublic: false }));
+    texts.set(file.name, { bytes: new Uint8Array(0), file, declared, imports, comments: new Map() });
+    for (const { name } of file.messageType) addScope(declared, createScope(name, "message", file.name));
+    for (const { name } of file.enumType) addScope(declared, createScope(name, "enum", file.name));
+    noteSharer(sharers, declared, file.name);
+  }
+}
+
+/** Notes that a file has a package, and so every package around it; or that it repeats a type. */
+function noteSharer(sharers: Map<Scope, Set<string>>, scope: Scope, path: string): void {
+  for (let at: Scope | null = scope; at !== null && (at === scope || at.kind === "package"); at = at.parent) {
+    const known = sharers.get(at);
+    if (known === undefined) sharers.set(at, new Set([path]));
+    else known.add(path);
+  }
+}
+
+function scan(reading: Reading, path: string, bytes: Uint8Array, index: number): ScannedText | null {
+  const { meter, warnings, texts } = reading;
+  const known = texts.get(path);
+  if (known !== undefined && !isWellKnownPackage(known.file)) {
+    const message = `A second file has the path "${path}"`;
+    warnings.push({ code: "file_ignored", pointer: `/proto/${index}`, message });
+    return null;
+  }
+  try {
+    const scanned = scanText(path, bytes, meter);
+    if (isWellKnownPackage(scanned.file)) {
+      throw new ProtoFault(`package "${scanned.file.package}" belongs to the well-known types`);
+    }
+    texts.set(path, scanned);
+    return scanned;
+  } catch (error) {
+    if (!(error instanceof ProtoFault)) throw error;
+    const message = `Cannot read "${path}": ${error.message.slice(0, 256)}`;
+    warnings.push({ code: "file_ignored", pointer: `/proto/${index}/text`, message });
+    return null;
+  }
+}
+
+/** Puts the declarations of a text into its package. What another text declared before is left out with a warning. */
+function declareTypes(reading: Reading, scanned: ScannedText): void {
+  const { root, sharers, warnings } = reading;
+  const { file, declared } = scanned;
+  const scope = openPackage(root, file.package);
+  if (scope !== null) noteSharer(sharers, scope, file.name);
+  for (const child of declared.children?.values() ?? []) {
+    const name = fullName(file.package, child.name);
+    if (scope !== null && addScope(scope, child)) continue;
+    const known = scope?.children?.get(child.name);
+    if (known?.kind === child.kind) noteSharer(sharers, known, file.name);
+    file.service = file.service.filter((one) => child.kind !== "service" || one.name !== child.name);
+    // The scope of its methods and of its types.
+    child.parent = scope ?? root;
+    const message = `Another file than "${file.name}" defines "${name}" already`;
+    warnings.push({ code: "file_ignored", pointer: name, message });
+  }
+}
+
+function warnOfMissing({ texts, warnings }: Reading, { file, imports }: ScannedText, index: number): void {
+  for (const { path } of imports) {
+    if (texts.has(path)) continue;
+    const message = `"${file.name}" imports "${path}", which was not given`;
+    warnings.push({ code: "import_missing", pointer: `/proto/${index}/text`, message });
+  }
+}
+
+/** A type that is built when it is needed first. */
+function lazyType(reading: Reading, scanned: ScannedText, scope: Scope): TopLevelType {
+  let content: TypeContent | null = null;
+  return {
+    file: scanned.file,
+    order: scope.body,
+    content: () => content ??= buildContent(reading, scanned, scope),
+  };
+}
+
+function buildContent(reading: Reading, scanned: ScannedText, scope: Scope): TypeContent {
+  try {
+    const resolve = resolverOf(reading, scanned);
+    /** Without the entries of maps and the groups, which are parts of the type. */
+    const references = new Set<string>();
+    const proto = buildType(scanned, scope, reading.meter, (written, from) => {
+      const resolved = resolve(written, from);
+      references.add(withoutDot(resolved.typeName));
+      return resolved;
+    });
+    return { ok: true, proto, references: [...references] };
+  } catch (error) {
+    if (!(error instanceof ProtoFault)) throw error;
+    return { ok: false, message: error.message };
+  }
+}
+
+function resolveMethods(reading: Reading, scanned: ScannedText): void {
+  const resolve = resolverOf(reading, scanned);
+  const { file: { service }, declared } = scanned;
+  for (const one of service) {
+    const scope = declared.children?.get(one.name) ?? declared;
+    for (const method of one.method) {
+      method.inputType = resolve(method.inputType, scope).typeName;
+      method.outputType = resolve(method.outputType, scope).typeName;
+    }
+  }
+}
+
+/** Resolves the names in a text. A name that is not found stays, and its methods become candidates with a reason. */
+function resolverOf(reading: Reading, scanned: ScannedText): (written: string, scope: Scope) => ResolvedType {
+  const { root, sharers } = reading;
+  const visible = visibleFrom(reading, scanned);
+  const seen = new Map<Scope, boolean>();
+  const sees = (scope: Scope): boolean => {
+    let top = scope;
+    while (top.kind !== "package" && top.parent !== null && top.parent.kind !== "package") top = top.parent;
+    if (visible.has(top.path)) return true;
+    const known = seen.get(top);
+    if (known !== undefined) return known;
+    const found = [...sharers.get(top) ?? []].some((path) => visible.has(path));
+    seen.set(top, found);
+    return found;
+  };
+  /** Texts use the same names again and again. */
+  const known = new Map<Scope, Map<string, ResolvedType>>();
+  return (written, scope) => {
+    const inScope = known.get(scope) ?? new Map<string, ResolvedType>();
+    known.set(scope, inScope);
+    const type = inScope.get(written) ?? resolve(written, scope);
+    inScope.set(written, type);
+    return type;
+  };
+  function resolve(written: string, scope: Scope): ResolvedType {
+    const found = resolveType(written, scope, root, sees);
+    if (found !== undefined) return { typeName: `.${fullNameOf(found)}`, isEnum: found.kind === "enum" };
+    const name = withoutDot(written);
+    // A name that only another file knows must not be found later.
+    return { typeName: findScope(root, name) === undefined ? `.${name}` : `.${name} (not imported)`, isEnum: false };
+  }
+}
+
+/** The files whose names a file can use: itself, what it imports, and what these import publicly. */
+function visibleFrom({ texts }: Reading, { file, imports }: ScannedText): ReadonlySet<string> {
+  const visible = new Set<string>();
+  const waiting = imports.map(({ path }) => path);
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (visible.has(path)) continue;
+    visible.add(path);
+    for (const one of texts.get(path)?.imports ?? []) if (one.isPublic) waiting.push(one.path);
+  }
+  return visible.add(file.name);
+}
+
+/** The type at the top level of a package to which a type with this full name belongs. */
+function typeAt(reading: Reading, name: string): TopLevelType | undefined {
+  const { root, texts, types } = reading;
+  let scope: Scope | undefined = root;
+  let top: Scope | undefined;
+  for (const part of name.split(".")) {
+    scope = scope.children?.get(part);
+    if (scope === undefined || scope.kind === "service") return undefined;
+    if (scope.kind !== "package") top ??= scope;
+  }
+  const scanned = texts.get(top?.path ?? "");
+  if (top === undefined || scanned === undefined) return undefined;
+  const type = types.get(top) ?? lazyType(reading, scanned, top);
+  types.set(top, type);
+  return type;
 }
