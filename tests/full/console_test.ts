@@ -150,3 +150,152 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   await examine(own, "missing_run");
   assertQuiet(world, own);
 });
+
+/** Text that would run as script, load something or break out wherever it was taken for markup. */
+const HOSTILE =
+  `"><img src=x onerror="window.ran=1"></b><script>window.ran=1</script><a href="javascript:window.ran=1">x</a>`;
+const LINKS = "javascript:window.ran=1 https://evil.test/?q=1 //evil.test \u202egnp.exe";
+
+/** Everything on a page that could run, load, or lead elsewhere. */
+const DANGERS = `[
+  window.ran,
+  document.querySelectorAll("img, iframe, object, embed, form[action], main script, base, meta[http-equiv]").length,
+  [...document.querySelectorAll("a")].filter((one) => !one.getAttribute("href").startsWith("#")).length,
+  [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on"))).length,
+]`;
+
+/** Records what the page sends, and lets a test change what it is answered: a hostile server. */
+const HOSTILE_SERVER = `
+  window.sent = [];
+  window.swap = null;
+  const honest = window.fetch;
+  window.fetch = async (address, options) => {
+    window.sent.push(String(options.body));
+    const response = await honest(address, options);
+    if (window.swap === null || !options.body.includes('"name":"' + window.swap.tool + '"')) return response;
+    const text = await response.text();
+    return new Response(text.replaceAll(window.swap.from, window.swap.to), { status: response.status });
+  };
+`;
+
+const sentOf = (tool: string): string => `window.sent.filter((one) => one.includes('"name":"${tool}"'))`;
+
+Deno.test("hostile ids, parameters and comments are text, and a hostile server gets no signature for what was not shown", async () => {
+  await using world = await makeWorld();
+  const names = { scenario: HOSTILE, stage: `s${LINKS}`, condition: `c"'<b>&amp;` };
+  await Deno.writeTextFile(`${world.folder}/law.yaml`, reviewLaw(2));
+  await Deno.writeTextFile(`${world.folder}/hostile.yaml`, reviewLaw(2, names));
+  const run = await world.run("law.yaml", "one", "1.4.0");
+  const hostile = await world.run("hostile.yaml", "two", HOSTILE);
+  const alice = await world.open("alice");
+  await alice.evaluate(HOSTILE_SERVER);
+  await trust(world, { alice: await makeKey(alice) });
+  await go(alice, "#/runs");
+  assert.deepEqual(await alice.evaluate(DANGERS), [undefined, 0, 0, 0].map((one) => one ?? null), "runs");
+  await go(alice, routeOf(hostile, HOSTILE));
+  await until(alice, "Live: changes appear by themselves");
+  const shown = await textOf(alice);
+  assert.ok(shown.includes(HOSTILE), "the id is shown as it is");
+  assert.ok(shown.includes("\\u{202e}"), "a direction mark is written out");
+  const question = `s${LINKS}-${names.condition}`;
+  await alice.evaluate(`document.getElementById(${JSON.stringify(`approve-${question}`)}).click()`);
+  await fill(alice, "#answer-comment", HOSTILE);
+  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the dialog");
+  await click(alice, "#answer-sign");
+  await until(alice, "Your key has a statement on record");
+  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the run");
+  await gate(world.folder, "runpack", "export", "--namespace", "2", "--run", hostile, "--archive", "hostile.runpack");
+  await go(alice, "#/verify");
+  await alice.choose("pack-file", [`${world.folder}/hostile.runpack`]);
+  await alice.until(`document.getElementById("pack-result").dataset.state === "done"`);
+  assert.ok((await textOf(alice)).includes(HOSTILE), "the comment in the runpack");
+  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the runpack");
+  for (const route of [routeOf(HOSTILE), "#/run/x/%/%ff", "#/__proto__", "#/constructor", `#/${HOSTILE}`]) {
+    await go(alice, route);
+    assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], route);
+  }
+  await policyHolds(alice);
+  await signsWhatWasShown(world, alice, run);
+  await replaysNothing(alice, run);
+  const stranger = await world.browser.visit(`${world.origin}/console${routeOf(run)}`, await world.browser.context());
+  await until(stranger, "The server asks for a credential");
+  assert.equal(await stranger.evaluate("location.href.includes('0000')"), false, "no credential in an address");
+  const used = await alice.evaluate(
+    "JSON.stringify([location.href, document.cookie, { ...localStorage }, { ...sessionStorage }])",
+  );
+  assert.doesNotMatch(String(used), /alice0/, "the token is nowhere but in memory");
+});
+
+/** Markup and foreign addresses are stopped by the policy, also for a script that runs in the page. */
+async function policyHolds(page: Page): Promise<void> {
+  const tries = [
+    [`(() => { document.body.innerHTML = "<b>x</b>"; return "done"; })()`, "stopped"],
+    [`(() => { new DOMParser().parseFromString("<b>x</b>", "text/html"); return "done"; })()`, "stopped"],
+    [`fetch("http://127.0.0.1:9/").then(() => "done")`, "stopped"],
+    [
+      `new Promise((done, fail) => { const one = new Image(); one.onload = done; one.onerror = fail; one.src = "/x.png"; })`,
+      "stopped",
+    ],
+    [
+      `(() => { const one = document.createElement("script"); one.textContent = "window.ran=1"; return "done"; })()`,
+      "stopped",
+    ],
+  ] as const;
+  for (const [attempt, outcome] of tries) {
+    const result = await page.evaluate(`(async () => ${attempt})().catch(() => "stopped")`);
+    assert.equal(result, outcome, attempt);
+  }
+}
+
+/** A server that shows another law or history between showing and signing gets nothing. */
+async function signsWhatWasShown(world: World, page: Page, run: string): Promise<void> {
+  await go(page, routeOf(run));
+  await until(page, "Live: changes appear by themselves");
+  const law = String(await page.evaluate(`document.querySelectorAll(".facts code")[1].textContent`));
+  const swaps = [
+    ["scenarios_get", `"minimum":2`, `"minimum":1`, "The server shows another law than"],
+    ["scenario_history", law, "0".repeat(64), "The server shows another law than|Cannot find law"],
+    ["scenario_history", `"principal":"stdio"`, `"principal":"other"`, "Cannot fold record"],
+    ["scenario_history", run, "0".repeat(32), "Cannot fold record"],
+  ] as const;
+  for (const [tool, from, to, refused] of swaps) {
+    await click(page, `#${QUESTION}`);
+    const before = await page.evaluate(`${sentOf("scenario_submit")}.length`);
+    await page.evaluate(`window.swap = ${JSON.stringify({ tool, from, to })}`);
+    await click(page, "#answer-sign");
+    await page.until(`document.querySelector("dialog [role=alert]") !== null`);
+    const why = String(await page.evaluate(`document.querySelector("dialog [role=alert]").textContent`));
+    assert.match(why, new RegExp(refused), `${tool} ${from}`);
+    assert.equal(await page.evaluate(`${sentOf("scenario_submit")}.length`), before, "nothing was sent");
+    await page.evaluate(`window.swap = null; document.querySelector("dialog").close()`);
+    await page.until(`document.querySelector("dialog") === null`);
+  }
+  const waiting = await gate(world.folder, "waiting", "--json", "--evidence-keys", "evidence-keys");
+  assert.match(waiting.stdout, /"have":0/);
+}
+
+/** A recorded approval cannot be sent again after a withdrawal. */
+async function replaysNothing(page: Page, run: string): Promise<void> {
+  await answer(page, "approve", "Yes");
+  const approval = JSON.parse(String(await page.evaluate(`${sentOf("scenario_submit")}.at(-1)`))) as {
+    params: { arguments: Record<string, unknown> };
+  };
+  await until(page, "Your key has a statement on record");
+  await answer(page, "withdraw", "");
+  await until(page, "alice withdrew its statement on approved");
+  const revision = Number(await page.evaluate(`document.querySelector("[data-revision]").dataset.revision`));
+  const outcome = await page.evaluate(`(async () => {
+    const call = ${JSON.stringify(approval)};
+    const ask = (name, input) => fetch("/mcp", { method: "POST", headers: {
+      "content-type": "application/json", authorization: "Bearer ${"alice".padEnd(32, "0")}",
+      "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
+    }, body: JSON.stringify({ ...call, params: { ...call.params, name, arguments: input } }) }).then((one) => one.json());
+    const run = { namespace_id: 2, scenario_id: "release", run_id: "${run}" };
+    const { result } = await ask("scenario_status", run);
+    const expected_head = result.structuredContent.accepted_head;
+    const replayed = await ask("scenario_submit", { ...call.params.arguments, expected_head, operation_id: "f".repeat(32) });
+    return expected_head.revision + " " + JSON.stringify(replayed.result.structuredContent);
+  })()`);
+  assert.ok(String(outcome).startsWith(`${revision} `), String(outcome));
+  assert.match(String(outcome), /payload_rejected.*statement_not_newer/);
+}
