@@ -48,7 +48,7 @@ export function renderPack(content: PageContent): Markup {
     "reason" in view ? element("p", { class: "note" }, gapText(view)) : "",
     shown === null ? "" : section("stages", "Stages", asRecorded(examination), renderGraph(shown.view, shown.run)),
     shown === null ? "" : section("evidence", "Evidence", renderEvidence(shown.view, shown.run)),
-    part === null ? "" : section("records", "Records", renderTimeline(part, records)),
+    part === null ? "" : section("records", "Records", renderTimeline(part, records, true)),
     section("claims", "Claims", renderClaims(examination)),
     named === null ? "" : section("names", "Identities", renderFacts(named)),
   );

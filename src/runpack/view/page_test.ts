@@ -12,6 +12,7 @@ import { playWaiting } from "../../../tests/simulation/runpack_waiting.ts";
 import { type PackView, viewPack } from "../material_view.ts";
 import { policyHash, renderDocument } from "./page.ts";
 import { STYLE } from "./style.ts";
+import { renderTimeline } from "./timeline.ts";
 
 const { sha256 } = PRIMITIVES;
 const RUN = playGoldenRun();
@@ -103,6 +104,10 @@ Deno.test("renderDocument() shows the evidence of the last attempt of a stage on
     assert.equal(page.split(`href="#e${revision}"`).length - 1, links, `${revision}`);
     assert.equal(page.split(`id="e${revision}"`).length - 1, links, `${revision}`);
   }
+  // Without a section of evidence each decision has its own.
+  const alone = renderTimeline(await viewOf(await packOf(RUN)), 100).markup;
+  assert.equal(alone.split('aria-label="Evidence of attempt').length - 1, 5);
+  assert.ok(!alone.includes('href="#'));
 });
 
 Deno.test("renderDocument() shows statements, refusals and withdrawals in words", async () => {

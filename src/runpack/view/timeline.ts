@@ -1,5 +1,5 @@
 /**
- * The timeline: every record in order. Decisions before the last one of their stage have their evidence with them.
+ * The timeline: every record in order, with the evidence of each decision that the page does not show elsewhere.
  *
  * @module
  */
@@ -17,11 +17,15 @@ import { counted, cut, instantText } from "./words.ts";
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
 
-/** The latest records, in order. */
-export function renderTimeline(view: PackView, most: number): Markup {
+/**
+ * The latest records, in order.
+ *
+ * @param hasEvidence Whether the page shows the evidence of last decisions elsewhere ({@link renderEvidence}), for a link
+ */
+export function renderTimeline(view: PackView, most: number, hasEvidence = false): Markup {
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
-  const last = new Set(lastDecisions(view).map(({ record }) => record.revision));
+  const last = new Set(hasEvidence ? lastDecisions(view).map(({ record }) => record.revision) : []);
   const before = hidden === 0
     ? ""
     : element("p", { class: "note" }, `${counted(hidden, "earlier record")} left out: they are verified, not shown.`);
