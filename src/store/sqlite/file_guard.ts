@@ -38,6 +38,8 @@ interface OpenedFile {
   readonly name: string;
   readonly path: string;
   readonly identity: FileIdentity | null;
+  /** Whether it is the write-ahead log, whose length is compared too. */
+  readonly isLog: boolean;
 }
 
 /** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
@@ -69,8 +71,7 @@ export function createFileGuard(
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
-    const why = files.map(differenceOf).find((found) => found !== null) ??
-      (journal_mode === "wal" && isCutShort(connection, frameBytes) ? 'its "-wal" file was cut short' : null);
+    const why = differenceOf(connection, files, frameBytes);
     if (why === null) return;
     lost = new StoreError("file_lost", `Cannot use store "${path}": ${why} while it was open`, { publicReason: why });
     throw lost;
@@ -90,20 +91,27 @@ function openedFiles(connection: WriterConnection, mode: StorageOptions["journal
   // While a connection is open, SQLite keeps the log and its index beside the target of a link.
   const beside = mode === "wal" ? ["-wal", "-shm"] : [];
   return [
-    { name: "file", path, identity },
+    { name: "file", path, identity, isLog: false },
     ...beside.map((end) => ({
       name: `"${end}" file`,
       path: `${realPath}${end}`,
       identity: identityOf(`${realPath}${end}`),
+      isLog: end === "-wal",
     })),
   ];
 }
 
-/** The difference between a file and the opened one; null where both are the same file. */
-function differenceOf({ name, path, identity }: OpenedFile): string | null {
-  const now = identityNow(path);
-  if (now === null) return `its ${name} was removed or renamed`;
-  return now.dev === identity?.dev && now.ino === identity.ino ? null : `its ${name} was replaced by another`;
+/** The first difference between the files at the paths and the opened ones; null where they are the same files. */
+function differenceOf(connection: WriterConnection, files: readonly OpenedFile[], frameBytes: number): string | null {
+  let logBytes: number | null = null;
+  for (const { name, path, identity, isLog } of files) {
+    const now = identityNow(path);
+    if (now === null) return `its ${name} was removed or renamed`;
+    if (now.dev !== identity?.dev || now.ino !== identity.ino) return `its ${name} was replaced by another`;
+    if (isLog) logBytes = now.size;
+  }
+  if (logBytes === null || logBytes >= framesEnd(connection, frameBytes)) return null;
+  return isCutShort(connection, frameBytes) ? 'its "-wal" file was cut short' : null;
 }
 
 function identityNow(path: string): FileIdentity | null {
@@ -117,13 +125,18 @@ function identityNow(path: string): FileIdentity | null {
 
 /** Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. */
 function isCutShort(connection: WriterConnection, frameBytes: number): boolean {
-  const wal = `${connection.realPath}-wal`;
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
-    const row = connection.statement(WAL_STATE).get();
-    const frames = row === undefined ? 0 : integer(row, "log");
-    if (frames <= 0 || (identityNow(wal)?.size ?? 0) >= WAL_HEADER_BYTES + frames * frameBytes) return false;
+    const end = framesEnd(connection, frameBytes);
+    if ((identityNow(`${connection.realPath}-wal`)?.size ?? 0) >= end) return false;
   }
   return true;
+}
+
+/** The length of a log that holds all valid frames, in bytes; 0 without one. */
+function framesEnd(connection: Connection, frameBytes: number): number {
+  const row = connection.statement(WAL_STATE).get();
+  const frames = row === undefined ? 0 : integer(row, "log");
+  return frames <= 0 ? 0 : WAL_HEADER_BYTES + frames * frameBytes;
 }
 
 function pageSize(connection: Connection): number {
