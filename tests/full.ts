@@ -60,6 +60,18 @@ export const FULL_STEPS: readonly Step[] = [
     ],
   },
   {
+    name: "the files for Prometheus and Grafana",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/monitoring_test.ts"],
+    minutes: 5,
+    needs: [
+      { program: "prometheus", debianPackage: "prometheus" },
+      { program: "promtool", debianPackage: "prometheus" },
+      { program: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager" },
+    ],
+  },
+  {
     name: "the unit of systemd",
     kind: "tests",
     options: [],
@@ -134,6 +146,7 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres_contention_test.ts",
       "tests/full/postgres_reads_test.ts",
       "tests/full/postgres_failover_test.ts",
+      "tests/full/postgres_notify_test.ts",
     ],
     minutes: 15,
     needs: [

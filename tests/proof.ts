@@ -39,6 +39,13 @@ export const PROOF_STEPS: readonly Step[] = [
     needs: [{ program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" }],
   },
   {
+    name: "a minute without the receiver of events",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/notify_test.ts"],
+    minutes: 5,
+  },
+  {
     name: "ten thousand mutations of a runpack",
     kind: "tests",
     options: [],

@@ -7,6 +7,7 @@
 import { join } from "node:path";
 import { LEAST_POLICY } from "../least_policy.ts";
 import { initializeParams, type ServerProcess, startServer, type Wire } from "./client.ts";
+import { callText, listening, send } from "./http_fixture.ts";
 import { gateArgs, STORES } from "./gate_command.ts";
 
 /** The secret of all tests. */
@@ -132,6 +133,42 @@ export async function startNotifying(
     const { result } = await process.request("tools/call", { name, arguments: input }) as { result?: Wire };
     return (result?.["structuredContent"] ?? {}) as Wire;
   };
+  const end = async (): Promise<string> => {
+    await process.closeInput();
+    await process.ended();
+    return process.errors();
+  };
+  return { process, drive: driver(call), end, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() };
+}
+
+/** Starts a gate over HTTP, with its stores in the folder. */
+export async function startServing(
+  folder: string,
+  flags: readonly string[],
+  stores: string = STORES,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Notifying & { readonly url: string }> {
+  const server = '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n';
+  await Deno.writeTextFile(join(folder, "gate.toml"), server + stores);
+  const args = gateArgs("serve", "--config", join(folder, "gate.toml"), ...flags);
+  const process = startServer({ args, cwd: folder, env: { ...ENVIRONMENT, ...environment } });
+  const { port } = await listening(process);
+  const url = `http://127.0.0.1:${port}`;
+  const call = async (name: string, input: unknown): Promise<Wire> => {
+    const { text } = await send(`${url}/mcp`, callText(1, name, input));
+    const { result } = JSON.parse(text) as { result?: Wire };
+    return (result?.["structuredContent"] ?? {}) as Wire;
+  };
+  const end = async (): Promise<string> => {
+    process.signal("SIGTERM");
+    await process.ended();
+    return process.errors();
+  };
+  return { url, process, drive: driver(call), end, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() };
+}
+
+/** Drives runs by calls of tools. */
+function driver(call: (name: string, input: unknown) => Promise<Wire>): Notifying["drive"] {
   const mutate = async (name: string, input: Wire): Promise<Wire> => {
     const answer = await call(name, input);
     const { outcome } = answer as { outcome?: { outcome: string; result: Wire } };
@@ -139,7 +176,7 @@ export async function startNotifying(
     return outcome.result;
   };
   const nextId = (): string => String(++operations).padStart(32, "0");
-  const drive = async (scenario: Scenario): Promise<string> => {
+  return async (scenario) => {
     const { scenario_id } = scenario;
     const { scenario_law_identity } = await call("scenario_define", { spec: scenario });
     const started = await mutate("scenario_start", {
@@ -169,18 +206,12 @@ export async function startNotifying(
     }
     return run_id;
   };
-  const end = async (): Promise<string> => {
-    await process.closeInput();
-    await process.ended();
-    return process.errors();
-  };
-  return { process, drive, end, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() };
 }
 
 /** Waits until something holds; fails after a while. */
-export async function until(holds: () => boolean, what: string, seconds = 20): Promise<void> {
+export async function until(holds: () => boolean | Promise<boolean>, what: string, seconds = 20): Promise<void> {
   for (let tries = 0; tries < seconds * 20; tries++) {
-    if (holds()) return;
+    if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`Cannot see within ${seconds} s that ${what}`);

@@ -1,0 +1,60 @@
+/** Two servers on one database with one receiver: one sends for both, and the other one goes on when it is killed. */
+
+import assert from "node:assert/strict";
+
+import { inFolder } from "../e2e/gate_command.ts";
+import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startServing, until } from "../e2e/notify_fixture.ts";
+import { migrateDatabase } from "../../src/store/postgres/open.ts";
+import { runSql, startPostgres } from "./postgres_server.ts";
+
+const STORES = `
+[run_state_store]
+type = "postgres"
+url = "env:GATE_DATABASE"
+
+[schema_registry]
+type = "postgres"
+url = "env:GATE_DATABASE"
+`;
+
+Deno.test("events of two servers come once each; after a kill of the sender the other one goes on, without a loss", async () => {
+  const database = await startPostgres();
+  try {
+    await runSql(database, "CREATE ROLE gate_server LOGIN");
+    await runSql(database, "CREATE DATABASE notified");
+    await migrateDatabase({ url: database.url("notified"), tls_ca_path: null, connections: 1 }, "gate_server");
+    const environment = { GATE_DATABASE: database.url("notified", "gate_server") };
+    let isUp = true;
+    const peer = receiver(() => new Response(null, { status: isUp ? 204 : 503 }));
+    const delivered: string[] = [];
+    await inFolder((one) =>
+      inFolder(async (two) => {
+        await using first = await startServing(one, notifyFlags(peer.url), STORES, environment);
+        await using second = await startServing(two, notifyFlags(peer.url), STORES, environment);
+        const runs = [await first.drive(SCENARIO), await second.drive({ ...SCENARIO, scenario_id: "second" })];
+        await until(() => runs.every((run) => restored(peer.got, run) === EVENTS.notified), "all events came");
+        assert.equal(peer.got.length, 8);
+
+        isUp = false;
+        runs.push(await first.drive({ ...SCENARIO, scenario_id: "third" }));
+        await until(() => peer.got.length > 8, "the sender tries");
+        const ages = await Promise.all([first, second].map(async ({ url }) => {
+          const text = await (await fetch(`${url}/metrics`)).text();
+          return Number(/^gate_notify_oldest_seconds\{\} (\S+)$/m.exec(text)?.[1]);
+        }));
+        assert.equal(ages.filter((age) => age > 0).length, 1, "one server sends");
+        const [sender, other] = (ages[0] ?? 0) > 0 ? [first, second] : [second, first];
+        sender.process.signal("SIGKILL");
+        await sender.process.ended();
+        runs.push(await other.drive({ ...SCENARIO, scenario_id: "fourth" }));
+        isUp = true;
+        delivered.push(...runs);
+        await until(() => delivered.every((run) => restored(peer.got, run) === EVENTS.notified), "all events came", 60);
+        await other.end();
+      })
+    );
+    await peer.close();
+  } finally {
+    await database[Symbol.asyncDispose]();
+  }
+});
