@@ -111,6 +111,15 @@ Deno.test('the picture of the README is what gate answers and draws; "-- --rewri
     assert.equal(await Deno.readTextFile(file), drawn);
   }));
 
+Deno.test('the picture of the authoring guide is what gate scenario graph prints; "-- --rewrite" writes it', async () => {
+  const law = "docs/examples/change_approval/scenario.yaml";
+  const { code, stdout } = await gate(CHECKOUT, "scenario", "graph", law, "--format", "svg");
+  assert.equal(code, 0);
+  const file = `${CHECKOUT}docs/guide/pictures/change_approval.svg`;
+  if (Deno.args.includes("--rewrite")) await Deno.writeTextFile(file, stdout);
+  assert.equal(await Deno.readTextFile(file), stdout);
+});
+
 /** Lines of a screen, at the width of a code host. */
 const SCREEN_LINES = 40;
 
