@@ -27,6 +27,9 @@ export async function readConsoleAssets(): Promise<ConsoleAssets> {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
   });
+  if (text === null && Deno.build.standalone) {
+    throw new Error("Cannot serve the console: this program was compiled without it, deno task compile adds it");
+  }
   if (text === null) return await buildConsoleAssets();
   const parsed = parseJson(text);
   if (parsed.ok) return parsed.value as unknown as ConsoleAssets;

@@ -10,7 +10,7 @@ import { readImports, resolveSpecifier, type SourceFile } from "../checks/source
 import { readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
 import { type Profile, readDependencies } from "../release/program.ts";
-import { compile, includedFiles, withWayOut } from "./executable.ts";
+import { compile, CONSOLE_ASSETS, includedFiles, withWayOut } from "./executable.ts";
 import { type Executable, readExecutable } from "./read_executable.ts";
 
 /** Packages that gate runs; `@scope/*` stands for all of a scope. */
@@ -60,6 +60,9 @@ async function compiled(
   });
 }
 
+/** Scripts of pages: they are bundled, and never loaded by the program. */
+const PAGES: readonly string[] = ["src/console/page.ts", "src/runpack/browser/page.ts"];
+
 /** The modules of the program that are reached from a file at run time. */
 function reached(files: ReadonlyMap<string, SourceFile>, from: readonly string[]): readonly string[] {
   const seen = new Set<string>(from);
@@ -68,7 +71,7 @@ function reached(files: ReadonlyMap<string, SourceFile>, from: readonly string[]
     const file = files.get(path);
     for (const { kind, specifier } of file === undefined ? [] : readImports(file)) {
       const target = kind === "type" || specifier === null ? null : resolveSpecifier(path, specifier);
-      if (target !== null) seen.add(target);
+      if (target !== null && !PAGES.includes(target)) seen.add(target);
     }
   }
   return [...seen].sort();
@@ -120,6 +123,7 @@ Deno.test("a compiled gate holds every module that can be reached at run time, a
   await compiled(null, ({ files }) => {
     const held = new Set(files);
     assert.deepEqual(expected.filter((path) => !held.has(path)), []);
+    assert.ok(held.has(CONSOLE_ASSETS), "the console is built");
     assert.deepEqual(files.filter((path) => isTest(path) || path.startsWith("tests/")), []);
   });
 });
