@@ -180,6 +180,14 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
+    name: "the run view in the official host of apps",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/run_app_test.ts"],
+    minutes: 5,
+    needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
+  {
     name: "the site and its playground in a browser",
     kind: "tests",
     options: [],

@@ -6,11 +6,13 @@
  */
 
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { isJsonObject, member } from "../canonical/json.ts";
 import { encodeBase64 } from "../canonical/base64.ts";
 import { parseJson } from "../canonical/scan.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { bundleScript } from "../runpack/browser/build.ts";
 import type { ConsoleAssets, ConsoleFile } from "../server/http/console_pages.ts";
+import { appDocument } from "./app_document.ts";
 import { consoleDocument } from "./document.ts";
 import { CONSOLE_STYLE } from "./style.ts";
 
@@ -36,8 +38,31 @@ export async function readConsoleAssets(): Promise<ConsoleAssets> {
   throw new Error(`Cannot read the console's files: ${parsed.fault.message}`);
 }
 
+/**
+ * The document of the run view in clients that show MCP Apps.
+ *
+ * @throws {Error} If there are no built files, and the bundler fails
+ */
+export async function readRunApp(): Promise<string> {
+  const built = await Deno.readTextFile(BUILT).catch(() => null);
+  const parsed = built === null ? null : parseJson(built);
+  const app = parsed?.ok === true && isJsonObject(parsed.value) ? member(parsed.value, "app") : undefined;
+  return typeof app === "string" ? app : await buildRunApp();
+}
+
+/** Bundles the run view of this checkout. */
+async function buildRunApp(): Promise<string> {
+  return appDocument(sha256, await bundleScript(new URL("./run_app.ts", import.meta.url)));
+}
+
+/** Every page of a release: the console, and the run view of clients. */
+export async function buildPages(): Promise<ConsoleAssets & { readonly app: string }> {
+  const [console, app] = await Promise.all([buildConsoleAssets(), buildRunApp()]);
+  return { ...console, app };
+}
+
 /** Bundles the page of this checkout. */
-export async function buildConsoleAssets(): Promise<ConsoleAssets> {
+async function buildConsoleAssets(): Promise<ConsoleAssets> {
   const script = fileOf(
     "js",
     "text/javascript; charset=utf-8",

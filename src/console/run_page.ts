@@ -7,9 +7,10 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { layersOf } from "../law/stage_layers.ts";
-import { questionsOf } from "../run/approval.ts";
+import { type ApprovalQuestion, questionsOf } from "../run/approval.ts";
 import type { CompiledStage } from "../run/compile.ts";
 import type { MissingCondition } from "../run/missing/missing.ts";
+import type { WaitingCondition } from "../run/missing/waiting.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import type { PackView } from "../runpack/material_view.ts";
 import { pictureOfStatus, type RunPicture, type StagePicture } from "../runpack/picture/run_picture.ts";
@@ -42,12 +43,12 @@ const VALUE_CHARACTERS = 240;
 type Evaluated = Extract<RunRecord, { record_kind: "stage_evaluated" }>["body"];
 
 /** What the drawing of a run needs. */
-interface Shown {
+export interface ShownRun {
   readonly run: CheckedRun;
   readonly hints: RunHints;
   readonly view: PackView;
-  readonly publicKey: string | null;
-  readonly reload: () => void;
+  /** What is shown for a question of an open stage. */
+  readonly actions: (question: ApprovalQuestion, waiting: WaitingCondition | undefined) => Content;
 }
 
 /** Shows a run: `NAMESPACE/SCENARIO/RUN[/STAGE]`. */
@@ -65,7 +66,10 @@ export async function showRun(main: HTMLElement, route: readonly string[], signa
     if (signal.aborted) return;
     const publicKey = (await currentKey().catch(() => null))?.public_key ?? null;
     const focused = document.activeElement?.id ?? "";
-    body.replaceChildren(...sectionsOf({ run, hints, view: viewOf(run), publicKey, reload: refresh }));
+    const asked = run;
+    const actions: ShownRun["actions"] = (question, waiting) =>
+      questionActions({ run: asked, question, waiting, publicKey, reload: refresh });
+    body.replaceChildren(...sectionsOf({ run, hints, view: viewOf(run), actions }));
     body.setAttribute("aria-busy", "false");
     body.dataset["revision"] = `${run.state.head.revision}`;
     if (focused !== "" && document.activeElement === document.body) document.getElementById(focused)?.focus();
@@ -101,7 +105,8 @@ function section(id: string, title: string, ...content: readonly Content[]): HTM
   return make("section", { "aria-labelledby": `${id}-title` }, make("h2", { id: `${id}-title` }, title), ...content);
 }
 
-function sectionsOf(shown: Shown): readonly HTMLElement[] {
+/** The sections of a run: facts, graph, stages and timeline. */
+export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
   const { run: { law, state }, view } = shown;
   const order = layersOf(law.law.stages).flat().map(({ stage_id }) => law.stageIndex.get(stage_id) ?? 0);
   const picture = pictureOf(shown);
@@ -124,7 +129,7 @@ function sectionsOf(shown: Shown): readonly HTMLElement[] {
 }
 
 /** The run as the drawing shows it: by its records, with the causes and waits that the server derives. */
-function pictureOf({ run: { law, records, state }, hints }: Shown): RunPicture {
+function pictureOf({ run: { law, records, state }, hints }: ShownRun): RunPicture {
   const causes = new Map(hints.attempts.map((attempt) => [attempt.record_id, attempt.causes ?? []]));
   const recent_attempts = records.flatMap(({ record, record_id }) =>
     record.record_kind === "stage_evaluated" ? [{ ...record.body, causes: causes.get(record_id) ?? [] }] : []
@@ -137,7 +142,7 @@ function checkedText(records: number): string {
     "It does not verify the decisions: export the run as a runpack, and drop it on the page that verifies runpacks.";
 }
 
-function factsOf({ run: { name, ownLaw, state } }: Shown): HTMLElement {
+function factsOf({ run: { name, ownLaw, state } }: ShownRun): HTMLElement {
   const fact = (
     term: string,
     ...value: readonly Content[]
@@ -156,8 +161,8 @@ function factsOf({ run: { name, ownLaw, state } }: Shown): HTMLElement {
   );
 }
 
-function stageCard(shown: Shown, stage: CompiledStage, { stages }: RunPicture): HTMLElement {
-  const { run: { law, state }, hints, publicKey, reload, run } = shown;
+function stageCard(shown: ShownRun, stage: CompiledStage, { stages }: RunPicture): HTMLElement {
+  const { run: { law, state }, hints, actions, run } = shown;
   const { stage_id } = stage.stage;
   const picture = stages.get(stage_id);
   const questions = questionsOf(law, state).filter((one) => one.stage_id === stage_id);
@@ -181,13 +186,13 @@ function stageCard(shown: Shown, stage: CompiledStage, { stages }: RunPicture): 
       const waiting = hints.waiting.find((one) =>
         one.stage_id === stage_id && one.condition_id === question.condition.condition_id
       );
-      return questionActions({ run, question, waiting, publicKey, reload });
+      return actions(question, waiting);
     }),
   );
 }
 
 function conditionTable(
-  shown: Shown,
+  shown: ShownRun,
   stage: CompiledStage,
   attempt: Evaluated | null,
   picture: StagePicture | undefined,
@@ -245,7 +250,7 @@ function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
   ];
 }
 
-function missingOf({ hints }: Shown, stageId: string): Content {
+function missingOf({ hints }: ShownRun, stageId: string): Content {
   const standing = hints.missing.find((one) => one.stage_id === stageId);
   if (standing === undefined) return null;
   const names = (set: readonly MissingCondition[]): string =>

@@ -36,6 +36,8 @@ export interface ServeOptions {
   readonly evidenceKeys: string | null;
   /** Where people reach the console: `--public-url`; null without it. */
   readonly publicUrl: string | null;
+  /** Reads the run view that clients show as an app. */
+  readonly runApp: () => Promise<string>;
   /** Where telemetry goes; null without it. */
   readonly collector: Collector | null;
   /** Where events go; null without it. */
@@ -62,7 +64,10 @@ export async function serve(options: ServeOptions): Promise<number> {
       await warnOfDocs(docs, log);
       return runtime;
     },
-    offer: offerWith(docs, offeredTools(config.server), roundsOf(config)),
+    offer: offerWith(docs, offeredTools(config.server), {
+      rounds: roundsOf(config),
+      runApp: options.runApp,
+    }),
     collector: options.collector,
     openHeads: config.run_state_store.type === "postgres" ? () => openHeads(config) : undefined,
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { buildConsoleAssets } from "../../src/console/assets.ts";
+import { buildPages } from "../../src/console/assets.ts";
 import { inFolder } from "../e2e/gate_command.ts";
 import type { Profile } from "../release/program.ts";
 
@@ -50,7 +50,7 @@ export async function compile(compilation: Compilation, env: Record<string, stri
   const [words, excluded, assets] = await Promise.all([
     compileWords(config, profile),
     unusedFiles(),
-    buildConsoleAssets(),
+    buildPages(),
   ]);
   // A compiled program cannot bundle its console, so the built files are embedded with the folder of the source.
   const built = `${ROOT}${CONSOLE_ASSETS}`;

@@ -32,9 +32,11 @@ Deno.exit(
     server: config.server,
     logLevel: "info",
     offer: offerWith(docs, () => true, {
-      tools: new Set(["scenario_next", ...ROUND_TOOLS]),
-      keys: () => keys,
-      tasks: true,
+      rounds: {
+        tools: new Set(["scenario_next", ...ROUND_TOOLS]),
+        keys: () => keys,
+        tasks: true,
+      },
     }),
     http: {
       allowedHosts: [],

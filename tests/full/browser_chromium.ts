@@ -50,11 +50,11 @@ export interface Browser extends AsyncDisposable {
   readonly context: () => Promise<string>;
 }
 
-/** Starts Chromium. */
-export async function startChromium(): Promise<Browser> {
+/** Starts Chromium, with further flags. */
+export async function startChromium(flags: readonly string[] = []): Promise<Browser> {
   const profile = await Deno.makeTempDir({ prefix: "chromium-" });
   const child = new Deno.Command("chromium", {
-    args: [...FLAGS, `--user-data-dir=${profile}`, "about:blank"],
+    args: [...FLAGS, ...flags, `--user-data-dir=${profile}`, "about:blank"],
     stdin: "null",
     stdout: "null",
     stderr: "null",
@@ -169,6 +169,18 @@ async function openPage(session: Session, address: string, browserContextId?: st
     await call("DOM.setFileInputFiles", { nodeId, files: paths });
   };
   return { call, evaluate, until, choose, requests, complaints };
+}
+
+/** The value of an expression in the only frame within a page, of which it sees the nodes and no script. */
+export async function evaluateInFrame({ call }: Page, expression: string): Promise<unknown> {
+  const { frameTree } = await call("Page.getFrameTree") as {
+    frameTree: { childFrames?: readonly { frame: { id: string } }[] };
+  };
+  const frameId = frameTree.childFrames?.[0]?.frame.id;
+  if (frameId === undefined) throw new Error("The page has no frame");
+  const { executionContextId: contextId } = await call("Page.createIsolatedWorld", { frameId });
+  const { result } = await call("Runtime.evaluate", { expression, contextId, returnByValue: true });
+  return (result as { value?: unknown }).value;
 }
 
 /** A picture of the whole page, PNG. */

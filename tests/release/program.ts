@@ -7,7 +7,7 @@
 
 import { stripTypeScriptTypes } from "node:module";
 
-import { buildConsoleAssets } from "../../src/console/assets.ts";
+import { buildPages } from "../../src/console/assets.ts";
 import { CONSOLE_ASSETS } from "../compile/executable.ts";
 import { readTree } from "../checks/tree.ts";
 import { isTest } from "../checks/layering.ts";
@@ -71,7 +71,7 @@ export async function readProgram(): Promise<Program> {
       bytes: Deno.readFileSync(`${folder}/${path}`),
     }))
   );
-  const assets = { path: CONSOLE_ASSETS, bytes: encoder.encode(JSON.stringify(await buildConsoleAssets())) };
+  const assets = { path: CONSOLE_ASSETS, bytes: encoder.encode(JSON.stringify(await buildPages())) };
   const licence = { path: "LICENSE", bytes: await Deno.readFile(`${ROOT}LICENSE`) };
   return { files: [...texts, ...packages, assets, licence, await settings(dependencies)], dependencies };
 }

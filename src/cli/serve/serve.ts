@@ -49,6 +49,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     typed,
     evidenceKeys: flags.evidenceKeys ?? null,
     publicUrl: await publicUrlOfFlags(flags),
+    runApp: async () => await (await import("../../console/assets.ts")).readRunApp(),
     collector: await collectorOfFlags(flags),
     receiver: await receiverOfFlags(flags),
     network: network === null ? null : {

@@ -10,7 +10,7 @@ import type { EdgeError, RequestId } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import type { CallPlan, Plan } from "./plan.ts";
+import { type CallPlan, type Plan, showsApps } from "./plan.ts";
 import {
   callResult,
   discoverResult,
@@ -66,7 +66,7 @@ export function answerPlan(
       return { ok: true, result: listenResult(id), notification: listenAcknowledgement(id) };
     case "tools":
       return dispatcher.listing().then(
-        (tools) => ({ ok: true, result: listResult(tools, plan.era) }),
+        (tools) => ({ ok: true, result: listResult(tools, plan.era, listsApps(plan, options)) }),
         (error) => ({ ok: false, error: internalError(log, "tools/list", error, null) }),
       );
     case "call":
@@ -85,6 +85,18 @@ export function answerPlan(
         (error) => ({ ok: false, error: internalError(log, plan.request.method, error, null) }),
       );
   }
+}
+
+/**
+ * Whether the list of tools names their views. A client of the older era over HTTP said what it shows in another request,
+ * so it receives them in any case.
+ */
+function listsApps(
+  { era, showsApps: declared }: Extract<Plan, { readonly answer: "tools" }>,
+  { dispatcher: { offer }, client }: AnswerOptions,
+): boolean {
+  if (offer.runApp === undefined) return false;
+  return era === "modern" ? declared : client === undefined || showsApps(client.capabilities());
 }
 
 /** Answers a call of a tool that asks the client. The module is loaded with the first such call. */

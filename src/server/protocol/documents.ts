@@ -8,6 +8,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { Doc } from "../../docs/types.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { APP_TYPE, RUN_APP } from "./offer.ts";
 import { type DocumentRequest, type ListMethod, unknownCursor } from "./plan.ts";
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
 import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
@@ -19,6 +20,7 @@ import {
   listTemplates,
   PAGE_VARIABLE,
   readResource,
+  type ResourceText,
   resourceUris,
   unknownResource,
 } from "./resources.ts";
@@ -96,6 +98,8 @@ function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
 }
 
 async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<DocumentAnswer>> {
+  const { runApp } = dispatcher.offer;
+  if (uri === RUN_APP && runApp !== undefined) return { ok: true, found: { contents: [appContents(await runApp())] } };
   const docs = await docsOf(dispatcher);
   const doc = readResource(docs, uri);
   if (doc !== null) return { ok: true, found: { contents: [doc] } };
@@ -103,6 +107,11 @@ async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome
   const schema = await readSchemaResource(uri, tools);
   if (schema !== null) return { ok: true, found: { contents: [schema] } };
   return { ok: false, error: unknownResource(uri, [...resourceUris(docs), ...schemaUris(tools)]) };
+}
+
+/** The view of a run. It loads nothing and connects to nothing but its host. */
+function appContents(text: string): ResourceText & { readonly _meta: JsonObject } {
+  return { uri: RUN_APP, mimeType: APP_TYPE, text, _meta: { ui: { csp: {}, prefersBorder: true } } };
 }
 
 /** Completes a variable of a resource template, or an argument of a prompt. */

@@ -24,6 +24,8 @@ export interface Offer {
   readonly capabilities: Capabilities;
   /** The tools that ask the client, and what their rounds need; absent without such tools. */
   readonly rounds?: Rounds;
+  /** Reads the run view that clients show as an app; absent where there is none. Needs resources. */
+  readonly runApp?: () => Promise<string>;
 }
 
 /** The tools that ask the client. */
@@ -57,6 +59,14 @@ export const TOOLS_ALONE: Offer = {
 /** The extension of calls that the client polls. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
+/** The extension of views that clients show, the media type of a view, and the view of a run. */
+export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+export const APP_TYPE = "text/html;profile=mcp-app";
+export const RUN_APP = "ui://gate/run";
+
+/** The tools whose results the view of a run shows. */
+export const RUN_APP_TOOLS: ReadonlySet<string> = new Set(["runs_list", "scenario_status", "scenario_next"]);
+
 function extensionsOf(rounds: Rounds | undefined): Pick<Capabilities, "extensions"> {
   return rounds?.tasks === true ? { extensions: { [TASKS_EXTENSION]: {} } } : {};
 }
@@ -65,12 +75,12 @@ function extensionsOf(rounds: Rounds | undefined): Pick<Capabilities, "extension
  * An offer of tools, prompts and the served documents.
  *
  * @param isOffered Whether a tool may be called
- * @param rounds The tools that ask the client; none unless given
+ * @param parts The tools that ask the client, and the run view; none unless given
  */
 export function offerWith(
   documentation: Documentation,
   isOffered: (tool: string) => boolean,
-  rounds?: Rounds,
+  { rounds, runApp }: Pick<Offer, "rounds" | "runApp"> = {},
 ): Offer {
   const resources = documentation.resources ? documentation : null;
   return {
@@ -87,5 +97,6 @@ export function offerWith(
       ...extensionsOf(rounds),
     },
     ...rounds === undefined ? {} : { rounds },
+    ...runApp === undefined || resources === null ? {} : { runApp },
   };
 }

@@ -11,7 +11,7 @@ import type { EdgeError } from "../process/edge_error.ts";
 import { CLIENT_INFO, LEGACY_CAPABILITIES } from "./client_shapes.ts";
 import { MODERN_VERSION } from "./identity.ts";
 import type { RequestMessage } from "./message.ts";
-import { type Offer, TASKS_EXTENSION } from "./offer.ts";
+import { APP_TYPE, APPS_EXTENSION, type Offer, TASKS_EXTENSION } from "./offer.ts";
 import { type Envelope, type Era, isInitialize } from "./protocol_era.ts";
 import type { AnswerEra } from "./result_json.ts";
 import {
@@ -34,7 +34,7 @@ export type Plan =
   | { readonly answer: "discover" }
   | { readonly answer: "ping" }
   | { readonly answer: "listen"; readonly resources: readonly string[] }
-  | { readonly answer: "tools"; readonly era: AnswerEra }
+  | { readonly answer: "tools"; readonly era: AnswerEra; readonly showsApps: boolean }
   | CallPlan
   | TaskPlan
   | { readonly answer: "document"; readonly era: AnswerEra; readonly request: DocumentRequest };
@@ -132,7 +132,9 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
     eras: BOTH,
     check: members({ cursor: optional(TEXT) }),
     plan: (params, era) =>
-      member(params, "cursor") === undefined ? { answer: "tools", era } : unknownCursor("tools/list"),
+      member(params, "cursor") === undefined
+        ? { answer: "tools", era, showsApps: era === "modern" && showsApps(capabilitiesOf(params)) }
+        : unknownCursor("tools/list"),
   }],
   ["tools/call", {
     eras: BOTH,
@@ -269,6 +271,13 @@ const TASKS_MISSING: EdgeError = {
 /** Whether a request of the newer era declares the extension of tasks. */
 export function declaresTasks(params: JsonObject): boolean {
   return Object.hasOwn(objectOf(capabilitiesOf(params), "extensions"), TASKS_EXTENSION);
+}
+
+/** Whether a client shows MCP Apps of HTML. */
+export function showsApps(capabilities: JsonObject): boolean {
+  const extension = member(objectOf(capabilities, "extensions"), APPS_EXTENSION);
+  const types = isJsonObject(extension) ? member(extension, "mimeTypes") ?? null : undefined;
+  return types === null || isJsonArray(types ?? null) && (types as readonly JsonValue[]).includes(APP_TYPE);
 }
 
 /** The capabilities in the envelope of a request of the newer era. */

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
-import type { Offer } from "./offer.ts";
+import { type Offer, RUN_APP, RUN_APP_TOOLS } from "./offer.ts";
 import type { DiscoverAnswer, DocumentAnswer, InitializeAnswer } from "./result_types.ts";
 
 /** The two shapes of results: of the revisions with `initialize`, and of 2026-07-28. */
@@ -56,8 +56,8 @@ export function discoverResult({ capabilities, instructions }: Offered): string 
   );
 }
 
-/** A tool as `tools/list` shows it. */
-function listedTool(tool: Tool): Readonly<Record<string, unknown>> {
+/** A tool as `tools/list` shows it, to clients that show apps with its view. */
+function listedTool(tool: Tool, showsApps: boolean): Readonly<Record<string, unknown>> {
   return {
     name: tool.name,
     title: tool.title,
@@ -65,13 +65,14 @@ function listedTool(tool: Tool): Readonly<Record<string, unknown>> {
     inputSchema: tool.inputSchema,
     outputSchema: tool.outputSchema,
     annotations: { title: tool.title, ...tool.hints },
+    ...showsApps && RUN_APP_TOOLS.has(tool.name) ? { _meta: { ui: { resourceUri: RUN_APP } } } : {},
   };
 }
 
 /** The result of `tools/list`. */
-export function listResult(tools: readonly Tool[], era: AnswerEra): string {
+export function listResult(tools: readonly Tool[], era: AnswerEra, showsApps = false): string {
   const modern = era === "modern" ? { ...LIST_CACHE, ...MODERN_MEMBERS } : {};
-  return JSON.stringify({ tools: tools.map(listedTool), ...modern });
+  return JSON.stringify({ tools: tools.map((tool) => listedTool(tool, showsApps)), ...modern });
 }
 
 /** Methods besides `tools/list` and `server/discover` whose results a client may cache. */
