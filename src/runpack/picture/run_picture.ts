@@ -8,7 +8,7 @@
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
-import type { RunRecord, RunStatus, StageClassification, TraceItem } from "../../run/types.ts";
+import type { RunRecord, RunStatus, StageClassification, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
 import type { ConditionMark, StageMark } from "./marks.ts";
 
 /** The state of a condition of a stage. */
@@ -82,7 +82,7 @@ export function pictureOfRecords(law: PicturedLaw, records: readonly RunRecord[]
   for (const record of records) {
     if (record.record_kind === "stage_opened") opened.add(record.body.stage_id);
     if (record.record_kind !== "stage_evaluated") continue;
-    attempts.set(record.body.stage_id, record.body);
+    attempts.set(record.body.stage_id, { ...record.body, causes: causesOf(record.body) });
     if (record.body.completed) complete.add(record.body.stage_id);
   }
   const classificationOf = ({ stage_id, prerequisite }: Stage): StageClassification => {
@@ -96,6 +96,16 @@ export function pictureOfRecords(law: PicturedLaw, records: readonly RunRecord[]
     attempt: attempts.get(stage.stage_id),
     waiting: new Set(),
   }));
+}
+
+/** Why the items of an attempt did not count, by condition: the observed error, else the failed test. */
+function causesOf({ trace, evidence }: StageEvaluatedBody): UnmetCause[] {
+  const uncounted = Map.groupBy(evidence.filter(({ qualified }) => !qualified), ({ condition_id }) => condition_id);
+  return trace.flatMap(({ condition_id, value }) => {
+    const items = uncounted.get(condition_id);
+    if (items === undefined) return [];
+    return [{ condition_id, value, cause: items.map(({ error, reason }) => error?.code ?? reason ?? "unqualified") }];
+  });
 }
 
 /** Whether a requirement over stages holds where the given stages are complete. */
@@ -170,8 +180,10 @@ function conditionPicture(
   if (line === undefined) return { mark: isWaiting ? "waiting" : "not_judged", detail: "" };
   const { value, reason, cause = [], counts } = line;
   const tally = counts === undefined ? [] : [`${counts.holds} of ${counts.needed} hold, ${counts.fails} fail`];
-  const detail = [...reason === undefined ? [] : [reason.replaceAll("_", " ")], ...cause, ...tally].join(", ");
-  if (value === "true") return { mark: "met", detail };
+  if (value === "true") return { mark: "met", detail: "" };
+  // A code says more than that there was an error.
+  const reasons = reason === undefined || (reason === "error" && cause.length > 0) ? [] : [reason.replaceAll("_", " ")];
+  const detail = [...reasons, ...new Set(cause), ...tally].join(", ");
   if (value === "false") return { mark: isStated && channels.length === 1 ? "refused" : "not_met", detail };
   if (reason === "error") return { mark: "unavailable", detail };
   return { mark: isWaiting ? "waiting" : "unknown", detail };

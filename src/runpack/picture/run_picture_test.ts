@@ -107,9 +107,9 @@ Deno.test("a picture has the same marks from records as from an answer of scenar
     const records = pictureOfRecords(LAW, [
       record("run_created", {}),
       record("stage_opened", { stage_id: "build" }),
-      record("stage_evaluated", { ...build, completed: true }),
+      record("stage_evaluated", { ...build, evidence: [], completed: true }),
       record("stage_opened", { stage_id: "review" }),
-      record("stage_evaluated", { ...review, completed: false }),
+      record("stage_evaluated", { ...review, evidence: [], completed: false }),
     ]);
     assert.deepEqual(textOf(records), wanted);
     const status = pictureOfStatus(LAW, {
@@ -162,6 +162,33 @@ Deno.test("a picture from an answer without a trace uses the causes, and takes n
   ]);
 });
 
+Deno.test("details from records name the code of each item that did not count, once", () => {
+  const items = [
+    { qualified: false, error: { code: "file_not_found" } },
+    { qualified: false, error: { code: "file_not_found" } },
+    { qualified: false, reason: "lane" },
+    { qualified: true },
+    { condition_id: "tested", qualified: false, reason: "channel" },
+  ].map((item) => ({ condition_id: "scanned", ...item }));
+  const body = {
+    stage_id: "build",
+    attempt_number: 1,
+    outcome: "unknown",
+    completed: false,
+    trace: traceOf([["tested", "true"], ["scanned", "unknown", "error"]]),
+    evidence: items,
+  };
+  const { stages } = pictureOfRecords(LAW, [
+    record("stage_opened", { stage_id: "build" }),
+    record("stage_evaluated", body),
+  ]);
+  assert.deepEqual(stages.get("build")?.conditions.get("tested"), { mark: "met", detail: "" });
+  assert.deepEqual(stages.get("build")?.conditions.get("scanned"), {
+    mark: "unavailable",
+    detail: "file_not_found, lane",
+  });
+});
+
 Deno.test("details name reasons, codes and counts, and the list of stages shows them", () => {
   const picture = pictureOfStatus(LAW, {
     status: "active",
@@ -182,7 +209,7 @@ Deno.test("details name reasons, codes and counts, and the list of stages shows 
     }],
   });
   const text = listStages({ ...LAW, scenario_id: "s" }, picture).markup.replaceAll(/<[^>]*>/g, "");
-  assert.ok(text.includes("scanned unavailable, error, http_timeout"), text);
+  assert.ok(text.includes("scanned unavailable, http_timeout"), text);
   assert.ok(text.includes("approved waiting, no evidence, 1 of 2 hold, 0 fail"), text);
   assert.ok(text.includes("review waiting, attempt 1 was unknown, after build"), text);
 });
