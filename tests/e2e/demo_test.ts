@@ -1,10 +1,9 @@
 /** The demo from a cache that holds only the packages which a reader downloads at the first run. */
 import assert from "node:assert/strict";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { MEGABYTES_MAX, PACKAGES_MAX } from "../../docs/examples/release_gate/demo.ts";
 import { inFolder } from "./gate_command.ts";
-
-const CHECKOUT = new URL("../../", import.meta.url).pathname;
+import { CHECKOUT, copyPackages, deno, packagesIn } from "./package_cache.ts";
 
 /** The packages that the demo runs. A module of it that needs another one downloads that, or fails without a network. */
 const PACKAGES = [
@@ -37,55 +36,10 @@ const PACKAGES = [
   "zod",
 ];
 
-interface ModuleGraph {
-  readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
-}
-
-async function deno(args: readonly string[], env: Record<string, string> = {}): Promise<Deno.CommandOutput> {
-  return await new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    cwd: CHECKOUT,
-    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
-    stdin: "null",
-  }).output();
-}
-
-/** Copies a folder and returns the bytes of its files. */
-async function copyFolder(from: string, to: string): Promise<number> {
-  await Deno.mkdir(to, { recursive: true });
-  let bytes = 0;
-  for await (const { name, isDirectory } of Deno.readDir(from)) {
-    if (isDirectory) {
-      bytes += await copyFolder(join(from, name), join(to, name));
-    } else {
-      await Deno.copyFile(join(from, name), join(to, name));
-      bytes += (await Deno.stat(join(to, name))).size;
-    }
-  }
-  return bytes;
-}
-
-/** The folders of packages in a cache, each a path that ends in name and version. */
-async function packagesIn(folder: string): Promise<string[]> {
-  const found = await Array.fromAsync(Deno.readDir(folder));
-  const below = found.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
-    const path = join(folder, name);
-    return /^\d+\.\d+\.\d+/.test(name) ? [path] : await packagesIn(path);
-  });
-  return (await Promise.all(below)).flat().sort();
-}
-
 Deno.test("the demo gates the release of the checkout with at most 30 packages and 30 MB, and keeps its runpack", () =>
   inFolder(async (folder) => {
     const text = new TextDecoder();
-    const { npmPackages } = JSON.parse(text.decode((await deno(["info", "--json", "main.ts"])).stdout)) as ModuleGraph;
-    const needed = Object.values(npmPackages).filter(({ name }) => PACKAGES.includes(name));
-    assert.equal(needed.length, PACKAGES.length);
-    const { npmCache } = JSON.parse(text.decode((await deno(["info", "--json"])).stdout)) as { npmCache: string };
-    let bytes = 0;
-    for (const { localPath } of needed) {
-      bytes += await copyFolder(localPath, join(folder, "npm", relative(npmCache, localPath)));
-    }
+    const bytes = await copyPackages(PACKAGES, folder);
     const before = await packagesIn(join(folder, "npm"));
     assert.ok(before.length <= PACKAGES_MAX, `${before.length} packages`);
     assert.ok(bytes <= MEGABYTES_MAX * 1_000_000, `${bytes} bytes`);

@@ -1,0 +1,65 @@
+/**
+ * Caches of the runtime with some packages only. A program that needs another one downloads it, and then the cache has it
+ * too.
+ *
+ * @module
+ */
+
+import assert from "node:assert/strict";
+import { join, relative } from "node:path";
+
+/** The folder that holds `deno.json`. */
+export const CHECKOUT = new URL("../../", import.meta.url).pathname;
+
+interface ModuleGraph {
+  readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
+}
+
+/** Runs the runtime in the checkout. */
+export async function deno(args: readonly string[], env: Record<string, string> = {}): Promise<Deno.CommandOutput> {
+  return await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: CHECKOUT,
+    env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
+    stdin: "null",
+  }).output();
+}
+
+/** Copies a folder and returns the bytes of its files. */
+async function copyFolder(from: string, to: string): Promise<number> {
+  await Deno.mkdir(to, { recursive: true });
+  let bytes = 0;
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) {
+      bytes += await copyFolder(join(from, name), join(to, name));
+    } else {
+      await Deno.copyFile(join(from, name), join(to, name));
+      bytes += (await Deno.stat(join(to, name))).size;
+    }
+  }
+  return bytes;
+}
+
+/** The folders of packages in a cache, each a path that ends in name and version. */
+export async function packagesIn(folder: string): Promise<string[]> {
+  const found = await Array.fromAsync(Deno.readDir(folder));
+  const below = found.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
+    const path = join(folder, name);
+    return /^\d+\.\d+\.\d+/.test(name) ? [path] : await packagesIn(path);
+  });
+  return (await Promise.all(below)).flat().sort();
+}
+
+/** Copies packages that the program names from the cache of this machine into an empty one; returns their bytes. */
+export async function copyPackages(names: readonly string[], folder: string): Promise<number> {
+  const text = new TextDecoder();
+  const { npmPackages } = JSON.parse(text.decode((await deno(["info", "--json", "main.ts"])).stdout)) as ModuleGraph;
+  const needed = Object.values(npmPackages).filter(({ name }) => names.includes(name));
+  assert.equal(needed.length, names.length);
+  const { npmCache } = JSON.parse(text.decode((await deno(["info", "--json"])).stdout)) as { npmCache: string };
+  let bytes = 0;
+  for (const { localPath } of needed) {
+    bytes += await copyFolder(localPath, join(folder, "npm", relative(npmCache, localPath)));
+  }
+  return bytes;
+}
