@@ -88,8 +88,10 @@ async function driveReleaseGate(installed: Installed): Promise<void> {
     } finally {
       await client.close();
     }
-    const said = await runInstalled(installed, ["runpack", "verify", `${inside}/release.runpack`]);
-    assert.match(said, /^Complete[,;]? /, said);
+    for (const one of [installed, verifierOf(installed)]) {
+      const said = one === null ? "" : await runInstalled(one, ["runpack", "verify", `${inside}/release.runpack`]);
+      assert.match(said, one === null ? /^$/ : /^Complete[,;]? /, said);
+    }
   } finally {
     await endpoint.close();
   }
@@ -134,6 +136,44 @@ async function complete(client: Client, spec: Json): Promise<{ readonly run_id: 
   return run_key;
 }
 
+/** The launcher `gate-verify` beside `gate`; null where gate is started without a launcher. */
+function verifierOf(installed: Installed): Installed | null {
+  const { command, args } = installed;
+  const verifier = (word: string): string => word.replace(/\/bin\/gate$/, "/bin/gate-verify");
+  const changed = { ...installed, command: verifier(command), args: args.map(verifier) };
+  return changed.command === command && changed.args.join() === args.join() ? null : changed;
+}
+
+/** What `gate-verify` may not do, each as a command of gate that needs it. */
+async function assertConfined({ command, env, outside }: Installed): Promise<void> {
+  let connections = 0;
+  const listener = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    connections++;
+    return new Response();
+  });
+  const url = `http://127.0.0.1:${listener.addr.port}/mcp`;
+  await Deno.writeTextFile(join(outside, "other.toml"), "");
+  const rows = [
+    ["write", ["init"], {}],
+    ["write a page", ["runpack", "show", "release.runpack", "--html", "page.html"], {}],
+    ["reach a network", ["client", "call", "providers_list", "--url", url], {}],
+    ["start a program", ["client", "call", "providers_list", "--stdio", "touch", "--", join(outside, "started")], {}],
+    ["read a variable", ["config", "check"], { GATE_CONFIG: join(outside, "other.toml") }],
+  ] as const;
+  await Deno.remove(join(outside, "gate.toml"));
+  const before = [...Deno.readDirSync(outside)].map(({ name }) => name).sort();
+  for (const [what, words, more] of rows) {
+    const options: Deno.CommandOptions = { args: [...words], clearEnv: true, env: { ...env, ...more }, cwd: outside };
+    const { code, stdout, stderr } = await new Deno.Command(command, options).output();
+    const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.notEqual(code, 0, `${what}: ${said}`);
+    assert.match(said, /Requires (?:write|net|run|env) access|permission denied$/m, `${what}: ${said}`);
+  }
+  assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name).sort(), before);
+  await listener.shutdown();
+  assert.equal(connections, 0);
+}
+
 /** A home without anything in it, and a path without Deno and Node. */
 async function emptyHome(folder: string): Promise<Record<string, string>> {
   await Deno.mkdir(join(folder, "home"));
@@ -173,6 +213,69 @@ async function inChroot(folder: string): Promise<Installed> {
   };
 }
 
+const DEBIAN_PACKAGE = `gate_${VERSION}_${CPU === "x64" ? "amd64" : "arm64"}.deb`;
+
+/** The root of this machine with a layer over it, in which dpkg installs as on a machine of its own. */
+async function installDebian(release: string, folder: string): Promise<Installed> {
+  const root = join(folder, "root");
+  const changes = join(folder, "changes");
+  const mounted: string[] = [];
+  const mount = async (at: string, ...args: readonly string[]): Promise<void> => {
+    await run("mount", [...args, at]);
+    mounted.unshift(at);
+  };
+  const unmount = async (): Promise<void> => {
+    for (const at of mounted) await run("umount", [at]);
+  };
+  for (const path of [root, changes]) await Deno.mkdir(path);
+  try {
+    await mount(changes, "-t", "tmpfs", "tmpfs");
+    for (const name of ["upper", "work"]) await Deno.mkdir(join(changes, name));
+    await mount(root, "-t", "overlay", "overlay", "-o", `lowerdir=/,upperdir=${changes}/upper,workdir=${changes}/work`);
+    for (const name of ["proc", "dev"]) await mount(join(root, name), "--bind", `/${name}`);
+    await Deno.mkdir(join(root, "gate-work"));
+    const files = await installInside(root, release);
+    const uninstall = async (): Promise<void> => {
+      try {
+        await inside(root, "dpkg", "--purge", "gate");
+        for (const path of files) await assert.rejects(Deno.lstat(join(root, path)), Deno.errors.NotFound, path);
+      } finally {
+        await unmount();
+      }
+    };
+    return {
+      command: "chroot",
+      args: [root, "/usr/bin/gate"],
+      env: { HOME: "/root", PATH: "/usr/sbin:/usr/bin:/bin" },
+      outside: join(root, "gate-work"),
+      inside: "/gate-work",
+      uninstall,
+    };
+  } catch (error) {
+    await unmount();
+    throw error;
+  }
+}
+
+async function inside(root: string, ...words: readonly string[]): Promise<string> {
+  return await run("chroot", [root, ...words], { env: { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" } });
+}
+
+/** Installs the Debian package and checks what dpkg made of it; returns the paths that are gate's own. */
+async function installInside(root: string, release: string): Promise<readonly string[]> {
+  await Deno.copyFile(join(release, DEBIAN_PACKAGE), join(root, DEBIAN_PACKAGE));
+  await inside(root, "dpkg", "--install", `/${DEBIAN_PACKAGE}`);
+  assert.match(await inside(root, "dpkg-query", "--status", "gate"), /^Status: install ok installed$/m);
+  assert.equal(await inside(root, "dpkg", "--verify", "gate"), "");
+  assert.match(await inside(root, "getent", "passwd", "gate"), /^gate:.*:\/var\/lib\/gate:\/usr\/sbin\/nologin$/m);
+  const unit = "/usr/lib/systemd/system/gate.service";
+  await inside(root, "systemd-analyze", "security", "--offline=yes", "--threshold=20", unit);
+  const listed = await inside(root, "dpkg-query", "--listfiles", "gate");
+  const own = listed.split("\n").filter((path) => path.includes("gate"));
+  assert.ok(own.includes("/usr/bin/gate-verify") && own.includes(unit));
+  return own;
+}
+
 /** A signal to the launcher alone ends the server below it in order. */
 async function assertHandsSignalsOn({ command, env, outside }: Installed): Promise<void> {
   const options: Deno.CommandOptions = { clearEnv: true, env, cwd: outside, stdin: "piped", stderr: "piped" };
@@ -199,14 +302,7 @@ const WAYS: readonly {
       return await here(folder, `${folder}/gate-${VERSION}-linux-${CPU}/bin/gate`);
     },
   },
-  {
-    what: "the Debian package, unpacked into a root",
-    install: async (release, folder) => {
-      const architecture = CPU === "x64" ? "amd64" : "arm64";
-      await run("dpkg-deb", ["-x", `${release}/gate_${VERSION}_${architecture}.deb`, `${folder}/tree`]);
-      return await here(folder, `${folder}/tree/usr/bin/gate`);
-    },
-  },
+  { what: "the Debian package, installed by dpkg over this machine's root", install: installDebian },
   {
     what: "the npm launcher with the package of its platform",
     install: async (release, folder) => {
@@ -258,6 +354,7 @@ Deno.test("a release: its formats, its installations, and its verification", (t)
           const installed = await install(release, own);
           try {
             await driveReleaseGate(installed);
+            if (what === "the archive, unpacked") await assertConfined(verifierOf(installed) ?? installed);
           } finally {
             await installed.uninstall?.();
           }
@@ -273,6 +370,38 @@ Deno.test("a release: its formats, its installations, and its verification", (t)
     for (const name of [...Deno.readDirSync(release)].map((entry) => entry.name)) {
       await t.step(`gate release verify: one changed byte of ${name}`, () => changed(release, name, publicKey));
     }
+  }));
+
+Deno.test("a release of another platform has the runtime of that platform under its launchers", () =>
+  inFolder(async (folder) => {
+    const windows = PLATFORMS.filter(({ target }) => target === "x86_64-pc-windows-msvc");
+    const output = join(folder, "release");
+    // The registry may offer the newest version for some platforms later than for others.
+    await writeRelease({ output, platforms: windows, key: KEY, runtime: "2.9.5" });
+    await run("sha256sum", ["--strict", "-c", "SHA256SUMS"], { cwd: output });
+    const names = [...Deno.readDirSync(output)].map(({ name }) => name).filter((name) => name.startsWith("gate"));
+    assert.deepEqual(names.sort(), [
+      `gate-${VERSION}-win32-x64.mcpb`,
+      `gate-${VERSION}-win32-x64.tar.gz`,
+      `gate-npm-${VERSION}.tgz`,
+      `gate-npm-win32-x64-${VERSION}.tgz`,
+      "gate.rb",
+    ]);
+    await run("tar", ["-xzf", `${output}/gate-npm-win32-x64-${VERSION}.tgz`, "-C", folder]);
+    const about = JSON.parse(await Deno.readTextFile(join(folder, "package/package.json"))) as Json;
+    assert.deepEqual([about["os"], about["cpu"], about["libc"]], [["win32"], ["x64"], undefined]);
+    const runtime = await Deno.readFile(join(folder, "package/lib/gate/deno.exe"));
+    assert.equal(new TextDecoder().decode(runtime.subarray(0, 2)), "MZ");
+    for (const [name, profile] of [["gate", "serve"], ["gate-verify", "verify"]]) {
+      const launcher = await Deno.readTextFile(join(folder, `package/bin/${name}.cmd`));
+      assert.match(launcher, /^@echo off\r\n(?:[^\n]*\r\n)+$/);
+      assert.ok(
+        launcher.includes(`"%folder%deno.exe" run `) && launcher.includes(` -P=${profile} "%folder%main.js" %*`),
+      );
+    }
+    await run("unzip", ["-q", `${output}/gate-${VERSION}-win32-x64.mcpb`, "manifest.json", "-d", folder]);
+    const { server, compatibility } = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as Json;
+    assert.deepEqual([server["entry_point"], compatibility["platforms"]], ["bin/gate.cmd", ["win32"]]);
   }));
 
 /** Flips one bit in the middle of a file, verifies, and flips it back. */
@@ -318,7 +447,7 @@ const JUDGES: readonly { readonly what: string; readonly judge: (release: string
   {
     what: "lintian finds no error and no warning in the Debian package",
     judge: async (release) => {
-      const named = `${release}/gate_${VERSION}_${CPU === "x64" ? "amd64" : "arm64"}.deb`;
+      const named = `${release}/${DEBIAN_PACKAGE}`;
       assert.equal(await run("lintian", ["--allow-root", "--fail-on", "error,warning", named]), "");
     },
   },

@@ -40,6 +40,8 @@ export interface Release {
   /** The bytes of the file with the private key that signs the provenance. */
   readonly key: Uint8Array;
   readonly downloads?: string;
+  /** The version of the runtime for platforms other than this machine's; that of this machine's runtime by default. */
+  readonly runtime?: string;
   /** A folder of compiled executables, which the release has as they are. */
   readonly executables?: string;
   readonly report?: (line: string) => void;
@@ -47,7 +49,7 @@ export interface Release {
 
 /** Writes the folder of a release. It must not exist. */
 export async function writeRelease(release: Release): Promise<void> {
-  const { output, platforms, key, downloads = DOWNLOADS, executables, report } = release;
+  const { output, platforms, key, downloads = DOWNLOADS, executables, runtime = Deno.version.deno, report } = release;
   const signer = packSigner(sha256, key);
   if (signer === null) throw new Error("Cannot release: the key is not an Ed25519 private key");
   const [commit, seconds] = await lastCommit();
@@ -62,7 +64,7 @@ export async function writeRelease(release: Release): Promise<void> {
   };
   const [archives, bundles]: [PackageFile[], PackageFile[]] = [[], []];
   for (const platform of platforms) {
-    for (const file of await packagesOf(program, platform, seconds)) {
+    for (const file of await packagesOf(program, platform, runtime, seconds)) {
       await write(file);
       if (file.path.endsWith(".tar.gz")) archives.push(file);
       if (file.path.endsWith(".mcpb")) bundles.push(file);
@@ -82,8 +84,13 @@ export async function writeRelease(release: Release): Promise<void> {
   await Deno.writeTextFile(join(output, PROVENANCE_FILE), `${signer.signStatement(statement)}\n`, { createNew: true });
 }
 
-async function packagesOf(program: Program, platform: Platform, seconds: number): Promise<readonly PackageFile[]> {
-  const installed = await installedFiles(program, platform);
+async function packagesOf(
+  program: Program,
+  platform: Platform,
+  runtime: string,
+  seconds: number,
+): Promise<readonly PackageFile[]> {
+  const installed = await installedFiles(program, platform, runtime);
   const debian = await debianPackage(installed, platform, seconds);
   // The base of an image comes from this machine.
   const image = platform.os === "linux" && platform.target === Deno.build.target

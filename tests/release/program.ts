@@ -164,17 +164,17 @@ function filesUnder(folder: string, before = ""): readonly string[] {
     .sort();
 }
 
-/** The runtime for a platform: this one for its own, else the one of its npm package, which is downloaded. */
-export async function readRuntime({ target, runtime, os }: Platform): Promise<Uint8Array> {
+/** The runtime for a platform: this one for its own, else the one of its npm package in a version, which is downloaded. */
+export async function readRuntime({ target, runtime, os }: Platform, version: string): Promise<Uint8Array> {
   if (target === Deno.build.target) return await Deno.readFile(Deno.execPath());
-  const specifier = `npm:${runtime}@${Deno.version.deno}`;
+  const specifier = `npm:${runtime}@${version}`;
   const args = ["info", "--json", "--quiet", "--no-config", "--no-lock", specifier];
   const { success, stdout } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" })
     .output();
   if (!success) throw new Error(`Cannot download ${specifier}`);
   const { npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
   const folder = Object.values(npmPackages).find(({ name }) => name === runtime)?.localPath;
-  if (folder === undefined) throw new Error(`Cannot find ${specifier} in what was downloaded`);
+  if (folder === undefined) throw new Error(`Cannot find ${specifier}: the registry of npm does not have it`);
   return await Deno.readFile(`${folder}/${os === "win32" ? "deno.exe" : "deno"}`);
 }
 
@@ -218,7 +218,11 @@ set "folder=%~dp0..\\lib\\gate\\"\r
 }
 
 /** The installed tree of a platform: the launchers in `bin/`, and `lib/gate/`. */
-export async function installedFiles(program: Program, platform: Platform): Promise<readonly PackageFile[]> {
+export async function installedFiles(
+  program: Program,
+  platform: Platform,
+  version: string,
+): Promise<readonly PackageFile[]> {
   const isWindows = platform.os === "win32";
   const launchers = LAUNCHERS.map(({ name, profile }): PackageFile =>
     isWindows
@@ -227,7 +231,7 @@ export async function installedFiles(program: Program, platform: Platform): Prom
   );
   const runtime = {
     path: `lib/gate/${isWindows ? "deno.exe" : "deno"}`,
-    bytes: await readRuntime(platform),
+    bytes: await readRuntime(platform, version),
     executable: true,
   };
   const inside = program.files.map((file) => ({ ...file, path: `lib/gate/${file.path}` }));
