@@ -5,9 +5,9 @@
  * the order of the runs, so that two servers lock them in one order.
  *
  * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So operations are
- * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records, and a join inside of the count reads
- * every record of the run. Scenario and law are compared with an operator that no index has: otherwise the index of the runs of a scenario
- * is read in place of the run's own.
+ * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records. The row of a run is found in the
+ * order of the primary key, and scenario and law are compared with an operator that no index has: otherwise an index of the lists is read,
+ * which goes through all runs of the namespace.
  *
  * @module
  */
@@ -110,7 +110,7 @@ const KNOWN = `known AS MATERIALIZED (
     WHERE (SELECT x.revision FROM gate.records AS x WHERE x.namespace_id = r.namespace_id AND x.run_id = r.run_id
       AND x.operation = r.operation AND x.family = r.family) IS NOT NULL)`;
 
-/** Moves the heads of runs `m`. The order leaves the primary key alone, and the head is compared on the row that was found and locked. */
+/** Moves the heads of runs `m`. Only the primary key has the order. The head is compared on the row that was found and locked. */
 const MOVED = `moved AS (
     UPDATE gate.runs AS u SET revision = m.revision, head = m.head,
       status = CASE WHEN m.completes = 1 THEN 'complete' ELSE u.status END
