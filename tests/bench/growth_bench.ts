@@ -14,12 +14,12 @@ import { appendTo, runKey, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { SCENARIO } from "../simulation/crash/load.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
-import { alternate, type BenchRow, makeRow } from "./harness.ts";
+import { alternate, type BenchRow, makeRow, type Measured, median } from "./harness.ts";
 import { type BenchRun, type CallTool, startBenchRuns, startRunsOf, submit } from "./mutation_bench.ts";
-import { openPeer, type StdioPeer } from "./stdio_load.ts";
+import { callerOf, openPeer, type StdioPeer } from "./stdio_load.ts";
 
-/** Runs of ten records in the small and in the large store. */
-const RUNS = { small: 100, large: 100_000, quick: 10_000 };
+/** Runs of ten records in the small store, and in the large one as it grows. */
+const RUNS = { small: [100], large: [100, 1000, 10_000, 100_000], quick: [100, 1000, 10_000] };
 /** Records of each of them. */
 const RECORDS = 10;
 /** Runs that the calls use, half of them made before the others. */
@@ -41,33 +41,85 @@ interface Side {
   readonly runs: readonly BenchRun[];
 }
 
-/** Measures the rows. */
-export async function run(quick: boolean): Promise<BenchRow[]> {
+/** Rounds of the calls at one size of the growing store, after one that does not count. */
+const ROUNDS = 3;
+
+/** A size of a store, and what was measured there. */
+interface Sample {
+  readonly records: number;
+  readonly mutation: number;
+  readonly status: number;
+  readonly memory: number;
+}
+
+/** Measures the rows, and the curves of a growing store. */
+export async function run(quick: boolean): Promise<Measured> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   const open: Side[] = [];
   try {
-    const large = await openSide(`${folder}/large`, quick ? RUNS.quick : RUNS.large);
+    const sizes = quick ? RUNS.quick : RUNS.large;
+    const samples: Sample[] = [];
+    const large = await openSide(`${folder}/large`, sizes, samples);
     open.push(large);
-    const small = await openSide(`${folder}/small`, RUNS.small);
+    const small = await openSide(`${folder}/small`, RUNS.small, null);
     open.push(small);
-    const runs = quick ? RUNS.quick : RUNS.large;
-    return [...await growthRows(large, small, runs), await firstReadRow(small)];
+    const rows = [...await growthRows(large, small, sizes.at(-1) ?? 0), await firstReadRow(small)];
+    const points = (value: keyof Sample): [number, number][] => samples.map((one) => [one.records, one[value]]);
+    return {
+      rows,
+      curves: {
+        growth_time: [
+          { name: "scenario_submit", points: points("mutation") },
+          { name: "scenario_status", points: points("status") },
+        ],
+        growth_memory: [{ name: "gate", points: points("memory") }],
+      },
+    };
   } finally {
     await Promise.all(open.map(({ gate }) => gate.close()));
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function openSide(folder: string, runs: number): Promise<Side> {
+/**
+ * Makes a store of so many runs, in steps.
+ *
+ * @param samples Gets what is measured after each step; null measures nothing
+ */
+async function openSide(folder: string, sizes: readonly number[], samples: Sample[] | null): Promise<Side> {
   await Deno.mkdir(folder);
   await Deno.writeTextFile(`${folder}/gate.toml`, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
   const first = await openGate(folder);
   const used = await startBenchRuns(callerOf(first), USED / 2);
   await first.close();
-  await fill(folder, runs);
+  let runs = 0;
+  for (const size of sizes) {
+    await fill(folder, runs, size);
+    runs = size;
+    if (samples !== null) samples.push(await sampleOf(folder, used, size));
+  }
   const gate = await openGate(folder);
   const call = callerOf(gate);
   return { folder, gate, call, runs: [...used, ...await startMore(call, USED / 2)] };
+}
+
+/** What calls of a new process cost, and the memory that it has after them. */
+async function sampleOf(folder: string, runs: readonly BenchRun[], size: number): Promise<Sample> {
+  const gate = await openGate(folder);
+  try {
+    const side = { folder, gate, call: callerOf(gate), runs };
+    const rounds = async (round: (side: Side) => Promise<number>): Promise<number> => {
+      await round(side);
+      const millis: number[] = [];
+      for (let at = 0; at < ROUNDS; at++) millis.push(await round(side));
+      return median(millis);
+    };
+    const mutation = await rounds(mutationMillis);
+    const status = await rounds(statusMillis);
+    return { records: size * RECORDS, mutation, status, memory: await gate.resident() / 1e6 };
+  } finally {
+    await gate.close();
+  }
 }
 
 /** Starts further runs of the law that the store has. */
@@ -82,22 +134,11 @@ function openGate(folder: string): Promise<StdioPeer> {
   return openPeer({ command: Deno.execPath(), args: gateArgs("serve", "--config", `${folder}/gate.toml`) });
 }
 
-function callerOf(gate: StdioPeer): CallTool {
-  return async (name, input) => {
-    const answer = JSON.parse(await gate.ask("tools/call", { name, arguments: input })) as {
-      result?: { structuredContent?: JsonObject };
-    };
-    const content = answer.result?.structuredContent;
-    if (content === undefined) throw new Error(`Cannot measure: ${JSON.stringify(answer).slice(0, 300)}`);
-    return content;
-  };
-}
-
-/** Appends runs of ten records, without a flush for each. */
-async function fill(folder: string, runs: number): Promise<void> {
+/** Appends runs of ten records, without a flush for each: those from a number up to another. */
+async function fill(folder: string, from: number, runs: number): Promise<void> {
   const stores = await openStores(storesOptions(folder, WAL_FULL, { sync_mode: "normal" }), sha256);
   try {
-    for (let first = 0; first < runs; first += 64) {
+    for (let first = from; first < runs; first += 64) {
       const names = Array.from({ length: Math.min(64, runs - first) }, (_, index) => `filling ${first + index}`);
       await Promise.all(names.map((name) => {
         const [creation, ...rest] = Array.from({ length: RECORDS }, (_, index) => `${name} ${index}`);
@@ -117,7 +158,7 @@ async function growthRows(large: Side, small: Side, runs: number): Promise<Bench
   const size = `at ${runs * RECORDS} records and ${runs} runs`;
   const spec = {
     row: "13",
-    peer_name: `at ${RUNS.small * RECORDS}`,
+    peer_name: `at ${(RUNS.small[0] ?? 0) * RECORDS}`,
     must: 1.2,
     goal: 1.05,
     direction: "lower",

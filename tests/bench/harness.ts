@@ -4,7 +4,8 @@
  * @module
  */
 
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
+import type { Series } from "./plot.ts";
 
 /** One measured ratio. */
 export interface BenchRow {
@@ -32,6 +33,15 @@ export interface BenchRow {
   readonly samples: { readonly ours: readonly number[]; readonly peer: readonly number[] };
   /** What bounds the ratio, for the reader. */
   readonly ceiling?: string;
+}
+
+/** Series of plots, by the name of the plot. */
+export type Curves = Readonly<Record<string, readonly Series[]>>;
+
+/** What a benchmark measured that also draws plots. */
+export interface Measured {
+  readonly rows: readonly BenchRow[];
+  readonly curves: Curves;
 }
 
 /** Runs one round of one side and returns its measurement. */
@@ -110,7 +120,8 @@ export function median(values: readonly number[]): number {
 
 /** Tells whether a row holds its `must`, loosened by {@link CI_FACTOR} on shared machines. A ratio of NaN never does. */
 export function holds(row: BenchRow, ci: boolean): boolean {
-  if (row.must === null) return Number.isFinite(row.ratio);
+  if (!Number.isFinite(row.ratio)) return false;
+  if (row.must === null) return true;
   const factor = ci ? CI_FACTOR : 1;
   return row.direction === "higher" ? row.ratio >= row.must * factor : row.ratio <= row.must / factor;
 }
@@ -128,38 +139,78 @@ export function describeRow(row: BenchRow, ci: boolean): string {
   } (${target}${goal}${ceiling})`;
 }
 
-/** Everything a reader needs to judge a run: machine, versions, and all rows with their samples. */
+/** Everything a reader needs to judge a run: machine, versions, all rows with their samples, and what the plots show. */
 export interface BenchReport {
   readonly taken_at: string;
+  /** Whether benchmarks took less where they can. */
+  readonly quick: boolean;
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
     readonly memory_bytes: number;
     readonly os: string;
+    /** Processes that ran or waited for a processor, as the mean of the minute before the run. */
+    readonly load: number;
   };
   readonly versions: { readonly deno: string; readonly v8: string };
   readonly rows: readonly BenchRow[];
+  readonly curves: Curves;
+  /** Names of the benchmarks that failed to measure. */
+  readonly failed: readonly string[];
+}
+
+/** The load of the machine now; see {@link BenchReport}. */
+export function machineLoad(): number {
+  return loadavg()[0] ?? 0;
+}
+
+/** What a run measured, and how. */
+export interface MeasuredRun extends Measured {
+  readonly quick: boolean;
+  readonly failed: readonly string[];
+  /** The load of the machine before the run. */
+  readonly load: number;
 }
 
 /** The report of a run on this machine. */
-export function makeReport(rows: readonly BenchRow[]): BenchReport {
+export function makeReport({ quick, load, ...measured }: MeasuredRun): BenchReport {
   const all = cpus();
   return {
     taken_at: new Date().toISOString(),
+    quick,
     machine: {
       cpu: all[0]?.model ?? "unknown",
       cores: all.length,
       memory_bytes: totalmem(),
-      os: `${Deno.build.os} ${Deno.build.arch}`,
+      os: `${systemName()} ${Deno.build.arch}`,
+      load,
     },
     versions: { deno: Deno.version.deno, v8: Deno.version.v8 },
-    rows,
+    ...measured,
   };
 }
 
-/** Writes a report as JSON. */
+/** The name of the system: of its distribution, where a file has it. */
+function systemName(): string {
+  try {
+    return /^PRETTY_NAME="?([^"\n]+)/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1] ?? Deno.build.os;
+  } catch {
+    return Deno.build.os;
+  }
+}
+
+/** Writes a report as JSON, with five digits of each measured value. */
 export async function writeReport(path: string, report: BenchReport): Promise<void> {
-  await Deno.writeTextFile(path, `${JSON.stringify(report, null, 2)}\n`);
+  const rounded = (_: string, value: unknown): unknown =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
+  await Deno.writeTextFile(path, `${JSON.stringify(report, rounded, 1)}\n`);
+}
+
+/** Whether a row misses its `must`, holds it, or reaches its `goal`. */
+export function verdictOf(row: BenchRow): "missed" | "reported" | "holds" | "goal" {
+  if (!holds(row, false)) return "missed";
+  if (reaches(row)) return "goal";
+  return row.must === null ? "reported" : "holds";
 }
 
 function reaches(row: BenchRow): boolean {
@@ -167,6 +218,8 @@ function reaches(row: BenchRow): boolean {
   return row.direction === "higher" ? row.ratio >= row.goal : row.ratio <= row.goal;
 }
 
-function digits(value: number): string {
+/** A value with three significant digits, or with all before the point. A report as JSON has null for a value that is not finite. */
+export function digits(value: number): string {
+  if (!Number.isFinite(value)) return "-";
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

@@ -3,17 +3,33 @@
  * name or by a row that it measures. Fails where a row misses its `must`; with `--ci`, where it misses 0.7 of it. With
  * `--quick`, and with `--ci`, benchmarks that can take less to measure do.
  *
+ * Without a name and without `--ci`, all are measured, and the page of the benchmarks is written with its plots.
+ * `main.ts --page` writes it again from the results of the last run.
+ *
  * @module
  */
 
 import { parseArgs } from "node:util";
-import { type BenchRow, describeRow, holds, makeReport, writeReport } from "./harness.ts";
+import { tableText } from "../checks/table_text.ts";
+import { ROOT_URL } from "../checks/tree.ts";
+import {
+  type BenchReport,
+  type BenchRow,
+  type Curves,
+  describeRow,
+  holds,
+  machineLoad,
+  makeReport,
+  type Measured,
+  writeReport,
+} from "./harness.ts";
+import { pageFiles, RATIO_COLUMNS, ratioCells, RESULTS, RESULTS_FOLDER } from "./page.ts";
 
 /** A benchmark and the rows it measures. */
 interface Bench {
   readonly name: string;
   readonly rows: readonly string[];
-  readonly load: () => Promise<{ readonly run: (quick: boolean) => Promise<BenchRow[]> }>;
+  readonly load: () => Promise<{ readonly run: (quick: boolean) => Promise<readonly BenchRow[] | Measured> }>;
 }
 
 const BENCHES: readonly Bench[] = [
@@ -33,6 +49,8 @@ const BENCHES: readonly Bench[] = [
   { name: "loop", rows: ["14"], load: () => import("./loop_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./store_bench.ts") },
   { name: "postgres", rows: ["postgres"], load: () => import("./postgres_bench.ts") },
+  { name: "load", rows: [], load: () => import("./load_bench.ts") },
+  { name: "runpack", rows: [], load: () => import("./runpack_bench.ts") },
 ];
 
 /** Runs what was asked for; returns the exit code. */
@@ -43,25 +61,65 @@ async function main(args: string[]): Promise<number> {
     options: {
       ci: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
+      page: { type: "boolean", default: false },
       json: { type: "string" },
     },
   });
+  if (values.page) {
+    await writePage();
+    return 0;
+  }
   const benches = BENCHES.filter((bench) => isAsked(bench, positionals));
   if (benches.length === 0) {
     console.error(`No benchmark is named ${positionals.map((name) => `"${name}"`).join(", ")}`);
     return 2;
   }
-  const rows: BenchRow[] = [];
-  for (const bench of benches) {
-    for (const row of await (await bench.load()).run(values.quick || values.ci)) {
-      console.log(describeRow(row, values.ci));
-      rows.push(row);
-    }
+  const report = await measure(benches, values.quick || values.ci, values.ci);
+  console.log(["", ...tableText(RATIO_COLUMNS, ratioCells(report.rows)), ""].join("\n"));
+  if (values.json !== undefined) await writeReport(values.json, report);
+  if (positionals.length === 0 && !values.ci) {
+    await Deno.mkdir(new URL(RESULTS_FOLDER, ROOT_URL), { recursive: true });
+    await writeReport(new URL(RESULTS, ROOT_URL).pathname, report);
+    await writePage();
   }
-  if (values.json !== undefined) await writeReport(values.json, makeReport(rows));
-  const missed = rows.filter((row) => !holds(row, values.ci));
-  console.log(`${rows.length - missed.length} of ${rows.length} rows hold`);
-  return missed.length === 0 ? 0 : 1;
+  const missed = report.rows.filter((row) => !holds(row, values.ci));
+  console.log(`${report.rows.length - missed.length} of ${report.rows.length} rows hold`);
+  return missed.length === 0 && report.failed.length === 0 ? 0 : 1;
+}
+
+/** Runs benchmarks one after the other. One that fails to measure is named in the report, and the others run. */
+async function measure(benches: readonly Bench[], quick: boolean, ci: boolean): Promise<BenchReport> {
+  const load = machineLoad();
+  const rows: BenchRow[] = [];
+  const curves: Record<string, Curves[string]> = {};
+  const failed: string[] = [];
+  for (const { name, load: loadBench } of benches) {
+    const start = performance.now();
+    try {
+      const measured = await (await loadBench()).run(quick);
+      const { rows: found, curves: drawn } = "rows" in measured ? measured : { rows: measured, curves: {} };
+      for (const row of found) console.log(describeRow(row, ci));
+      rows.push(...found);
+      Object.assign(curves, drawn);
+    } catch (error) {
+      console.error(`Cannot measure "${name}":`, error);
+      failed.push(name);
+    }
+    console.error(`${name} took ${((performance.now() - start) / 1000).toFixed(0)} s`);
+  }
+  return makeReport({ rows, curves, quick, failed, load });
+}
+
+/** Writes the page and its plots from the results; removes plots of an earlier run that they have no data for. */
+async function writePage(): Promise<void> {
+  const report = JSON.parse(await Deno.readTextFile(new URL(RESULTS, ROOT_URL))) as BenchReport;
+  const files = pageFiles(report);
+  for (const { path, text } of files) await Deno.writeTextFile(new URL(path, ROOT_URL), text);
+  const folder = new URL(`${RESULTS_FOLDER}/`, ROOT_URL);
+  for (const { name } of Deno.readDirSync(folder)) {
+    const isKept = !name.endsWith(".svg") || files.some(({ path }) => path === `${RESULTS_FOLDER}/${name}`);
+    if (!isKept) await Deno.remove(new URL(name, folder));
+  }
 }
 
 function isAsked(bench: Bench, names: readonly string[]): boolean {

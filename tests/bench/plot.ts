@@ -51,7 +51,8 @@ const WIDTH = 720;
 const HEIGHT = 400;
 /** The area between the axes. */
 const AREA = { left: 84, right: 696, top: 76, bottom: 340 };
-const BAR = { height: 22, gap: 14, left: 300, right: 620, top: 56 };
+/** The bars: each has its name above it. */
+const BAR = { height: 20, distance: 52, left: 24, right: 624, top: 72 };
 
 const DASHES = ["", "7 4", "2 4", "9 3 2 3", "1 2"];
 
@@ -185,18 +186,17 @@ function drawBars(plot: BarPlot): string {
   const wrong = bars.find(({ value }) => !Number.isFinite(value) || value < 0);
   if (wrong !== undefined) throw new RangeError(`Cannot draw ${wrong.value} as a bar`);
   const most = Math.max(...bars.map(({ value }) => value)) || 1;
-  const height = BAR.top + bars.length * (BAR.height + BAR.gap) + 36;
+  const height = BAR.top + bars.length * BAR.distance + 24;
   const parts = bars.map(({ name, value, isPeer }, index) => {
-    const y = BAR.top + index * (BAR.height + BAR.gap);
+    const y = BAR.top + index * BAR.distance;
     const width = coordinate(value / most * (BAR.right - BAR.left));
-    return `<g class="s${isPeer ? 1 : 0}">${label(BAR.left - 10, y + 16, name, "end")}` +
+    return `<g class="s${isPeer ? 1 : 0}">${label(BAR.left, y - 8, name, "start")}` +
       `<rect class="mark" x="${BAR.left}" y="${y}" width="${width}" height="${BAR.height}"/>` +
-      `${label(coordinate(BAR.left + width + 8), y + 16, numberText(value), "start")}</g>`;
+      `${label(coordinate(BAR.left + width + 8), y + 15, numberText(value), "start")}</g>`;
   });
   return picture(plot, height, [
     ...parts,
-    line("axis", BAR.left, BAR.top - 8, BAR.left, height - 40),
-    label((BAR.left + BAR.right) / 2, height - 14, plot.label, "middle"),
+    label(BAR.left, height - 16, plot.label, "start"),
   ]);
 }
 

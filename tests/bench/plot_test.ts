@@ -76,7 +76,7 @@ Deno.test("drawPlot() writes elements that nest, escaped texts, a title, a descr
     assert.match(svg, /@media \(prefers-color-scheme: dark\)/);
   }
   assert.match(drawPlot(LINES), />p50<\/text>[^]*>p99<\/text>/);
-  assert.match(drawPlot(plots[1]), />a &lt; b<[^]*width="160"[^]*>2<[^]*>peer<[^]*width="320"[^]*>4</);
+  assert.match(drawPlot(plots[1]), />a &lt; b<[^]*width="300"[^]*>2<[^]*>peer<[^]*width="600"[^]*>4</);
 });
 
 Deno.test("series differ by class, line and mark", () => {

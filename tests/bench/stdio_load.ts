@@ -5,7 +5,9 @@
  * @module
  */
 
+import type { JsonObject } from "../../src/canonical/json.ts";
 import { initializeParams } from "../e2e/client.ts";
+import type { CallTool } from "./mutation_bench.ts";
 import type { CommandLine } from "./server_everything.ts";
 
 /** A server process under load. */
@@ -91,6 +93,18 @@ export async function openPeer(server: CommandLine, environment: Record<string, 
       await input.close().catch(() => undefined);
       await Promise.all([child.status, reading]);
     },
+  };
+}
+
+/** Calls a tool of a server and gives its structured content. */
+export function callerOf(peer: StdioPeer): CallTool {
+  return async (name, input) => {
+    const answer = JSON.parse(await peer.ask("tools/call", { name, arguments: input })) as {
+      result?: { structuredContent?: JsonObject };
+    };
+    const content = answer.result?.structuredContent;
+    if (content === undefined) throw new Error(`Cannot measure: ${JSON.stringify(answer).slice(0, 300)}`);
+    return content;
   };
 }
 

@@ -16,17 +16,16 @@ import {
   SERVER_EVERYTHING,
   SERVER_MEMORY,
 } from "./server_everything.ts";
-import { openPeer, type StdioPeer } from "./stdio_load.ts";
+import { callerOf, openPeer, type StdioPeer } from "./stdio_load.ts";
 
 const IN_FLIGHT = 32;
-const ROUND_CALLS = 15_000;
+const ROUND_CALLS = { quick: 3000, whole: 15_000 };
 const STAGES = 10;
 const RECORDS = 50;
 
 /** Callers of the load of row 12, and how many mutations follow the baseline. */
 const CALLERS = 16;
-const BASELINE_MILLIS = 60_000;
-const MUTATIONS = 100_000;
+const GROWTH = { quick: { seconds: 10, mutations: 10_000 }, whole: { seconds: 60, mutations: 100_000 } };
 
 const CONFIG = `${STORES}
 [server.audit]
@@ -34,7 +33,7 @@ path = "audit.log"
 `;
 
 /** Measures the rows. */
-export async function run(): Promise<BenchRow[]> {
+export async function run(quick: boolean): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   try {
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
@@ -44,7 +43,14 @@ export async function run(): Promise<BenchRow[]> {
     try {
       const idle = await idleRows(gate, everything, folder);
       const size = await sizeRow(gate);
-      return [await trivialRow(gate, everything), await statusRow(gate, folder), ...idle, await growthRow(gate), size];
+      const calls = quick ? ROUND_CALLS.quick : ROUND_CALLS.whole;
+      return [
+        await trivialRow(calls, gate, everything),
+        await statusRow(calls, gate, folder),
+        ...idle,
+        await growthRow(gate, quick ? GROWTH.quick : GROWTH.whole),
+        size,
+      ];
     } finally {
       await gate.close();
     }
@@ -53,19 +59,8 @@ export async function run(): Promise<BenchRow[]> {
   }
 }
 
-/** Calls a tool and gives its structured content. */
-function caller(peer: StdioPeer): CallTool {
-  return async (name, input) => {
-    const answer = JSON.parse(await peer.ask("tools/call", { name, arguments: input })) as {
-      result?: { structuredContent?: JsonObject };
-    };
-    const content = answer.result?.structuredContent;
-    if (content === undefined) throw new Error(`Cannot measure: ${JSON.stringify(answer).slice(0, 300)}`);
-    return content;
-  };
-}
-
 async function against(
+  calls: number,
   gate: StdioPeer,
   ours: unknown,
   peer: StdioPeer,
@@ -73,18 +68,18 @@ async function against(
   spec: RowSpec,
 ): Promise<BenchRow> {
   const samples = await alternate(
-    () => gate.load(ROUND_CALLS, IN_FLIGHT, () => ours),
-    () => peer.load(ROUND_CALLS, IN_FLIGHT, () => theirs),
+    () => gate.load(calls, IN_FLIGHT, () => ours),
+    () => peer.load(calls, IN_FLIGHT, () => theirs),
   );
   return makeRow(spec, samples);
 }
 
-async function trivialRow(gate: StdioPeer, everything: CommandLine): Promise<BenchRow> {
-  await caller(gate)("schemas_register", { record: schemaRecord() });
+async function trivialRow(calls: number, gate: StdioPeer, everything: CommandLine): Promise<BenchRow> {
+  await callerOf(gate)("schemas_register", { record: schemaRecord() });
   const peer = await openPeer(everything);
   try {
     const ours = { name: "schemas_get", arguments: { namespace_id: 2, schema_id: "report", version: "1" } };
-    return await against(gate, ours, peer, { name: "echo", arguments: { message: "hello" } }, {
+    return await against(calls, gate, ours, peer, { name: "echo", arguments: { message: "hello" } }, {
       row: "2",
       name: `schemas_get, ${IN_FLIGHT} in flight over stdio`,
       peer_name: `${SERVER_EVERYTHING} echo`,
@@ -99,8 +94,8 @@ async function trivialRow(gate: StdioPeer, everything: CommandLine): Promise<Ben
   }
 }
 
-async function statusRow(gate: StdioPeer, folder: string): Promise<BenchRow> {
-  const run = await walkRun(caller(gate));
+async function statusRow(calls: number, gate: StdioPeer, folder: string): Promise<BenchRow> {
+  const run = await walkRun(callerOf(gate));
   const peer = await openPeer(await installServerMemory(folder), { MEMORY_FILE_PATH: `${folder}/memory.json` });
   try {
     const entities = Array.from({ length: RECORDS }, (_, index) => ({
@@ -108,8 +103,9 @@ async function statusRow(gate: StdioPeer, folder: string): Promise<BenchRow> {
       entityType: "record",
       observations: [`revision ${index}`, "a".repeat(64)],
     }));
-    await caller(peer)("create_entities", { entities }).catch(() => undefined);
+    await callerOf(peer)("create_entities", { entities }).catch(() => undefined);
     return await against(
+      calls,
       gate,
       { name: "scenario_status", arguments: run },
       peer,
@@ -194,22 +190,22 @@ async function idleRows(gate: StdioPeer, everything: CommandLine, folder: string
   }
 }
 
-/** Memory after a hundred thousand mutations, against that after a minute of them. */
-async function growthRow(gate: StdioPeer): Promise<BenchRow> {
-  const call = caller(gate);
+/** Memory after many mutations, against that after a time of them. */
+async function growthRow(gate: StdioPeer, { seconds, mutations }: typeof GROWTH.whole): Promise<BenchRow> {
+  const call = callerOf(gate);
   const runs = await startBenchRuns(call, CALLERS);
   const until = async (isOver: (done: number) => boolean): Promise<void> => {
     for (let done = 0; !isOver(done); done += CALLERS * 25) await submitRound(gate, runs, 25);
   };
   const start = performance.now();
-  await until(() => performance.now() - start > BASELINE_MILLIS);
+  await until(() => performance.now() - start > seconds * 1000);
   const baseline = await gate.resident();
-  await until((done) => done >= MUTATIONS);
+  await until((done) => done >= mutations);
   const after = await gate.resident();
   return makeRow({
     row: "12",
-    name: `resident memory after ${MUTATIONS} more mutations`,
-    peer_name: "after 60 s of them",
+    name: `resident memory after ${mutations} more mutations`,
+    peer_name: `after ${seconds} s of them`,
     unit: "MB",
     must: 1.25,
     goal: 1.1,
@@ -219,7 +215,7 @@ async function growthRow(gate: StdioPeer): Promise<BenchRow> {
 
 /** Each caller submits so often in a loop of its own. */
 async function submitRound(gate: StdioPeer, runs: readonly BenchRun[], calls: number): Promise<void> {
-  const call = caller(gate);
+  const call = callerOf(gate);
   await Promise.all(runs.map(async (run) => {
     for (let at = 0; at < calls; at++) await submit(call, run);
   }));
