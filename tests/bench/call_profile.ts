@@ -22,7 +22,7 @@ const PARTS: readonly (readonly [part: string, paths: readonly string[]])[] = [
     ...["server/protocol/message.ts", "server/protocol/parse_message.ts", "server/protocol/plan.ts"],
     ...["server/protocol/protocol_era.ts", "server/protocol/wire_check.ts", "server/protocol/client_shapes.ts"],
     ...["server/protocol/fast_lane.ts", "tools/framework/decode.ts", "tools/framework/input.ts", "canonical/shape.ts"],
-    "npm:zod",
+    "config/schema_builder.ts",
   ]],
   ["access", ["access/", "tools/services/"]],
   ["hash", ["canonical/identity.ts", "evidence/host_primitives.ts", "node:crypto"]],
@@ -147,7 +147,6 @@ function partOf(node: ProfileNode | undefined): string | null {
   const { functionName = "", url = "" } = node?.callFrame ?? {};
   if (functionName === "(idle)") return functionName;
   if (functionName === "(garbage collector)" || functionName === "(program)") return functionName;
-  if (url.includes("/zod/")) return "decode";
   const path = /\/src\/(.*)$/.exec(url)?.[1] ?? (url.startsWith("node:") ? url : null);
   if (path === null) return null;
   return PARTS.find(([, paths]) => paths.some((start) => path.startsWith(start)))?.[0] ?? null;
