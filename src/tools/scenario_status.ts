@@ -53,7 +53,8 @@ export function scenarioStatus(services: Services): Tool {
       "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first. With include " +
       "[parameters] the values of the parameters of the law in this run. With include [waiting] the conditions of open stages " +
       "that signed statements (channel accepted_submission) can still satisfy: how many count, how many are needed, and the " +
-      "keys that may sign.",
+      "keys that may sign. With disagree the statements that count differ where all have to agree: the keys named there have " +
+      "to state another value, or withdraw.",
     hints: READS,
     input: z.strictObject({
       ...runMembers,
@@ -76,7 +77,7 @@ export function scenarioStatus(services: Services): Tool {
         have: INTEGER,
         needed: INTEGER,
         keys: listOf(closed({ key_id: TEXT, public_key: TEXT })),
-      })),
+      }, { disagree: { const: true } })),
       waiting_left_out: INTEGER,
       recent_attempts_left_out: INTEGER,
     }),

@@ -243,7 +243,13 @@ Deno.test("where the runtime itself exports telemetry, verification is refused, 
       return { code, said: new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout) };
     };
     for (
-      const words of [["runpack", "verify", "pack"], ["runpack", "admit", "pack", "--law", "law"], [
+      const words of [["runpack", "verify", "pack"], ["runpack", "show", "pack"], ["store", "check"], [
+        "runpack",
+        "admit",
+        "pack",
+        "--law",
+        "law",
+      ], [
         "audit",
         "verify",
         "log",

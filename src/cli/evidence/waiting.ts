@@ -57,11 +57,11 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
     if (flags.json === true) writeResult("waiting", { waiting: found });
     else if (found.length === 0) writeOut("Nothing waits for a signature\n");
     else {
-      const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys }) => [
+      const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree }) => [
         run_id,
         shown(stage_id),
         shown(condition_id),
-        `${have} of ${needed}`,
+        `${have} of ${needed}${disagree === true ? ", disagree" : ""}`,
         keys.map(({ key_id }) => shown(key_id)).join(" "),
       ]);
       writeOut(columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]));

@@ -19,6 +19,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";
 import type { RepositoryFlags } from "./open.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
 import { withPartialView } from "./view.ts";
 import { paint, shown, type Tone, wantsColour } from "../terminal/text.ts";
@@ -38,8 +39,9 @@ const SHOWN_RECORDS = 200;
 const VALUE_CHARACTERS = 60;
 
 /** Runs `gate runpack show`. Returns 6 if a claim is violated, else 0. */
-export function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
-  return withPartialView(named, flags, async (view, pack) => {
+export async function runRunpackShow(named: string, flags: RunpackShowOptions): Promise<number> {
+  refuseRuntimeTelemetry();
+  return await withPartialView(named, flags, async (view, pack) => {
     const examination = await verifyPack(pack, fullReplay(flags));
     const { report, verdict_identity } = examination;
     const isSound = exitCodeOf(report) !== EXIT.verificationFailed;

@@ -10,6 +10,7 @@ import type { StoreCheckReport } from "../../store/check/check_types.ts";
 import type { StoreRows } from "../../store/store_rows.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
+import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { configuredStore, namedStore, storagesOf, withRows } from "./named_store.ts";
 import { describeCounts, locationOf, withProgress } from "./report.ts";
@@ -22,6 +23,7 @@ export interface StoreCheckOptions {
 
 /** Runs `gate store check [STORE]`. Returns 0 if every store is sound, else 6. */
 export async function runStoreCheck(name: string | undefined, options: StoreCheckOptions): Promise<number> {
+  refuseRuntimeTelemetry();
   const store = name === undefined
     ? configuredStore(await loadConfig({ config: options.config }))
     : await namedStore(name);

@@ -13,7 +13,8 @@ import { attemptAt } from "../attempt.ts";
 import type { Environment } from "../command.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
 import type { TrustedKey } from "../profile.ts";
-import { qualifyItem } from "../qualify.ts";
+import type { PresentedEvidence } from "../evidence.ts";
+import { qualifyItem, sameObservation } from "../qualify.ts";
 import { KEYS_PER_CONDITION, presentSubmitted } from "../submitted_evidence.ts";
 import type { RunState } from "../types.ts";
 
@@ -27,6 +28,8 @@ export interface WaitingCondition {
   readonly needed: number;
   /** Keys that may sign and have no statement that counts, by key id; the first {@link KEYS_PER_CONDITION} of them. */
   readonly keys: readonly TrustedKey[];
+  /** Present where statements that count differ, and all have to agree: `keys` are then those that have to state another value. */
+  readonly disagree?: true;
 }
 
 /** The stages of a run that evidence can wait for now, in the order of the law. */
@@ -62,19 +65,36 @@ export function waitingConditions(
     const counting = items.filter((item) => item.condition_id === condition_id).filter((item) =>
       qualifyItem({ ...environment, law, attempt }, condition, item).reason === null
     );
-    const have = counting.filter(({ value }) =>
-      value !== null && !condition.awaitsParameter && condition.judge(value, now) === TRUE
-    )
-      .length;
-    const needed = policy.combination.combination === "Quorum" ? policy.combination.minimum : 1;
-    if (have >= needed) {
-      return [];
+    const satisfies = ({ value }: PresentedEvidence): boolean =>
+      value !== null && !condition.awaitsParameter && condition.judge(value, now) === TRUE;
+    const have = counting.filter(satisfies).length;
+    const { combination } = policy;
+    const needed = combination.combination === "Quorum" ? combination.minimum : 1;
+    const signed = new Set(counting.map(({ submission }) => submission?.public_key));
+    if (combination.combination === "AllQualifyingAgree" && !agree(counting)) {
+      const others = counting.filter((item) => have === 0 || have === counting.length || !satisfies(item));
+      return [{ stage_id, condition_id, have, needed, keys: keysOf(others, environment), disagree: true }];
     }
-    const signed = new Set(counting.map(({ submission }) =>
-      submission?.public_key
-    ));
+    if (have >= needed) return [];
     return [{ stage_id, condition_id, have, needed, keys: missingKeys(condition, environment, signed) }];
   });
+}
+
+function agree([first, ...rest]: readonly PresentedEvidence[]): boolean {
+  return first === undefined || rest.every((other) => sameObservation(first, other));
+}
+
+/** The keys of statements, by key id. */
+function keysOf(items: readonly PresentedEvidence[], { keys }: Environment): readonly TrustedKey[] {
+  const signed = new Set(items.map(({ submission }) => submission?.public_key));
+  return shownKeys([...keys.values()].filter(({ public_key }) => signed.has(public_key)));
+}
+
+function shownKeys(keys: readonly TrustedKey[]): readonly TrustedKey[] {
+  return sortedBy(keys, ({ key_id }) => key_id).slice(0, KEYS_PER_CONDITION).map(({ key_id, public_key }) => ({
+    key_id,
+    public_key,
+  }));
 }
 
 function missingKeys(
@@ -85,8 +105,5 @@ function missingKeys(
   const able = [...keys.values()].filter(({ key_id, public_key }) =>
     !signed.has(public_key) && (authorized_key_ids === undefined || authorized_key_ids.includes(key_id))
   );
-  return sortedBy(able, ({ key_id }) => key_id).slice(0, KEYS_PER_CONDITION).map(({ key_id, public_key }) => ({
-    key_id,
-    public_key,
-  }));
+  return shownKeys(able);
 }
