@@ -176,8 +176,13 @@ function ratios(rows: readonly BenchRow[]): string[] {
   return [
     `Both sides in turns, medians of at least five rounds. The ratio is gate's value over the other. ${sentence}`,
     "",
-    ...tableText(RATIO_COLUMNS, ratioCells(rows)),
+    ...tableText(RATIO_COLUMNS, ratioCells(rows).map((cells) => cells.map(markPackages))),
   ];
+}
+
+/** Renderers take a package with a version for a mail address, unless it is code. */
+function markPackages(text: string): string {
+  return text.replace(/\S+@\S*\w/g, "`$&`");
 }
 
 interface Placed {

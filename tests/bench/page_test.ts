@@ -38,6 +38,12 @@ Deno.test("pageFiles() says of each row whether it misses, holds or reaches its 
   }
 });
 
+Deno.test("pageFiles() writes packages as code, which no renderer takes for a mail address", () => {
+  const row = { ...rowOf("start", 1), peer_name: "@a/server@1.2.3 on Node, b@2.0.0, initialize" };
+  const [page] = pageFiles(makeReport({ ...RUN, rows: [row] }));
+  assert.match(page?.text ?? "", /1\.00 ms, `@a\/server@1\.2\.3` on Node, `b@2\.0\.0`, initialize \|/);
+});
+
 Deno.test("pageFiles() draws what was measured, and names what was not", () => {
   const rows = [rowOf("start", 2), rowOf("other", 3)];
   const files = pageFiles(makeReport({ ...RUN, rows, curves: CURVES, quick: true, failed: ["postgres"] }));
