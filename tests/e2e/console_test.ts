@@ -273,3 +273,19 @@ Deno.test("gate console serves on the loopback and prints its address, whatever 
     process.signal("SIGTERM");
     assert.equal(await process.ended(), 0);
   }));
+
+Deno.test("gate console opens the browser with the address that it prints", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    await Deno.mkdir(`${folder}/bin`);
+    const opener = Deno.build.os === "darwin" ? "open" : "xdg-open";
+    await Deno.writeTextFile(`${folder}/bin/${opener}`, `#!/bin/sh\necho "$1" > "${folder}/opened"\n`, { mode: 0o755 });
+    const env = { GATE_CONFIG: "", PATH: `${folder}/bin:${Deno.env.get("PATH")}` };
+    await using process = startServer({ args: gateArgs("console"), cwd: folder, env });
+    let opened = "";
+    for (let tries = 0; opened === "" && tries < 400; tries++) {
+      await delay(50).passed;
+      opened = await Deno.readTextFile(`${folder}/opened`).catch(() => "");
+    }
+    assert.equal(opened.trim(), process.lines()[0]);
+  }));

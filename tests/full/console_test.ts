@@ -25,6 +25,20 @@ async function trust(world: World, keys: Readonly<Record<string, string>>): Prom
 const until = (page: Page, text: string): Promise<void> =>
   page.until(`document.querySelector("main").innerText.includes(${JSON.stringify(text)})`);
 
+/** Uses a key file of `gate key create`; returns its public half. */
+async function keyOfFile(world: World, page: Page): Promise<string> {
+  await Deno.writeTextFile(`${world.folder}/pass.txt`, "open sesame\n");
+  await gate(world.folder, "key", "create", "locked.key", "--passphrase-file", "pass.txt");
+  await page.choose("key-file", [`${world.folder}/locked.key`]);
+  await until(page, "This key file is encrypted: gate approve opens it");
+  await gate(world.folder, "key", "create", "carol.key");
+  await page.choose("key-file", [`${world.folder}/carol.key`]);
+  await page.until(`document.getElementById("public-key") !== null`);
+  const shown = String(await page.evaluate(`document.getElementById("public-key").textContent`));
+  assert.equal(shown, (await Deno.readTextFile(`${world.folder}/carol.key.pub`)).trim());
+  return shown;
+}
+
 /** Only this origin was asked, and nothing broke the policy. */
 function assertQuiet(world: World, page: Page): void {
   assert.deepEqual(page.requests.filter((url) => new URL(url).origin !== world.origin && !url.startsWith("data:")), []);
@@ -38,7 +52,7 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   await Deno.writeTextFile(`${world.folder}/other.yaml`, reviewLaw(1));
   const run = await world.run("law.yaml", "one", "1.4.0");
   const [alice, bob, carol] = await Promise.all([world.open("alice"), world.open("bob"), world.open("carol")]);
-  const keys = { alice: await makeKey(alice), bob: await makeKey(bob), carol: await makeKey(carol) };
+  const keys = { alice: await makeKey(alice), bob: await makeKey(bob), carol: await keyOfFile(world, carol) };
   assert.equal(
     await alice.evaluate(`new Promise((done) => {
       const opening = indexedDB.open("gate-console", 1);
@@ -108,10 +122,15 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   await using world = await makeWorld();
   await Deno.writeTextFile(`${world.folder}/law.yaml`, reviewLaw(2, { following: ["build", "ship"] }));
   const run = await world.run("law.yaml", "one", "1.4.0");
-  await world.run("law.yaml", "two", "1.5.0");
+  const other = await world.run("law.yaml", "two", "1.5.0");
   const page = await world.browser.visit(`${world.origin}/console`, await world.browser.context());
   await page.evaluate(axe.source);
   await until(page, "The server asks for a credential");
+  const files = page.requests.filter((url) => !url.endsWith("/mcp") && !url.startsWith("data:"));
+  assert.deepEqual(files.map((url) => url.replace(/-[0-9a-f]{16}/, "")).sort(), [
+    `${world.origin}/console/console.css`,
+    `${world.origin}/console/console.js`,
+  ], "the first view is the document and two files");
   await examine(page, "no_credential");
   const own = await world.open("alice");
   await own.evaluate(axe.source);
@@ -139,6 +158,9 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   assert.equal(await own.evaluate("document.activeElement.tagName"), "H1");
   await examine(own, "runs");
   await go(own, "#/waiting");
+  const [mine = "", others = ""] = (await textOf(own)).split("For other keys");
+  assert.deepEqual([mine.includes(other.slice(0, 12)), mine.includes(run.slice(0, 12))], [true, false], mine);
+  assert.ok(others.includes(run.slice(0, 12)), others);
   await examine(own, "waiting");
   await gate(world.folder, "runpack", "export", "--namespace", "2", "--run", run, "--archive", "run.runpack");
   await go(own, "#/verify");
