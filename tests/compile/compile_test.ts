@@ -61,7 +61,7 @@ async function compiled(
 }
 
 /** Scripts of pages: they are bundled, and never loaded by the program. */
-const PAGES: readonly string[] = ["src/console/page.ts", "src/runpack/browser/page.ts"];
+const PAGES: readonly string[] = ["src/console/page.ts", "src/console/run_app.ts", "src/runpack/browser/page.ts"];
 
 /** The modules of the program that are reached from a file at run time. */
 function reached(files: ReadonlyMap<string, SourceFile>, from: readonly string[]): readonly string[] {
