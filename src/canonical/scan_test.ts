@@ -240,6 +240,28 @@ Deno.test("readJson() reads back every canonical text", () => {
   );
 });
 
+/** Text, whether readJson() reads it: a name with an escape, and an escaped surrogate, need the scanner. */
+const ESCAPED: readonly (readonly [text: string, value: JsonValue | null])[] = [
+  ['{"a":"\\n","b":"\\\\"}', { a: "\n", b: "\\" }],
+  ['{"a":"\\"","b":1}', { a: '"', b: 1 }],
+  ['{"a":["\\\\\\"",{"\\u0062":2}]}', { a: ['\\"', { b: 2 }] }],
+  ['{"\\u0061" : 1}', { a: 1 }],
+  ['{"a":1,"\\u0061":2}', null],
+  ['{"x":"\\n","a":1,"\\u0061" :2}', null],
+  ['["\\n","\\ud800"]', null],
+  ['["\\n\\uD800"]', null],
+  ['["\\ud83d\\ude00"]', ["\u{1f600}"]],
+  ['["\\', null],
+  ['["\\n', null],
+];
+
+for (const [text, value] of ESCAPED) {
+  Deno.test(`readJson() of ${text}: ${JSON.stringify(value)}`, () => {
+    if (value === null) assert.throws(() => readJson(text), SyntaxError);
+    else assert.deepEqual(readJson(text), value);
+  });
+}
+
 Deno.test("readJson() rejects damaged text", () => {
   for (const text of ["", "{", '{"a\\n":1', '["\\n",]', '["\\ud800"]']) {
     assert.throws(() => readJson(text), SyntaxError);

@@ -18,6 +18,7 @@ import { withTyped } from "../e2e/typed_fixture.ts";
 import { httpProfile, typedCheck, typedContract } from "../simulation/typed_documents.ts";
 import { readSource } from "../../src/evidence/typed/openapi/read_source.ts";
 import { importOpenApi } from "../../src/evidence/typed/openapi/import.ts";
+import { readResult, writeResult } from "../../src/evidence/typed/import_protocol.ts";
 import type { ImportResult } from "../../src/evidence/typed/import_result.ts";
 import { gateArgs, STORES } from "../e2e/gate_command.ts";
 import { DIRECTUS, fetchDocument } from "../full/openapi/packages.ts";
@@ -73,7 +74,8 @@ async function importRows(): Promise<BenchRow[]> {
       const read = readSource(bytes);
       return "code" in read ? read : importOpenApi(read.document, options);
     };
-    assert.ok(imported().ok);
+    const written = (): string => writeResult(imported());
+    assert.deepEqual(readResult(written()), imported());
     const row = (name: string, must: number | null, ours: () => unknown): Promise<BenchRow> =>
       compare({
         row: "typed",
@@ -90,7 +92,8 @@ async function importRows(): Promise<BenchRow[]> {
     return [
       await row("strict reading of the bytes of Directus' OpenAPI document", null, () => readSource(bytes)),
       await row("import of Directus' OpenAPI document from its bytes", 5, imported),
-      await row("the same, and the result as text for the server", null, () => JSON.stringify(imported())),
+      await row("the same, and the result as text for the server", null, written),
+      await row("the same, and the server's reading of that text", null, () => readResult(written())),
     ];
   } finally {
     await Deno.remove(folder, { recursive: true });

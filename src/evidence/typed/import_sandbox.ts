@@ -4,9 +4,8 @@
  * @module
  */
 
-import { readJson } from "../../canonical/scan.ts";
 import { createWorkerHost } from "../sandbox/worker_host.ts";
-import type { ImportQuestion } from "./import_protocol.ts";
+import { type ImportQuestion, readResult } from "./import_protocol.ts";
 import { IMPORT_LIMITS, type ImportOptions, type ImportResult, refuseImport } from "./import_result.ts";
 import type { GrpcImportSource } from "./grpc/import_worker.ts";
 import type { OpenApiSource } from "./openapi/import_worker.ts";
@@ -75,7 +74,7 @@ async function run(
       signal: NEVER,
       transfer,
     });
-    if (answer.ok) return readJson(answer.answer) as unknown as ImportResult;
+    if (answer.ok) return readResult(answer.answer);
     return refuseImport(answer.code === "timeout" ? "import_timeout" : "import_failed", answer.message);
   } finally {
     host.close();

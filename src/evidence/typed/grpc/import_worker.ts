@@ -5,7 +5,7 @@
  */
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
-import { ImportExpired, importMeter, type ImportQuestion } from "../import_protocol.ts";
+import { ImportExpired, importMeter, type ImportQuestion, writeResult } from "../import_protocol.ts";
 import { type ImportResult, refuseImport } from "../import_result.ts";
 import { type GrpcSource, importGrpc } from "./import_grpc.ts";
 
@@ -22,4 +22,4 @@ function run({ source, options, milliseconds }: ImportQuestion<GrpcImportSource>
   }
 }
 
-serveQuestions<null, ImportQuestion<GrpcImportSource>, string>(() => (question) => JSON.stringify(run(question)));
+serveQuestions<null, ImportQuestion<GrpcImportSource>, string>(() => (question) => writeResult(run(question)));

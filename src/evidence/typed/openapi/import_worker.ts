@@ -5,7 +5,7 @@
  */
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
-import { ImportExpired, importMeter, type ImportQuestion } from "../import_protocol.ts";
+import { ImportExpired, importMeter, type ImportQuestion, writeResult } from "../import_protocol.ts";
 import { IMPORT_LIMITS, type ImportResult, refuseImport } from "../import_result.ts";
 import { importOpenApi } from "./import.ts";
 import { readSource } from "./read_source.ts";
@@ -30,4 +30,4 @@ function run({ source, options, milliseconds }: ImportQuestion<OpenApiSource>): 
   }
 }
 
-serveQuestions<null, ImportQuestion<OpenApiSource>, string>(() => (question) => JSON.stringify(run(question)));
+serveQuestions<null, ImportQuestion<OpenApiSource>, string>(() => (question) => writeResult(run(question)));

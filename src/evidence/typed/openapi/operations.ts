@@ -72,12 +72,12 @@ function withNames(
   listed: readonly Omit<ListedOperation, "name">[],
 ): readonly ListedOperation[] {
   const counts = new Map<string, number>();
-  for (const one of listed) {
-    const id = operationId(one);
+  const ids = listed.map(operationId);
+  for (const id of ids) {
     if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  return listed.map((one) => {
-    const id = operationId(one);
+  return listed.map((one, index) => {
+    const id = ids[index] ?? null;
     if (id !== null && counts.get(id) === 1) return { ...one, name: id };
     if (id !== null && !("code" in one.place)) {
       const path = below(one.place.operation.path, "operationId");
@@ -90,10 +90,13 @@ function withNames(
 /** Characters of an operation id that serves as a name. */
 const ID_CHARACTERS = 256;
 
+// deno-lint-ignore no-control-regex -- the characters of \p{Cc}, which the runtime finds faster this way
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]/;
+
 function operationId({ place }: Omit<ListedOperation, "name">): string | null {
   if ("code" in place) return null;
   const id = member(place.operation.value, "operationId");
-  const isUsable = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS && !/\p{Cc}/u.test(id);
+  const isUsable = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS && !CONTROLS.test(id);
   return isUsable ? id.toWellFormed() : null;
 }
 

@@ -15,6 +15,7 @@ import {
 } from "../../../canonical/json.ts";
 import { areSorted, sortNames } from "../../../canonical/members.ts";
 import { below, type JsonPath, stepsTo } from "../../../canonical/path.ts";
+import { utf8Length } from "../../../canonical/utf8.ts";
 import { compileSearch } from "../../regular_expression/search.ts";
 import { IMPORT_LIMITS } from "../import_result.ts";
 import { CandidateFault, faultAt, followReference, type Found, type OpenApiDocument, pointerAt } from "./document.ts";
@@ -59,6 +60,8 @@ export interface SchemaConverter {
   readonly direction: Direction;
   /** Definitions by name, or why one cannot be converted. */
   readonly definitions: Map<string, Definition | CandidateFault>;
+  /** The name of each target of a reference. */
+  readonly names: Map<Found, TargetName>;
   /** Where the definition of a name stands in the document. */
   readonly places: Map<string, Found>;
   /** Definitions from which no chain of references in place leads back. */
@@ -73,6 +76,12 @@ export interface SchemaConverter {
   readonly sizes: WeakMap<JsonObject, number>;
   /** The work that the compilation of each pattern takes; null for one that is refused. */
   readonly patterns: Map<string, number | null>;
+}
+
+interface TargetName {
+  readonly name: string;
+  /** The reference to it. */
+  readonly text: string;
 }
 
 type Closure = ReadonlyMap<string, Definition>;
@@ -97,6 +106,7 @@ export function createSchemaConverter(document: OpenApiDocument, direction: Dire
     document,
     direction,
     definitions: new Map(),
+    names: new Map(),
     places: new Map(),
     acyclic: new Set(),
     closures: new Map(),
@@ -219,10 +229,8 @@ function definitionName(path: JsonPath): string {
   return text.toWellFormed();
 }
 
-const encoder = new TextEncoder();
-
 function byteLength(schema: JsonValue): number {
-  return encoder.encode(JSON.stringify(schema)).length;
+  return utf8Length(JSON.stringify(schema));
 }
 
 /** Every definition that the names lead to, converted; the first fault of one of them is that of the schema. */
@@ -308,6 +316,8 @@ function referencesIn(schema: JsonValue): ReadonlySet<string> {
   return found;
 }
 
+const APPLICATORS = new Set([...SINGLE_SCHEMAS.keys(), ...SCHEMA_LISTS.keys(), ...SCHEMA_MAPS.keys()]);
+
 /** Converts one schema and its parts. */
 function convert(conversion: Conversion, schema: JsonValue, position: Position): JsonValue {
   const { document } = conversion.converter;
@@ -338,11 +348,20 @@ function withoutWrapper(members: Members): JsonValue {
   return names.length === 1 && isJsonArray(all) && all.length === 1 ? all[0] ?? true : members;
 }
 
+/** The name of a definition and the reference to it, once for each target. */
+function nameOfTarget({ names }: SchemaConverter, target: Found): TargetName {
+  const known = names.get(target);
+  if (known !== undefined) return known;
+  const name = definitionName(target.path);
+  const made = { name, text: referenceTo(name) };
+  names.set(target, made);
+  return made;
+}
+
 function convertReference(conversion: Conversion, reference: JsonValue, position: Position): string {
   const { converter } = conversion;
   const target = followReference(converter.document, reference, below(position.path, "$ref"));
-  const name = definitionName(target.path);
-  const text = referenceTo(name);
+  const { name, text } = nameOfTarget(converter, target);
   if (text.length > NAME_CHARACTERS) throw faultAt("schema_invalid", position.path, "The reference is too long");
   converter.places.set(name, target);
   conversion.uses.add(name);
@@ -461,6 +480,8 @@ function convertApplicator(
   value: JsonValue,
   { path, depth, isInPlace }: Position,
 ): void {
+  // Most other keywords are annotations.
+  if (!APPLICATORS.has(keyword)) return;
   const at = below(path, keyword);
   const inside = (flag: boolean): boolean => flag && isInPlace;
   const single = SINGLE_SCHEMAS.get(keyword);
