@@ -112,6 +112,15 @@ Deno.test("axe-core finds nothing on the page of a runpack, in light and dark, o
       await showAs(verifier, scheme, width);
       assert.deepEqual(await findingsOf(verifier), [], `verifier, ${scheme}`);
     }
+    const themed = await browser.open(`${folder}/held.html`);
+    for (
+      const [scheme, theme, ground] of [["light", "dark", "20, 23, 26"], ["dark", "light", "251, 251, 250"]] as const
+    ) {
+      await showAs(themed, scheme, 1280);
+      await themed.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+      assert.equal(await themed.evaluate("getComputedStyle(document.body).backgroundColor"), `rgb(${ground})`);
+      assert.deepEqual(await findingsOf(themed), [], `${theme} in place of ${scheme}`);
+    }
     await assertKeyboardAndPrint(await browser.open(`${folder}/digests.html`));
     // The check itself sees a fault.
     await verifier.evaluate("document.body.append(document.createElement('img'))");

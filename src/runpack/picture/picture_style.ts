@@ -15,8 +15,10 @@ export interface Palette {
   readonly ground: string;
   readonly card: string;
   readonly ink: string;
-  /** Text of less weight, and lines. */
+  /** Text of less weight, and arrows. */
   readonly quiet: string;
+  /** Borders that separate parts of a page. */
+  readonly line: string;
   /** Of each tone: its text and shapes, and the ground of a head. */
   readonly tones: Readonly<Record<Tone, readonly [front: string, ground: string]>>;
 }
@@ -27,6 +29,7 @@ export const LIGHT: Palette = {
   card: "#ffffff",
   ink: "#1b1f24",
   quiet: "#57616b",
+  line: "#d9dee3",
   tones: {
     good: ["#14693a", "#e2f3e8"],
     bad: ["#a3201d", "#fbe6e4"],
@@ -45,6 +48,7 @@ export const DARK: Palette = {
   card: "#1b1f24",
   ink: "#e6e9ec",
   quiet: "#9aa5b0",
+  line: "#343b43",
   tones: {
     good: ["#7fd6a0", "#17331f"],
     bad: ["#ff9d96", "#421a19"],
@@ -57,12 +61,19 @@ export const DARK: Palette = {
   },
 };
 
-function variablesOf({ ground, card, ink, quiet, tones }: Palette): string {
+function variablesOf({ ground, card, ink, quiet, line, tones }: Palette): string {
   const toned = Object.entries(tones).flatMap(([tone, [front, behind]]) => [
     `--gate-${tone}:${front}`,
     `--gate-${tone}-ground:${behind}`,
   ]);
-  return [`--gate-ground:${ground}`, `--gate-card:${card}`, `--gate-ink:${ink}`, `--gate-quiet:${quiet}`, ...toned]
+  return [
+    `--gate-ground:${ground}`,
+    `--gate-card:${card}`,
+    `--gate-ink:${ink}`,
+    `--gate-quiet:${quiet}`,
+    `--gate-line:${line}`,
+    ...toned,
+  ]
     .join(";");
 }
 

@@ -10,10 +10,8 @@ import { PICTURE_STYLE } from "../picture/picture_style.ts";
 
 /** The style sheet. The policy of a page names its hash. */
 export const STYLE = `${PICTURE_STYLE}
-:root { --line: #d9dee3; }
-@media (prefers-color-scheme: dark) { :root { --line: #343b43; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--gate-ground); color: var(--gate-ink); font: 15px/1.5 system-ui, sans-serif; }
+body { --line: var(--gate-line); margin: 0; background: var(--gate-ground); color: var(--gate-ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 1080px; margin: 0 auto; padding: 32px 20px 64px; }
 h1 { font-size: 26px; font-weight: 600; margin: 0 0 16px; overflow-wrap: anywhere; }
 h2 { font-size: 19px; font-weight: 600; margin: 40px 0 12px; }
@@ -71,7 +69,6 @@ textarea, .identity { width: 100%; font: 13px/1.5 ui-monospace, monospace; color
 footer { margin-top: 48px; font-size: 13px; }
 @media (max-width: 640px) { .record { grid-template-columns: 1fr; gap: 4px; } .facts { grid-template-columns: 1fr; } }
 @media print {
-  :root { --line: #bbb; }
   body { font-size: 11px; background: #fff; }
   main { max-width: none; padding: 0; }
   .open-pack { display: none; }
