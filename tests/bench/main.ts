@@ -44,6 +44,7 @@ const BENCHES: readonly Bench[] = [
   { name: "sandbox", rows: ["sandbox"], load: () => import("./sandbox_bench.ts") },
   { name: "typed", rows: ["typed"], load: () => import("./typed_bench.ts") },
   { name: "audit", rows: ["audit"], load: () => import("./audit_bench.ts") },
+  { name: "notify", rows: ["notify"], load: () => import("./notify_bench.ts") },
   { name: "docs", rows: ["11"], load: () => import("./docs_bench.ts") },
   { name: "growth", rows: ["13"], load: () => import("./growth_bench.ts") },
   { name: "loop", rows: ["14"], load: () => import("./loop_bench.ts") },
