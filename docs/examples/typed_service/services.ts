@@ -6,7 +6,7 @@
 
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
-import protobuf from "protobufjs";
+import protobuf from "npm:protobufjs@8.8.1";
 
 /** A running service. */
 export interface Service {

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 // Imported only to have the package installed.
-import "jsonpath-rfc9535";
+import "npm:jsonpath-rfc9535@1.3.0";
 import { JSONPathEnvironment } from "json-p3";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
@@ -21,7 +21,7 @@ interface SuiteTest {
 }
 
 const SUITE_PATH = "../../src/__tests__/jsonpath-compliance-test-suite/cts.json";
-const SUITE = new URL(SUITE_PATH, import.meta.resolve("jsonpath-rfc9535"));
+const SUITE = new URL(SUITE_PATH, import.meta.resolve("npm:jsonpath-rfc9535@1.3.0"));
 
 const { tests } = JSON.parse(await Deno.readTextFile(SUITE)) as { readonly tests: readonly SuiteTest[] };
 

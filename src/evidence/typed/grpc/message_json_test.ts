@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import protobuf from "protobufjs";
+import protobuf from "npm:protobufjs@8.8.1";
 import protojson from "npm:protobufjs@8.8.1/ext/protojson.js";
 import { EVERY_KIND, EVERY_MESSAGE, everyKind } from "../../../../tests/simulation/grpc_service.ts";
 import { canonicalize } from "../../../canonical/canonicalize.ts";
