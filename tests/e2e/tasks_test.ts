@@ -136,6 +136,9 @@ Deno.test("clients without the extension, and servers without keys, have no task
         const { error } = await request(server, method, { taskId, inputResponses: {} }, {});
         assert.deepEqual([error?.code, error?.data["requiredCapabilities"]], [-32021, POLLING], method);
       }
+      const listening = { notifications: { taskIds: [taskId] } };
+      assert.equal((await request(server, "subscriptions/listen", listening, {})).error?.code, -32021);
+      assert.equal((await request(server, "subscriptions/listen", listening)).result?.resultType, "complete");
       for (const method of ["tasks/list", "tasks/result"]) {
         assert.equal((await request(server, method, { taskId })).error?.code, -32601, method);
       }

@@ -124,7 +124,9 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
       }),
     }),
     plan: (params) => {
-      const resources = member(objectOf(params, "notifications"), "resourceSubscriptions") ?? null;
+      const wanted = objectOf(params, "notifications");
+      if (Object.hasOwn(wanted, "taskIds") && !declaresTasks(params)) return TASKS_MISSING;
+      const resources = member(wanted, "resourceSubscriptions") ?? null;
       return { answer: "listen", resources: isJsonArray(resources) ? resources.map(String) : [] };
     },
   }],
