@@ -72,6 +72,12 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   // The stream brings it to the others: nobody reloads.
   await until(bob, "1 of 2 signatures count");
   await until(carol, "signed by alice: true. It counts (verified)");
+  await bob.evaluate(`document.getElementById("refuse-review-approved").click()`);
+  await bob.evaluate(`document.querySelector("dialog details").open = true`);
+  const statement = JSON.parse(String(await bob.evaluate(`document.querySelector("dialog pre").textContent`)));
+  assert.deepEqual([statement.run_id, statement.stage_id, statement.condition_id], [run, "review", "approved"]);
+  await bob.evaluate(`document.querySelector("dialog").close()`);
+  await bob.until(`document.querySelector("dialog") === null`);
   await answer(bob, "refuse", "Not on a Friday");
   await until(alice, "bob refused approved");
   await answer(bob, "approve", "It is Monday");

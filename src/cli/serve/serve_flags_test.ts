@@ -19,6 +19,8 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     publicUrl: undefined,
     otlpEndpoint: undefined,
     otlpHeaders: [],
+    notify: undefined,
+    notifySecret: undefined,
     console: false,
   };
   assert.deepEqual(parseServeArguments([]), plain);
