@@ -80,7 +80,8 @@ function useConnection(connection: WriterConnection, options: StorageOptions, no
   if (loss !== null) {
     notice(`Store "${path}" lost data: ${loss}. A backup was restored, or its files were changed`);
   }
-  const writer = createWriter(connection, options, { verify: guard.verify, committed: mark.committed });
+  const { verify, verifyBeforeCommit: verifyBefore } = guard;
+  const writer = createWriter(connection, options, { verifyBefore, verify, committed: mark.committed });
   const readers = createReaderPool(path, options, guard);
   let users = 1;
   const release = async (): Promise<void> => {

@@ -3,8 +3,8 @@
  *
  * SQLite continues with files that were removed or replaced: it commits into them without an error, and the next process that opens the
  * path does not see these commits. Two processes with different `-shm` files do not see each other's locks, and overwrite each other's
- * commits. So each commit, each turn of the event loop with reads, and each readiness check compares device and inode of all files, and
- * the length of the write-ahead log.
+ * commits. So each commit, each turn of the event loop with reads or commits, and each readiness check compares device and inode of all
+ * files, and the length of the write-ahead log.
  *
  * @module
  */
@@ -31,6 +31,13 @@ export interface FileGuard {
    * @throws {StoreError} As `verify`
    */
   readonly verifyThisTurn: () => void;
+  /**
+   * Compares before a transaction begins, unless {@link verifyThisTurn} did so in the turn of the event loop that ends with it. The
+   * comparison after the commit finds what happened since.
+   *
+   * @throws {StoreError} As `verify`
+   */
+  readonly verifyBeforeCommit: () => void;
 }
 
 interface OpenedFile {
@@ -66,8 +73,14 @@ export function createFileGuard(
   const frameBytes = FRAME_HEADER_BYTES + pageSize(connection);
   let lost: StoreError | null = null;
   let isVerified = false;
+  /** As `isVerified`, and until the writer has committed what was decided in the turn. */
+  let isVerifiedForCommit = false;
+  const expireForCommit = (): void => {
+    isVerifiedForCommit = false;
+  };
   const expire = (): void => {
     isVerified = false;
+    setImmediate(expireForCommit);
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
@@ -80,10 +93,14 @@ export function createFileGuard(
     if (isVerified) return;
     verify();
     isVerified = true;
+    isVerifiedForCommit = true;
     setImmediate(expire);
   };
+  const verifyBeforeCommit = (): void => {
+    if (lost !== null || !isVerifiedForCommit) verify();
+  };
   verify();
-  return { verify, verifyThisTurn };
+  return { verify, verifyThisTurn, verifyBeforeCommit };
 }
 
 function openedFiles(connection: WriterConnection, mode: StorageOptions["journal_mode"]): readonly OpenedFile[] {

@@ -149,3 +149,27 @@ Deno.test("createFileGuard() compares once a turn on request, and follows links"
     assert.throws(guard.verifyThisTurn, /its "-shm" file was removed or renamed while it was open/);
     connection.database.close();
   }));
+
+/** Whether a read of the turn compared; the immediate phases after the removal; whether a transaction may begin. */
+const BEFORE_COMMIT: readonly (readonly [read: boolean, phases: number, outcome: "begins" | "refused"])[] = [
+  [false, 0, "refused"],
+  [true, 0, "begins"],
+  [true, 1, "begins"],
+  [true, 2, "refused"],
+];
+
+for (const [read, phases, outcome] of BEFORE_COMMIT) {
+  const turn = read ? "its turn compared" : "nothing compared";
+  Deno.test(`createFileGuard() before a commit, ${turn}, ${phases} phases after a removal: ${outcome}`, () =>
+    withFolder(async (folder) => {
+      const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
+      const guard = createFileGuard(connection, OPTIONS);
+      if (read) guard.verifyThisTurn();
+      Deno.removeSync(`${folder}/gate.db-shm`);
+      for (let phase = 0; phase < phases; phase++) await new Promise((resolve) => setImmediate(resolve));
+      if (outcome === "begins") guard.verifyBeforeCommit();
+      else assert.throws(guard.verifyBeforeCommit, { code: "file_lost" });
+      assert.throws(guard.verify, { code: "file_lost" }, "the comparison after the commit finds it");
+      connection.database.close();
+    }));
+}

@@ -42,7 +42,9 @@ export interface Writer {
 
 /** Calls around each transaction. */
 export interface CommitHooks {
-  /** Called before a transaction begins and before callers are answered; throws where the opened files were removed or replaced. */
+  /** Called before a transaction begins; throws where the opened files were removed or replaced. */
+  readonly verifyBefore: () => void;
+  /** Called after a commit, before callers are answered; throws likewise. */
   readonly verify: () => void;
   /** Called after a commit. */
   readonly committed: () => void;
@@ -154,7 +156,7 @@ function flush(state: WriterState): boolean {
   const batch = queue.slice(0, batchLength(state));
   const results: unknown[] = [];
   try {
-    hooks.verify();
+    hooks.verifyBefore();
     connection.statement("BEGIN IMMEDIATE").run();
     for (const operation of batch) results.push(operation.apply(connection));
     connection.statement("COMMIT").run();

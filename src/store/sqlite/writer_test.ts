@@ -46,7 +46,7 @@ async function withWriter(changes: Partial<StorageOptions>, run: (bench: Bench) 
     const watcher = new DatabaseSync(path, { readOnly: true });
     const committed = (): string[] =>
       watcher.prepare("SELECT scenario_id FROM laws ORDER BY law_row").all().map((row) => String(row["scenario_id"]));
-    const writer = createWriter(connection, options, { verify: () => {}, committed: () => {} });
+    const writer = createWriter(connection, options, { verifyBefore: () => {}, verify: () => {}, committed: () => {} });
     try {
       await run({ writer, connection, path, committed, batches: () => sizes });
     } finally {
@@ -219,12 +219,11 @@ Deno.test("drain() waits for queued operations and rejects further ones", () =>
 Deno.test("a commit whose files differ afterwards rejects every caller, and is not repeated", () =>
   withFolder(async (folder) => {
     const connection = openWriterConnection(`${folder}/gate.db`, STORAGE);
-    let calls = 0;
     const verify = (): void => {
-      calls += 1;
-      if (calls === 2) throw new StoreError("file_lost", "Cannot use it");
+      throw new StoreError("file_lost", "Cannot use it");
     };
-    const writer = createWriter(connection, STORAGE, { verify, committed: () => assert.fail("it counts as a commit") });
+    const committed = (): void => assert.fail("it counts as a commit");
+    const writer = createWriter(connection, STORAGE, { verifyBefore: () => {}, verify, committed });
     let applied = 0;
     const answers = await Promise.allSettled([1, 2].map(() => writer.submit(1, () => applied += 1)));
     assert.deepEqual(answers.map(({ status }) => status), ["rejected", "rejected"]);
