@@ -2,9 +2,8 @@
  * Typed providers: a check against one of `rest` that finds the same value, the import of a public document against its
  * `JSON.parse`, and the start and memory of a server without typed providers.
  *
- * `GATE_BENCH_BEFORE` may name a checkout of another commit, such as `e0496fd`, the last one without typed providers. Its server is
- * then the peer of this one. Without it, the peer is this server with a typed provider, and the rows are only reported:
- * `tests/e2e/typed_modules_test.ts` shows that a server without typed providers loads none of their modules.
+ * The peer of the last two is a copy of the program without the modules of typed providers. `GATE_BENCH_BEFORE` may name a checkout of
+ * another commit, such as `e0496fd`, the last one without typed providers: its server is then a second peer, which is only reported.
  *
  * @module
  */
@@ -15,7 +14,7 @@ import { createSchemaSandbox } from "../../src/evidence/sandbox/schema_sandbox.t
 import type { Provider, ProviderAnswer } from "../../src/evidence/types.ts";
 import { askProvider, withProvider } from "../e2e/providers_fixtures.ts";
 import { withTyped } from "../e2e/typed_fixture.ts";
-import { httpProfile, typedCheck, typedContract } from "../simulation/typed_documents.ts";
+import { httpProfile, typedCheck } from "../simulation/typed_documents.ts";
 import { readSource } from "../../src/evidence/typed/openapi/read_source.ts";
 import { importOpenApi } from "../../src/evidence/typed/openapi/import.ts";
 import { readResult, writeResult } from "../../src/evidence/typed/import_protocol.ts";
@@ -102,55 +101,65 @@ async function importRows(): Promise<BenchRow[]> {
 
 const IDLE_MILLIS = 500;
 
-/** Start and idle memory of a server without typed providers. */
+const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+/** What a server needs, and the modules of typed providers in it. */
+const PARTS = ["main.ts", "deno.json", "deno.lock", "src", "docs"];
+const TYPED_MODULES = ["src/evidence/typed", "src/tools/typed_providers"];
+
+/** Start and idle memory of a server without typed providers, beside a copy that has no module of them. */
 async function startRows(): Promise<BenchRow[]> {
-  const before = Deno.env.get("GATE_BENCH_BEFORE") ?? "";
   const folder = await Deno.makeTempDir({ prefix: "gate_typed_" });
   try {
-    const entry = '[[providers]]\nname = "builds"\ntype = "typed"\ntyped_protocol = "openapi_http"\n' +
-      'capabilities_path = "contract.json"\nruntime_profile_path = "profile.json"\n';
-    await Deno.writeTextFile(`${folder}/contract.json`, JSON.stringify(typedContract()));
-    await Deno.writeTextFile(`${folder}/profile.json`, JSON.stringify(httpProfile()));
     await Deno.writeTextFile(`${folder}/plain.toml`, STORES);
-    await Deno.writeTextFile(`${folder}/typed.toml`, `${STORES}\n${entry}`);
-    const own = (file: string): CommandLine => ({
+    const [whole, without] = [`${folder}/whole`, `${folder}/without`];
+    for (const copy of [whole, without]) {
+      await Deno.mkdir(copy);
+      const args = ["-r", ...PARTS.map((part) => `${ROOT}/${part}`), copy];
+      assert.ok((await new Deno.Command("cp", { args }).output()).success);
+    }
+    for (const path of TYPED_MODULES) await Deno.remove(`${without}/${path}`, { recursive: true });
+    const args = gateArgs("serve", "--config", `${folder}/plain.toml`);
+    const serverIn = (copy: string): CommandLine => ({
       command: Deno.execPath(),
-      args: gateArgs("serve", "--config", `${folder}/${file}`),
+      args: args.map((word) => word.replace(ROOT, copy)),
     });
-    const ours = own("plain.toml");
-    const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
-    const peer = before === ""
-      ? own("typed.toml")
-      : { ...ours, args: ours.args.map((word) => word.replace(root, before.replace(/\/$/, ""))) };
-    for (const server of [ours, peer]) await firstAnswer(server, INITIALIZE, true);
-    return await startComparison(ours, peer, before === "");
+    const before = Deno.env.get("GATE_BENCH_BEFORE") ?? "";
+    const rows = await startComparison(
+      serverIn(whole),
+      serverIn(without),
+      "the same server without their modules",
+      1.02,
+    );
+    if (before === "") return rows;
+    // Everything that came since is in the difference.
+    const others = await startComparison(serverIn(whole), serverIn(before), "the server before typed providers", null);
+    return [...rows, ...others];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function startComparison(ours: CommandLine, peer: CommandLine, isReported: boolean): Promise<BenchRow[]> {
+async function startComparison(
+  ours: CommandLine,
+  peer: CommandLine,
+  peer_name: string,
+  must: number | null,
+): Promise<BenchRow[]> {
+  for (const server of [ours, peer]) await firstAnswer(server, INITIALIZE, true);
   const memory = { ours: [] as number[], peer: [] as number[] };
   const measure = async (side: "ours" | "peer"): Promise<number> => {
     const started = await startAndAsk(side === "ours" ? ours : peer, INITIALIZE, { idleMillis: IDLE_MILLIS });
     memory[side].push(started.mebibytes);
     return started.milliseconds;
   };
-  const shared = {
-    row: "typed",
-    peer_name: isReported ? "the same server with a typed provider" : "the server before typed providers",
-    // Everything that came since is in the difference.
-    must: isReported ? null : 1.2,
-    goal: null,
-    direction: "lower",
-  } as const;
+  const shared = { row: "typed", peer_name, must, goal: null, direction: "lower" } as const;
   const cold = await compare({
     ...shared,
     name: "cold start without typed providers",
     unit: "ms",
     ours: () => measure("ours"),
     peer: () => measure("peer"),
-    rounds: { counted: 9 },
+    rounds: { counted: 20 },
   });
   return [cold, makeRow({ ...shared, name: "idle memory without typed providers", unit: "MiB" }, memory)];
 }
