@@ -51,6 +51,7 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
       keys.length === 0 ? "" : `, waits for ${keys.join(", ")}`
     }.`;
   const state = ownState(asked);
+  const isBoolean = expectedBoolean(question.condition) !== null;
   const button = (answer: Answer, text: string, main = false): HTMLElement =>
     make("button", {
       id: `${answer}-${stage_id}-${condition_id}`,
@@ -63,8 +64,8 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
     ? make(
       "div",
       { class: "actions" },
-      button("approve", "Approve", true),
-      button("refuse", "Refuse"),
+      isBoolean ? button("approve", "Approve", true) : button("answer", "Answer", true),
+      isBoolean ? button("refuse", "Refuse") : null,
       state.hasStatement ? button("withdraw", "Withdraw my statement") : null,
     )
     : waiting === undefined
@@ -79,7 +80,8 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
   );
 }
 
-type Answer = "approve" | "refuse" | "withdraw";
+/** A condition that expects no single boolean is answered with a value. */
+type Answer = "approve" | "refuse" | "answer" | "withdraw";
 
 /** Whether the key in use may answer, and its statement. */
 function ownState({ question, waiting, publicKey }: AskedQuestion): {
@@ -168,11 +170,13 @@ function openDialog(asked: AskedQuestion, answer: Answer): void {
 
 const TITLES: Readonly<Record<Answer, string>> = {
   approve: "Approve",
+  answer: "Answer",
   refuse: "Refuse",
   withdraw: "Withdraw your statement",
 };
 const SIGN_TEXT: Readonly<Record<Answer, string>> = {
   approve: "Sign the approval",
+  answer: "Sign the answer",
   refuse: "Sign the refusal",
   withdraw: "Sign the withdrawal",
 };
@@ -248,7 +252,9 @@ function newOperation(): string {
 }
 
 function refusalOf(kind: string, result: JsonValue | undefined): CallError {
-  return new CallError(kind, `The server refused the statement: ${kind} ${canonicalize(result ?? null)}`);
+  const message = isJsonObject(result) ? member(result, "message") : undefined;
+  const why = typeof message === "string" ? message : canonicalize(result ?? null);
+  return new CallError(kind, `The server refused the statement (${kind.replaceAll("_", " ")}): ${why}`);
 }
 
 /** Takes the step of the stage where the caller may; the line says what came of it. */

@@ -173,6 +173,20 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   await own.choose("pack-file", [`${world.folder}/run.runpack`]);
   await own.until(`document.getElementById("pack-result").dataset.state === "done"`);
   await examine(own, "verify");
+  await Deno.writeTextFile(`${world.folder}/number.yaml`, reviewLaw(1, { scenario: "number", asksNumber: true }));
+  await go(own, routeOf(await world.run("number.yaml", "three", "1.6.0"), "number"));
+  await click(own, "#answer-review-approved");
+  await fill(own, "#answer-value", "12");
+  await click(own, "#answer-sign");
+  await own.until(`document.querySelector("dialog [role=alert]") !== null`);
+  assert.match(
+    String(await own.evaluate(`document.querySelector("dialog [role=alert]").textContent`)),
+    /The server refused the statement \(payload rejected\): Expected at most 9, got 12/,
+  );
+  await examine(own, "refused_value");
+  await fill(own, "#answer-value", "7");
+  await click(own, "#answer-sign");
+  await until(own, "run complete");
   await go(own, `#/run/2/release/${"0".repeat(32)}`);
   await until(own, "Cannot find run");
   await examine(own, "missing_run");

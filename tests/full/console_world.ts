@@ -18,11 +18,13 @@ export interface LawNames {
   readonly condition?: string;
   /** Default: none. */
   readonly following?: readonly string[];
+  /** Whether the condition asks for a number of at least 5 in place of a boolean. */
+  readonly asksNumber?: boolean;
 }
 
 /** A law whose first stage some of Alice and Bob have to sign; further stages follow one another. */
 export function reviewLaw(minimum: number, names: LawNames = {}): string {
-  const { scenario = "release", stage = "review", condition = "approved", following = [] } = names;
+  const { scenario = "release", stage = "review", condition = "approved", following = [], asksNumber = false } = names;
   const text = JSON.stringify;
   const further = following.map((id, index) => `
   - stage_id: ${text(id)}
@@ -37,8 +39,12 @@ parameters:
     domain: { domain: String, minimum_bytes: 1, maximum_bytes: 256 }
 conditions:
   - condition_id: ${text(condition)}
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
+    observation_domain: ${asksNumber ? "{ domain: Integer, minimum: 0, maximum: 9 }" : "{ domain: Boolean }"}
+    predicate: ${
+    asksNumber
+      ? "{ predicate: GreaterThanOrEqual, expected: { value: 5, value_type: Integer } }"
+      : "{ predicate: Equals, expected: true }"
+  }
     evidence_use_policy:
       allowed_channels: [accepted_submission]
       authorization: signature
