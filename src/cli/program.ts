@@ -212,7 +212,7 @@ function addStore(program: Command, finish: Finish): void {
     "gate store archive --before 2026-01-01T00:00:00Z",
     "gate store archive --before 2026-01-01T00:00:00Z --owner env:GATE_OWNER",
   ]))
-    .requiredOption("--before <INSTANT>", "archive runs whose last record is older")
+    .requiredOption("--before <INSTANT>", "archive runs whose last record is older", collect)
     .option("--dry-run", "list these runs, and change nothing")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--data-dir <DIR>", "folder that holds the runpacks (default: the folder of the run store, else .gate)")
@@ -327,7 +327,7 @@ function addExplain(program: Command, finish: Finish): void {
     "gate explain 0123456789abcdef0123456789abcdef",
     "gate explain --json --namespace 2 0123456789abcdef0123456789abcdef",
   ]))
-    .argument("<run>", "run_id of the run")
+    .argument("<run>", "run_id of the run, or its first digits")
     .option("--namespace <N>", "namespace of the run (default: search all)")
     .option("--config <PATH>", CONFIG_FILE)
     .action(async (run: string, flags: Flags) =>

@@ -104,13 +104,15 @@ Deno.test("gate runpack export prints only the identity, which is the same for t
     const [first, second] = [await gate(folder, ...EXPORT), await gate(folder, ...EXPORT)];
     assert.deepEqual(first, { code: 0, stdout: `${await identityOf("plain")}\n`, stderr: "" });
     assert.deepEqual(second, first);
+    assert.deepEqual(await gate(folder, ...EXPORT, "--run", run_id.slice(0, 6)), first);
   }));
 
 // A mistake, its exit code and message.
 const REFUSED: readonly [string, readonly string[], number, RegExp, ((folder: string) => Promise<void>)?][] = [
   ["no namespace", ["runpack", "export", "--run", run_id], 2, /--namespace/],
   ["an invalid namespace", [...EXPORT, "--namespace", "0"], 2, /must be an integer of at least 1/],
-  ["an invalid run", [...EXPORT, "--run", run_id.slice(1)], 2, /must be 32 lower-case hex digits/],
+  ["an invalid run", [...EXPORT, "--run", "xyz"], 2, /must be 4 to 32 lower-case hex digits/],
+  ["the first digits of no run", [...EXPORT, "--run", "fedcba98"], 2, /Cannot find run/],
   ["a run that is not there", [...EXPORT, "--run", "f".repeat(32)], 2, /Cannot find run "f{32}" in namespace 2/],
   ["a run of another namespace", [...EXPORT, "--namespace", "3"], 2, /Cannot find run/],
   ["a condition that is not there", [...EXPORT, "--redact", "aproved"], 2, /Cannot withhold condition "aproved"/],

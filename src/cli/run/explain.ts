@@ -4,7 +4,6 @@
  * @module
  */
 
-import { isOperationIdentity } from "../../canonical/identity.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { readyFrontier } from "../../run/frontier.ts";
@@ -21,6 +20,7 @@ import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { parametersLine } from "./parameters_text.ts";
 import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
+import { findStoredRun, requireRunDigits } from "./stored_run.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
@@ -36,9 +36,6 @@ export interface ExplainOptions {
 /** Maximum characters of JSON about the stages of a run; far more than in an answer of a tool. */
 const MISSING_CHARACTERS = 8 * 1024 * 1024;
 
-/** Runs per page of the search for a run. */
-const RUN_PAGE = 1000;
-
 /** A run with the last attempt of each open stage. */
 interface ExplainedRun extends ProjectedRun {
   readonly attempts: readonly LastAttempt[];
@@ -46,9 +43,7 @@ interface ExplainedRun extends ProjectedRun {
 
 /** Runs `gate explain RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
 export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
-  if (!isOperationIdentity(runId)) {
-    throw new CliError("usage", `Cannot use run "${runId}": must be 32 lower-case hex digits`);
-  }
+  requireRunDigits("run", runId);
   const namespaceId = namespaceOf(options.namespace);
   const config = await withPipelineStore(await loadConfig({ config: options.config }));
   const { law, state, attempts, archived } = await loadRun(config, runId, namespaceId);
@@ -112,23 +107,9 @@ function namespaceOf(given: string | undefined): number | null {
 
 function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ExplainedRun> {
   return withRunStore(config, async (runs) => {
-    const namespace_id = namespaceId ?? await findNamespace(runs, runId);
-    const run = namespace_id === null ? null : await projectRuns(runs, sha256).load({ namespace_id, run_id: runId });
+    const run = await projectRuns(runs, sha256).load(await findStoredRun(runs, runId, namespaceId));
     if (run !== null) return { ...run, attempts: await lastAttempts(runs, run) };
     const where = namespaceId === null ? "the store" : `namespace ${namespaceId}`;
     throw new CliError("run_not_found", `Cannot find run "${runId}" in ${where}`);
   });
-}
-
-/** Finds the namespace of a run id. Run ids are random, so the first match is the only one. */
-async function findNamespace(runs: Pick<RunStore, "listRuns">, runId: string): Promise<number | null> {
-  let after: Parameters<RunStore["listRuns"]>[0] = null;
-  for (;;) {
-    const page = await runs.listRuns(after, RUN_PAGE);
-    const found = page.find(({ run_key }) => run_key.run_id === runId);
-    if (found !== undefined) return found.run_key.namespace_id;
-    const last = page.at(-1);
-    if (last === undefined || page.length < RUN_PAGE) return null;
-    after = last.run_key;
-  }
 }

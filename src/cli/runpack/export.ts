@@ -17,6 +17,7 @@ import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { Publication } from "../../runpack/host/publish.ts";
 import type { PackSigner } from "../../runpack/host/signing.ts";
+import { findStoredRun, requireRunDigits } from "../run/stored_run.ts";
 import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
@@ -39,10 +40,11 @@ export interface RunpackExportOptions {
 
 /** Runs `gate runpack export`. */
 export async function runRunpackExport(flags: RunpackExportOptions): Promise<number> {
-  const runKey = runKeyOf(flags);
+  const given = runKeyOf(flags);
   const target = targetOf(flags);
   const signer = await signerOf(flags.signingKey);
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
+  const runKey = await wholeRunKey(config, given);
   const dataDir = dataDirOf(config, flags.dataDir);
   const progress = progressLine(flags.json === true);
   const withheld = flags.redact ?? [];
@@ -73,10 +75,14 @@ function runKeyOf({ namespace = "", run = "" }: RunpackExportOptions): RunKey {
   if (namespace_id < 1 || !Number.isSafeInteger(namespace_id)) {
     throw new CliError("usage", `Cannot use --namespace "${namespace}": must be an integer of at least 1`);
   }
-  if (!isOperationIdentity(run)) {
-    throw new CliError("usage", `Cannot use --run "${run}": must be 32 lower-case hex digits`);
-  }
+  requireRunDigits("--run", run);
   return { namespace_id, run_id: run };
+}
+
+/** The run whose id begins with the given digits. A whole id is looked up by the export itself. */
+async function wholeRunKey(config: GateConfig, { namespace_id, run_id }: RunKey): Promise<RunKey> {
+  if (isOperationIdentity(run_id)) return { namespace_id, run_id };
+  return await withRunStore(config, (runs) => findStoredRun(runs, run_id, namespace_id));
 }
 
 /** The destinations of the copies; both may be null. */

@@ -24,7 +24,8 @@ import { withPipelineStore, withRunStore } from "./files.ts";
 
 /** The flags of `gate store archive`. */
 export interface StoreArchiveOptions {
-  readonly before?: string;
+  /** One instant; more are a mistake. */
+  readonly before?: readonly string[];
   readonly config?: string;
   readonly dataDir?: string;
   readonly owner?: string;
@@ -51,7 +52,9 @@ const PAGE = 500;
 
 /** Runs `gate store archive`. Returns 0, or 6 where a run that is due could not be archived. */
 export async function runStoreArchive(options: StoreArchiveOptions): Promise<number> {
-  const before = instantOf(options.before ?? "");
+  const [given = "", ...more] = options.before ?? [];
+  if (more.length > 0) throw new CliError("usage", "Cannot use --before: it is given twice");
+  const before = instantOf(given);
   const signer = await signerOf(options.signingKey);
   const config = asOwner(await withPipelineStore(await loadConfig({ config: options.config })), options.owner);
   const dataDir = dataDirOf(config, options.dataDir);
@@ -123,7 +126,7 @@ async function archiveAll(archive: Archive, options: StoreArchiveOptions): Promi
     }
   }
   if (showsProgress) writeError("\r\x1b[K");
-  return { before: options.before ?? "", dry_run: options.dryRun === true, archived, problems };
+  return { before: options.before?.[0] ?? "", dry_run: options.dryRun === true, archived, problems };
 }
 
 /** Every complete run of the store, the archived ones too, so that a page stays where it was. */
