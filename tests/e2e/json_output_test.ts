@@ -89,11 +89,12 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
 ];
 
 /**
- * `serve` has no result, `pull` needs an object store, and `attest` a digest that the run decided on; their errors are JSON
+ * `serve` and `console` have no result, `pull` needs an object store, and `attest` a digest that the run decided on; their errors are JSON
  * as well.
  */
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],
+  ["console", ["--nope"]],
   ["runpack pull", ["0".repeat(64)]],
   ["approve", [run_id, "--key", "a.key", "--yes"]],
   ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],
