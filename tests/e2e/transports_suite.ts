@@ -6,6 +6,7 @@
  */
 
 import { evidence, id, schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
+import { APP_TYPE, APPS_EXTENSION } from "@/server/protocol/offer.ts";
 import { envelope, initializeParams, type Wire } from "./client.ts";
 import type { Conversation } from "./transports_wire.ts";
 
@@ -25,7 +26,9 @@ export async function converse(conversation: Conversation, era: SuiteEra): Promi
     const answer = await ask("tools/call", { name, arguments: input });
     return ((answer["result"] as Wire | undefined)?.["structuredContent"] ?? {}) as Wire;
   };
-  if (era === "legacy") await ask("initialize", initializeParams());
+  // Over HTTP a client of the older era says in another request what it shows, so the list of tools names views for each one.
+  const shows = { extensions: { [APPS_EXTENSION]: { mimeTypes: [APP_TYPE] } } };
+  if (era === "legacy") await ask("initialize", { ...initializeParams(), capabilities: shows });
   else await ask("server/discover");
   await ask("tools/list");
   await schemas(call);
