@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { appendTo, headAfter, runKey } from "../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
+import { appendTo, headAfter, makeSnapshot, runKey } from "../../tests/simulation/store_fixture.ts";
+import { IMPLEMENTATIONS, withOwnedStores, withStores } from "../../tests/simulation/store_open.ts";
 import type { OutboxEntry } from "./outbox.ts";
 import type { Append, RunStore } from "./types.ts";
 
@@ -86,6 +86,24 @@ for (const implementation of IMPLEMENTATIONS) {
     assert.equal(await outbox.settle("t", "b", [place], { after: place, open: [] }), false);
     assert.equal(await outbox.lease("unknown", "a", 60_000), false);
   });
+
+  Deno.test(`Outbox (${implementation.name}) has the records of a run that was archived before they were announced`, () =>
+    withOwnedStores(implementation, {}, async ({ runs }, openOwned) => {
+      await runs.outbox.register("t");
+      const last = appendTo(RUN, headAfter(CREATE), {
+        operation: "a",
+        family: "evaluate_stage",
+        evaluates: "complete",
+      });
+      await appendAll(runs, CREATE, last);
+      const before = await runs.outbox.pending("t", NONE, 10);
+      const { state_identity, state } = makeSnapshot(headAfter(last));
+      const tombstone = { runpack_identity: "a".repeat(64), archived_instant: 1, state_identity, state };
+      const owned = (await openOwned()).runs;
+      assert.deepEqual(await owned.archive(RUN, headAfter(last), tombstone), { outcome: "archived" });
+      assert.deepEqual(await runs.outbox.pending("t", NONE, 10), before);
+      assert.equal(shown(before), "one 1 create_run, one 2 evaluate_stage");
+    }));
 
   test("keeps a place for each target", async (runs) => {
     const { outbox } = runs;
