@@ -23,13 +23,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Characters that are invisible or that change the direction of text: controls and direction marks. */
-// deno-lint-ignore no-control-regex
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+/**
+ * Characters that are invisible or that change the direction of text: controls, direction marks, and what Unicode lets
+ * programs leave out, such as variation selectors, tags and Hangul fillers.
+ */
+const UNSEEN =
+  // deno-lint-ignore no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Writes out invisible characters and direction marks. */
 export function visible(value: string): string {
-  return value.replace(UNSEEN, (unit) => `\\u{${unit.charCodeAt(0).toString(16)}}`);
+  return value.replace(UNSEEN, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }
 
 function escape(value: string): string {

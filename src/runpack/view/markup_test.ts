@@ -9,6 +9,8 @@ const ROWS: readonly (readonly [given: string, markup: string])[] = [
   ["a\u0000b\u001bc", "a\\u{0}b\\u{1b}c"],
   ["abc\u202edef", "abc\\u{202e}def"],
   ["zero\u200bwidth\ufeff", "zero\\u{200b}width\\u{feff}"],
+  ["a\ufe0fb\u3164c\u2800d", "a\\u{fe0f}b\\u{3164}c\\u{2800}d"],
+  ["tag\u{e0041}\ufff9", "tag\\u{e0041}\\u{fff9}"],
   ["line\nbreak\ttab", "line\nbreak\ttab"],
   ["gr\u00fcn \ud83d\ude00", "gr\u00fcn \ud83d\ude00"],
 ];
