@@ -77,11 +77,15 @@ export function createRunStreams(options: RunStreamOptions): RunStreams {
   return {
     open: async (uris, id, call) => {
       const { subject } = call.principal;
-      const own = [...streams].filter((one) => one.subject === subject).length;
-      if (streams.size >= STREAMS.all || own >= options.perCaller) return full("too many streams", id);
+      const hasRoom = (): boolean => {
+        const own = [...streams].filter((one) => one.subject === subject).length;
+        return streams.size < STREAMS.all && own < options.perCaller;
+      };
+      const mayWatch = (count: number): boolean => watch.runs() + count <= RUNS;
+      if (!hasRoom()) return full("too many streams", id);
       const readable = await readableRuns(options, uris, call);
       if (readable.length === 0) return null;
-      if (watch.runs() + readable.length > RUNS) return full("too many runs are watched", id);
+      if (!mayWatch(readable.length)) return full("too many runs are watched", id);
       const revisions = new Map<string, number | null>();
       for (const uri of readable) {
         const { namespaceId, runId } = runOf(uri);
@@ -91,7 +95,11 @@ export function createRunStreams(options: RunStreamOptions): RunStreams {
         status: 200,
         fields: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
         body: null,
-        stream: (sink) => watch.start({ id, subject, uris: readable, sink }, revisions),
+        stream: (sink) => {
+          // Requests that were read at the same time passed the checks above together.
+          if (hasRoom() && mayWatch(readable.length)) watch.start({ id, subject, uris: readable, sink }, revisions);
+          else sink.drop();
+        },
       };
     },
     close: () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Call } from "../../tools/framework/types.ts";
 import { createMetrics } from "../process/metrics.ts";
-import type { StreamSink } from "./reply.ts";
+import type { HttpReply, StreamSink } from "./reply.ts";
 import { createRunStreams, type RunStreams, STREAMS } from "./run_streams.ts";
 
 const uriOf = (run: number, namespace = 2): string => `gate://runs/${namespace}/${run.toString(16).padStart(32, "0")}`;
@@ -31,24 +31,30 @@ interface Opened {
   readonly texts: string[];
   readonly leave: () => void;
   readonly hasEnded: () => boolean;
+  readonly wasDropped: () => boolean;
 }
 
 /** Opens a stream, and reads it unless it is behind. */
 async function open(streams: RunStreams, uris: readonly string[], subject = "a"): Promise<Opened | null> {
-  const reply = await streams.open(uris, 7, callOf(subject));
+  return read(await streams.open(uris, 7, callOf(subject)));
+}
+
+/** Reads the stream of a reply. */
+function read(reply: HttpReply | null): Opened | null {
   if (reply === null) return null;
   const texts: string[] = [];
   const gone = new AbortController();
   let ended = false;
+  let dropped = false;
   const sink: StreamSink = {
     write: (text) => texts.push(text) > 0,
     waiting: () => 0,
     end: () => void (ended = true),
-    drop: () => {},
+    drop: () => void (dropped = true),
     gone: gone.signal,
   };
   reply.stream?.(sink);
-  return { status: reply.status, texts, leave: () => gone.abort(), hasEnded: () => ended };
+  return { status: reply.status, texts, leave: () => gone.abort(), hasEnded: () => ended, wasDropped: () => dropped };
 }
 
 Deno.test("a stream names the runs that it watches: at most 64, of namespaces that the caller may read", async () => {
@@ -101,4 +107,25 @@ Deno.test("so many runs are watched at one time: 1,024", async () => {
   assert.equal((await open(again, urisOf(2, 6000)))?.status, 503);
   assert.equal((await open(again, urisOf(1, 6000)))?.status, 200);
   again.close();
+});
+
+Deno.test("streams that are requested at the same time do not pass the limits together", async () => {
+  const rows = [
+    [2, (_: number) => [uriOf(1)], 3, 2],
+    [STREAMS.all, (index: number) => urisOf(64, 64 * index), 17, 16],
+  ] as const;
+  for (const [perCaller, uris, requested, live] of rows) {
+    const streams = makeStreams(perCaller);
+    const replies = await Promise.all(
+      Array.from({ length: requested }, (_, index) => streams.open(uris(index), 7, callOf("a"))),
+    );
+    assert.deepEqual(
+      new Set(replies.map((reply) => reply?.status)),
+      new Set([200]),
+      "each was read before the others began",
+    );
+    const opened = replies.map((reply) => read(reply));
+    assert.equal(opened.filter((stream) => stream?.wasDropped() === false).length, live);
+    streams.close();
+  }
 });
