@@ -170,7 +170,7 @@ Deno.test("renderDocument() warns of a pack with a violated claim", async () => 
 
 Deno.test("renderDocument() omits the earliest records beyond a number, and counts them", async () => {
   const page = await pageOf(await packOf(RUN), 10);
-  assert.ok(page.includes("1 earlier record left out"));
+  assert.ok(page.includes("1 earlier record not shown."));
   assert.ok(!page.includes('id="r1"') && page.includes('id="r2"'));
 });
 

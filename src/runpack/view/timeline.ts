@@ -26,9 +26,7 @@ export function renderTimeline(view: PackView, most: number, hasEvidence = false
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
   const last = new Set(hasEvidence ? lastDecisions(view).map(({ record }) => record.revision) : []);
-  const before = hidden === 0
-    ? ""
-    : element("p", { class: "note" }, `${counted(hidden, "earlier record")} left out: they are verified, not shown.`);
+  const before = hidden === 0 ? "" : element("p", { class: "note" }, `${counted(hidden, "earlier record")} not shown.`);
   return all(
     before,
     element(
