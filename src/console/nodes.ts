@@ -1,12 +1,13 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * Builds the nodes of the page. Text enters as text alone: no function of the console parses HTML.
+ * Builds the nodes of the page. Text enters as text alone: no function of the console parses HTML. Invisible characters and
+ * direction marks are written out, so that no text looks like another one.
  *
  * @module
  */
 
-import type { Markup } from "../runpack/view/markup.ts";
+import { type Markup, visible } from "../runpack/view/markup.ts";
 
 /** The content of an element; null and false add nothing. */
 export type Content = Node | string | null | false | readonly Content[];
@@ -20,11 +21,14 @@ export interface Attributes {
 export function append(parent: Node, ...content: readonly Content[]): void {
   for (const one of content) {
     if (one === null || one === false) continue;
-    if (typeof one === "string") parent.appendChild(document.createTextNode(one));
+    if (typeof one === "string") parent.appendChild(document.createTextNode(visible(one)));
     else if (one instanceof Node) parent.appendChild(one);
     else append(parent, ...one);
   }
 }
+
+/** Attributes that readers see or hear. */
+const SHOWN_ATTRIBUTES = new Set(["aria-label", "title", "data-name"]);
 
 /** An HTML element. A function is a listener: `{ click: f }`. True is an empty attribute; null and false are none. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
@@ -36,7 +40,9 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   for (const [attribute, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(attribute, value);
     else if (value === true) element.setAttribute(attribute, "");
-    else if (value !== null && value !== false) element.setAttribute(attribute, String(value));
+    else if (value !== null && value !== false) {
+      element.setAttribute(attribute, SHOWN_ATTRIBUTES.has(attribute) ? visible(String(value)) : String(value));
+    }
   }
   append(element, ...content);
   return element;

@@ -7,7 +7,6 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { RunStatus } from "../run/types.ts";
-import { visible } from "../runpack/view/markup.ts";
 import { instantText } from "../runpack/view/words.ts";
 import { CallError } from "./gate_client.ts";
 import { type Content, make } from "./nodes.ts";
@@ -25,9 +24,9 @@ export function announce(text: string): void {
   if (announcer !== null) announcer.textContent = text;
 }
 
-/** Text from outside, with invisible characters and direction marks written out. */
+/** Text from outside: its direction does not change that of the text beside it. */
 export function shownText(text: string): HTMLElement {
-  return make("bdi", {}, visible(text));
+  return make("bdi", {}, text);
 }
 
 /** An identity, shortened; the whole is its title. */
@@ -85,7 +84,7 @@ export function failureOf(error: unknown): HTMLElement {
   return make(
     "p",
     { class: "banner bad", role: "alert" },
-    visible(reasonOf(error)),
+    reasonOf(error),
     needsCredential ? [". ", make("a", { href: "#/key" }, "Give a credential")] : null,
   );
 }

@@ -22,7 +22,7 @@ import { sha256 } from "../runpack/browser/sha256.ts";
 import { describeCondition } from "../tools/law_words/describe_law.ts";
 import { CallError, callTool } from "./gate_client.ts";
 import { type ApproverKey, currentKey } from "./key_store.ts";
-import { type Content, make } from "./nodes.ts";
+import { append, type Content, make } from "./nodes.ts";
 import { type CheckedRun, recheckRun } from "./run_reading.ts";
 import { announce, failureOf, reasonOf, shownText } from "./shell.ts";
 
@@ -122,10 +122,11 @@ function openDialog(asked: AskedQuestion, answer: Answer): void {
       observed_at,
     });
   const redraw = (): void => {
+    statement.replaceChildren();
     try {
-      statement.textContent = prepared().statement;
+      append(statement, prepared().statement);
     } catch (error) {
-      statement.textContent = reasonOf(error);
+      append(statement, reasonOf(error));
     }
   };
   const sign = make("button", { class: "main", id: "answer-sign", click: () => void submit() }, SIGN_TEXT[answer]);

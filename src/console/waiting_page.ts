@@ -41,9 +41,13 @@ export async function showWaiting(main: HTMLElement, _route: readonly string[], 
         : waitingTable("Waits for your key", own),
       make("h2", {}, "For other keys"),
       others.length === 0 ? make("p", {}, "Nothing.") : waitingTable("Waits for other keys", others),
-      ...isWhole
-        ? []
-        : [make("p", { class: "note" }, `Only the newest ${RUNS} active runs of a namespace were asked.`)],
+      ...isWhole ? [] : [
+        make(
+          "p",
+          { class: "note" },
+          `There are more active runs: the page asked the newest ${RUNS} of each namespace.`,
+        ),
+      ],
     );
     announce(`${own.length} questions for you, ${others.length} for others`);
   } catch (error) {

@@ -4,7 +4,18 @@ import assert from "node:assert/strict";
 import axe from "npm:axe-core@4.14.1";
 import { gate } from "../e2e/gate_command.ts";
 import { type Page, screenshot } from "./browser_chromium.ts";
-import { answer, click, fill, go, makeKey, makeWorld, reviewLaw, textOf, type World } from "./console_world.ts";
+import {
+  answer,
+  click,
+  fill,
+  go,
+  makeKey,
+  makeWorld,
+  reviewLaw,
+  textOf,
+  tokenOf,
+  type World,
+} from "./console_world.ts";
 
 /** Where pictures go; none are made where it is not set. */
 const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
@@ -198,13 +209,46 @@ const HOSTILE =
   `"><img src=x onerror="window.ran=1"></b><script>window.ran=1</script><a href="javascript:window.ran=1">x</a>`;
 const LINKS = "javascript:window.ran=1 https://evil.test/?q=1 //evil.test \u202egnp.exe";
 
-/** Everything on a page that could run, load, or lead elsewhere. */
+/** A law whose packet has hostile texts in every place, and whose provider reads a file that does not exist. */
+const DISCLOSING = JSON.stringify({
+  spec_version: "dag-v3",
+  namespace_id: 2,
+  scenario_id: "disclosing",
+  parameters: [{ parameter_id: "version", domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 256 } }],
+  conditions: [{
+    condition_id: "read",
+    observation_domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 256 },
+    predicate: { predicate: "Equals", expected: `${HOSTILE}${LINKS}` },
+    from: { provider: "json", check: "path", params: { file: `${HOSTILE}${LINKS}`, jsonpath: "$.read" } },
+  }],
+  stages: [{
+    stage_id: "disclose",
+    prerequisite: { kind: "root" },
+    completion_requirement: { Condition: "read" },
+    entry_packets: [{
+      packet_id: HOSTILE,
+      schema_id: HOSTILE,
+      content_type: "text/html",
+      visibility_labels: [HOSTILE],
+      targets: [{ kind: "external", system: HOSTILE, target: LINKS }, { kind: "agent", agent_id: LINKS }],
+      payload: {
+        kind: "external",
+        content_ref: { uri: LINKS, content_hash: { algorithm: "sha256", value: "0".repeat(64) } },
+      },
+    }],
+  }],
+  completion_requirement: { Condition: "disclose" },
+});
+
+/** Everything on a page that could run, load, lead elsewhere, or look like another text. */
 const DANGERS = `[
   window.ran,
   document.querySelectorAll("img, iframe, object, embed, form[action], main script, base, meta[http-equiv]").length,
   [...document.querySelectorAll("a")].filter((one) => !one.getAttribute("href").startsWith("#")).length,
   [...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on"))).length,
+  document.body.textContent.includes("\u202e") || document.querySelector("[aria-label*='\u202e'], [title*='\u202e']") !== null,
 ]`;
+const NO_DANGER = [null, 0, 0, 0, false];
 
 /** Records what the page sends, and lets a test change what it is answered: a hostile server. */
 const HOSTILE_SERVER = `
@@ -228,12 +272,14 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   await Deno.writeTextFile(`${world.folder}/law.yaml`, reviewLaw(2));
   await Deno.writeTextFile(`${world.folder}/hostile.yaml`, reviewLaw(2, names));
   const run = await world.run("law.yaml", "one", "1.4.0");
-  const hostile = await world.run("hostile.yaml", "two", HOSTILE);
+  await Deno.writeTextFile(`${world.folder}/disclosing.yaml`, DISCLOSING);
+  const hostile = await world.run("hostile.yaml", "two", `${HOSTILE}\u202e`);
+  const disclosing = await world.run("disclosing.yaml", "three", "1.4.0");
   const alice = await world.open("alice");
   await alice.evaluate(HOSTILE_SERVER);
   await trust(world, { alice: await makeKey(alice) });
   await go(alice, "#/runs");
-  assert.deepEqual(await alice.evaluate(DANGERS), [undefined, 0, 0, 0].map((one) => one ?? null), "runs");
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "runs");
   await go(alice, routeOf(hostile, HOSTILE));
   await until(alice, "Live: changes appear by themselves");
   const shown = await textOf(alice);
@@ -241,22 +287,29 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   assert.ok(shown.includes("\\u{202e}"), "a direction mark is written out");
   const question = `s${LINKS}-${names.condition}`;
   await alice.evaluate(`document.getElementById(${JSON.stringify(`approve-${question}`)}).click()`);
-  await fill(alice, "#answer-comment", HOSTILE);
-  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the dialog");
+  await fill(alice, "#answer-comment", `${HOSTILE}\u202e`);
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "the dialog");
   await click(alice, "#answer-sign");
   await until(alice, "Your key has a statement on record");
-  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the run");
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "the run");
   await gate(world.folder, "runpack", "export", "--namespace", "2", "--run", hostile, "--archive", "hostile.runpack");
   await go(alice, "#/verify");
   await alice.choose("pack-file", [`${world.folder}/hostile.runpack`]);
   await alice.until(`document.getElementById("pack-result").dataset.state === "done"`);
   assert.ok((await textOf(alice)).includes(HOSTILE), "the comment in the runpack");
-  assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], "the runpack");
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "the runpack");
   for (const route of [routeOf(HOSTILE), "#/run/x/%/%ff", "#/__proto__", "#/constructor", `#/${HOSTILE}`]) {
     await go(alice, route);
-    assert.deepEqual(await alice.evaluate(DANGERS), [null, 0, 0, 0], route);
+    assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, route);
   }
+  await go(alice, routeOf(disclosing, "disclosing"));
+  const disclosed = await textOf(alice);
+  for (const text of [`file_not_found: File "${HOSTILE.slice(0, 9)}`, "javascript:window.ran=1", HOSTILE]) {
+    assert.ok(disclosed.includes(text), text);
+  }
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "packets, and the error of a provider");
   await policyHolds(alice);
+  await refusesFrames(world);
   await signsWhatWasShown(world, alice, run);
   await replaysNothing(alice, run);
   const stranger = await world.browser.visit(`${world.origin}/console${routeOf(run)}`, await world.browser.context());
@@ -266,6 +319,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
     "JSON.stringify([location.href, document.cookie, { ...localStorage }, { ...sessionStorage }])",
   );
   assert.doesNotMatch(String(used), /alice0/, "the token is nowhere but in memory");
+  await pagesRuns(alice, run);
 });
 
 /** Markup and foreign addresses are stopped by the policy, also for a script that runs in the page. */
@@ -287,6 +341,61 @@ async function policyHolds(page: Page): Promise<void> {
     const result = await page.evaluate(`(async () => ${attempt})().catch(() => "stopped")`);
     assert.equal(result, outcome, attempt);
   }
+}
+
+/** A page of another site cannot show the console in a frame. */
+async function refusesFrames(world: World): Promise<void> {
+  const frame = `<iframe src="${world.origin}/console#/runs" onload="document.title = 'framed'"></iframe>`;
+  await using site = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response(`<!doctype html><title>Game</title>${frame}`, { headers: { "content-type": "text/html" } }),
+  );
+  const page = await world.browser.visit(`http://127.0.0.1:${site.addr.port}/`, await world.browser.context());
+  await page.until(`document.title === "framed"`);
+  await page.call("Page.navigate", { url: "about:blank" });
+  assert.match(page.complaints.join("\n"), /frame/i);
+  assert.deepEqual(page.requests.filter((url) => url.includes("/console/console-")), [], "no script of it was loaded");
+}
+
+/** Runs are shown in pages of 100, so that ten thousand runs are no more work for a page than a hundred. */
+async function pagesRuns(page: Page, run: string): Promise<void> {
+  const started = await page.evaluate(`(async () => {
+    const law = document.querySelectorAll(".facts code")[1].textContent;
+    const ask = async (name, input) => (await (await fetch("/mcp", { method: "POST", headers: {
+      "content-type": "application/json", authorization: "Bearer ${tokenOf("alice")}",
+      "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
+    }, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input, _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    } } }) })).json()).result.structuredContent;
+    const parameters = [{ parameter_id: "version", value: { value: "2", value_type: "String" } }];
+    let count = 0;
+    for (let index = 0; index < 202; index++) {
+      const { outcome } = await ask("scenario_start", { namespace_id: 2, scenario_id: "release",
+        scenario_law_identity: law, creation_request_id: index.toString(16).padStart(32, "0"),
+        correlation: { kind: "unset" }, genesis: { kind: "parameters", parameters } });
+      if (outcome?.outcome === "accepted") count++;
+    }
+    return count;
+  })()`);
+  assert.equal(started, 202);
+  await go(page, "#/runs");
+  const rows: unknown[] = [];
+  const countRows = async (): Promise<void> => {
+    rows.push(await page.evaluate(`document.querySelectorAll("main tbody tr").length`));
+  };
+  await countRows();
+  const nodes = Number(await page.evaluate(`document.querySelectorAll("*").length`));
+  assert.ok(nodes < 2500, `${nodes} elements`);
+  for (const shown of [200, 205]) {
+    await click(page, "#more");
+    await page.until(`document.querySelectorAll("main tbody tr").length === ${shown}`);
+    await countRows();
+  }
+  assert.deepEqual(rows, [100, 200, 205]);
+  assert.equal(await page.evaluate(`document.getElementById("more")`), null, "there are no more");
+  assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run is on the last page");
+  await go(page, "#/waiting");
+  await until(page, "There are more active runs");
 }
 
 /** A server that shows another law or history between showing and signing gets nothing. */

@@ -75,7 +75,16 @@ const PEOPLE = {
 /** The name of a person. */
 export type Person = keyof typeof PEOPLE;
 
-const tokenOf = (person: Person): string => person.padEnd(32, "0");
+/** Reads files of a folder: a provider whose errors name them. */
+const PROVIDER = `
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = "evidence", root_id = "checks" }
+`;
+
+/** The token of a person. */
+export const tokenOf = (person: Person): string => person.padEnd(32, "0");
 
 /** The world of a test. */
 export interface World extends AsyncDisposable {
@@ -107,9 +116,10 @@ export async function makeWorld(): Promise<World> {
   });
   const tokens = Object.keys(PEOPLE).map((person) => `"${tokenOf(person as Person)}"`);
   const config = `[server]\ntransport = "http"\nbind = "127.0.0.1:${port}"\n[server.auth]\nmode = "bearer_token"\n` +
-    `bearer_tokens = [${tokens.join(", ")}]\nprincipals = [${principals.join(", ")}]\n${STORES}`;
+    `bearer_tokens = [${tokens.join(", ")}]\nprincipals = [${principals.join(", ")}]\n${STORES}${PROVIDER}`;
   await Deno.writeTextFile(`${folder}/http.toml`, config, { mode: 0o600 });
-  await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+  await Deno.writeTextFile(`${folder}/gate.toml`, `${STORES}${PROVIDER}`);
+  await Deno.mkdir(`${folder}/evidence`);
   await Deno.mkdir(`${folder}/evidence-keys`);
   let server: HttpServer | null = null;
   const restart = async (): Promise<void> => {
