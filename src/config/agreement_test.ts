@@ -20,10 +20,7 @@ const BEYOND: readonly (readonly [line: RegExp, why: string])[] = [
   [/: must be a host name alone/, "which international names have an ASCII form is a table of Unicode"],
   [/server\.bind: must be (?:an IP address|a loopback address)/, "an IPv6 address has too many spellings"],
   [/server\.tls(?:\.require_client_cert)?: (?:is required|must be true) when .*not a loopback address/, "as before"],
-  [
-    /: must have at most \d+ characters|component of more than/,
-    "the loader counts UTF-16 units, JSON Schema code points",
-  ],
+  [/component of more than/, "the loader counts UTF-16 units, JSON Schema code points"],
 ];
 
 const HTTP: Tree = { server: { transport: "http", bind: "127.0.0.1:8080" } };

@@ -298,7 +298,7 @@ function mistyped(expected: TypeName, issues: Issue[]): undefined {
   fail({ code: "invalid_type", expected }, issues);
 }
 
-/** The value, after an issue for each check that fails; `amount` is what bounds are compared with. */
+/** The value, after an issue for each check that fails; `amount` is what bounds are compared with, code units of a string. */
 function checked(
   value: unknown,
   amount: number,
@@ -308,9 +308,13 @@ function checked(
 ): unknown {
   for (const check of checks) {
     if (check.kind === "minimum") {
-      if (amount < check.bound) fail({ code: "too_small", counted, bound: check.bound }, issues);
+      if (amountBeside(check.bound, value, amount) < check.bound) {
+        fail({ code: "too_small", counted, bound: check.bound }, issues);
+      }
     } else if (check.kind === "maximum") {
-      if (amount > check.bound) fail({ code: "too_big", counted, bound: check.bound }, issues);
+      if (amountBeside(check.bound, value, amount) > check.bound) {
+        fail({ code: "too_big", counted, bound: check.bound }, issues);
+      }
     } else if (check.kind === "pattern") {
       if (!check.pattern.test(value as string)) fail({ code: "custom", message: check.message }, issues);
     } else if (check.kind === "function") {
@@ -319,6 +323,14 @@ function checked(
     }
   }
   return value;
+}
+
+/** The amount to compare with a bound. JSON Schema counts code points of a string: they are counted where code units do not decide. */
+function amountBeside(bound: number, value: unknown, units: number): number {
+  if (typeof value !== "string" || units < bound || units > 2 * bound) return units;
+  let points = 0;
+  for (const _ of value) points++;
+  return points;
 }
 
 function readInteger(value: unknown, checks: readonly Check[], issues: Issue[]): unknown {
@@ -333,6 +345,9 @@ function readInteger(value: unknown, checks: readonly Check[], issues: Issue[]):
 
 function readArray(item: AnySchema, value: unknown, checks: readonly Check[], issues: Issue[]): unknown {
   if (!Array.isArray(value)) return mistyped("array", issues);
+  // The items of a longer array are not read: their faults would be as many as a caller sends.
+  const most = checks.find((check) => check.kind === "maximum" && value.length > check.bound);
+  if (most !== undefined) return checked(value, value.length, "array", [most], issues);
   const result = value.map((one, index) => readAt(index, item, one, issues));
   return checked(result, value.length, "array", checks, issues);
 }

@@ -32,7 +32,16 @@ const ROWS: readonly (readonly [schema: z.AnySchema, value: unknown, issues: str
   [z.string().nullable(), null, ""],
   [z.string().nullable(), 1, ": invalid_type string"],
   [z.array(z.string()).max(1), ["a"], ""],
-  [z.array(z.string()).max(1), ["a", 1], "1: invalid_type string; : too_big 1"],
+  // The items of an array that is too long are not read.
+  [z.array(z.string()).max(2), [1, 1], "0: invalid_type string; 1: invalid_type string"],
+  [z.array(z.string()).max(2), [1, 1, 1], ": too_big 2"],
+  // Bounds of a text count code points, as JSON Schema does.
+  [z.string().max(2), "\u{1f600}".repeat(2), ""],
+  [z.string().max(2), "\u{1f600}".repeat(2) + "a", ": too_big 2"],
+  [z.string().max(2), "\u{1f600}".repeat(3), ": too_big 2"],
+  [z.string().min(2), "\u{1f600}", ": too_small 2"],
+  [z.string().min(2), "\u{1f600}".repeat(2), ""],
+  [z.string().max(2), "\ud83d".repeat(3), ": too_big 2"],
   [named, { name: "a" }, "name: too_small 2"],
   [named, { name: "ab" }, ""],
   [named, { name: "abc" }, ""],
