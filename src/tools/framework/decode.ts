@@ -58,10 +58,16 @@ type Path = readonly (string | number)[];
 export function decodeInput<S extends z.AnySchema>(schema: S, input: JsonObject): Decoded<z.output<S>> {
   const reading = z.safeParse(schema, input);
   if (reading.ok) return { ok: true, input: reading.value as z.output<S> };
-  const issues = reading.issues.flatMap((issue) => describeIssue(schema, input, issue));
-  const shown = issues.slice(0, ISSUES_MAXIMUM);
-  const first = shown[0];
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  // Arguments may have hundreds of thousands of faults: only those that are shown are described.
+  const shown: InputIssue[] = [];
+  let count = 0;
+  for (const issue of reading.issues) {
+    count += issue.code === "unknown_members" ? issue.names.length : 1;
+    const room = ISSUES_MAXIMUM - shown.length;
+    if (room > 0) shown.push(...describeIssue(schema, input, issue, room));
+  }
+  const [first] = shown;
+  const more = count > 1 ? ` (and ${count - 1} more)` : "";
   const message = `Cannot read arguments: ${first?.path ?? "$"}: ${first?.message ?? "not valid"}${more}`;
   return {
     ok: false,
@@ -69,9 +75,12 @@ export function decodeInput<S extends z.AnySchema>(schema: S, input: JsonObject)
   };
 }
 
-function describeIssue(schema: z.AnySchema, input: JsonObject, issue: z.Issue): InputIssue[] {
+/** The faults of an issue, at most `room`. */
+function describeIssue(schema: z.AnySchema, input: JsonObject, issue: z.Issue, room: number): InputIssue[] {
   const { path } = issue;
-  if (issue.code === "unknown_members") return issue.names.map((name) => unknownMember(path, name, issue.known));
+  if (issue.code === "unknown_members") {
+    return issue.names.slice(0, room).map((name) => unknownMember(path, name, issue.known));
+  }
   const value = valueAt(input, path);
   const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ??
     expectationOf(issue, TYPE_NAMES);

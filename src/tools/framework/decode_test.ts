@@ -114,6 +114,15 @@ for (const [count, shown] of [[ISSUES_MAXIMUM, ISSUES_MAXIMUM], [ISSUES_MAXIMUM 
   });
 }
 
+Deno.test("decodeInput() counts faults beyond those that it shows, and does not look at their values again", () => {
+  let reads = 0;
+  const items = Object.defineProperty(Array.from({ length: 1000 }, () => 0), 999, { get: () => reads++ });
+  const decoded = decodeInput(z.strictObject({ items: z.array(z.string()) }), { items, other: 1 });
+  assert.ok(!decoded.ok);
+  assert.match(decoded.error.message, / \(and 1000 more\)$/);
+  assert.equal(reads, 1);
+});
+
 Deno.test("decodeInput() omits a very long name from the path", () => {
   const issues = issuesOf({ ...GOOD, ["x".repeat(100_000)]: 1 });
   assert.match(issues[0] ?? "", /^\$: Member "x{64}\.\.\." is unknown/);
