@@ -11,7 +11,7 @@ import { CliError } from "../terminal/cli_error.ts";
  * Reads `--public-url`.
  *
  * @returns The address without a slash at its end
- * @throws {CliError} `usage` for an address that is neither https nor loopback, or has more than a path
+ * @throws {CliError} `usage` for an address that is neither https nor loopback, or has more than a host and a port
  *
  * @example
  * ```ts
@@ -29,8 +29,11 @@ export function publicUrlOf(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null) throw refuse("it is not a URL");
   if (url.username !== "" || url.password !== "") throw refuse("a credential in it would be sent to clients");
-  if (url.search !== "" || url.hash !== "") throw refuse("expected no query and no fragment");
+  // A bare "?" or "#" counts: what follows it would be no path.
+  if (/[?#]/.test(url.href)) throw refuse("expected no query and no fragment");
   const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
   if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
-  return url.href.replace(/\/+$/, "");
+  // The page reads its parts and the tools from the root of its host.
+  if (!/^\/+$/.test(url.pathname)) throw refuse("expected no path: the console is at /console of its host");
+  return url.origin;
 }
