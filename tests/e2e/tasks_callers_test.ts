@@ -112,6 +112,13 @@ Deno.test("a step with a slow provider is a task, and a server that is killed in
     assert.equal((await call(first, "tasks/get", { taskId })).status, "working");
     first.signal("SIGKILL");
     await first.ended();
+    {
+      await using cancelling = startServer({ args, cwd: folder });
+      assert.equal((await call(cancelling, "tasks/cancel", { taskId })).resultType, "complete");
+      const { result } = await lookUntil(cancelling, taskId, "completed");
+      assert.equal(result?.structuredContent.outcome.outcome, "acquisition_failed", "the end of a task takes no step");
+      assert.equal(service.asked(), 1, "the end of a task queries no provider");
+    }
     await using second = startServer({ args, cwd: folder });
     assert.equal((await call(second, "tasks/get", { taskId })).status, "working");
     service.answer();

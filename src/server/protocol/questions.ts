@@ -27,8 +27,9 @@ const QUESTION_MILLISECONDS = 600_000;
  * Opens the questions of a connection.
  *
  * @param send Sends one message, a line without its end
+ * @param patience How long a question waits, in milliseconds
  */
-export function openQuestions(send: (line: string) => void): Questions {
+export function openQuestions(send: (line: string) => void, patience = QUESTION_MILLISECONDS): Questions {
   const open = new Map<string, (result: JsonObject | null) => void>();
   let last = 0;
   return {
@@ -36,12 +37,12 @@ export function openQuestions(send: (line: string) => void): Questions {
       if (open.size >= QUESTIONS_MAXIMUM || signal.aborted) return null;
       const id = `gate-${++last}`;
       const { promise, resolve } = Promise.withResolvers<JsonObject | null>();
-      const late = delay(QUESTION_MILLISECONDS);
-      late.passed.then(() => resolve(null));
+      const late = delay(patience);
       const cancel = (): void => {
         send(notification("notifications/cancelled", { requestId: id }));
         resolve(null);
       };
+      late.passed.then(cancel);
       signal.addEventListener("abort", cancel, { once: true });
       open.set(id, resolve);
       send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));

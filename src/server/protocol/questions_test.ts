@@ -8,9 +8,9 @@ interface Bench {
   readonly ask: (signal?: AbortSignal) => Promise<JsonObject | null>;
 }
 
-function benchOf(): Bench {
+function benchOf(patience?: number): Bench {
   const sent: JsonObject[] = [];
-  const questions = openQuestions((line) => sent.push(JSON.parse(line)));
+  const questions = openQuestions((line) => sent.push(JSON.parse(line)), patience);
   const ask = (signal = new AbortController().signal): Promise<JsonObject | null> =>
     questions.ask("elicitation/create", { message: "?" }, signal);
   return { questions, sent, ask };
@@ -49,6 +49,20 @@ Deno.test("a cancelled question is cancelled at the client, and later answers co
   questions.answered({ jsonrpc: "2.0", id: "gate-1", result: {} });
   assert.equal(await ask(AbortSignal.abort()), null);
   assert.equal(sent.length, 2);
+});
+
+Deno.test("a question that waited too long is cancelled at the client, and makes room", async () => {
+  const { questions, sent, ask } = benchOf(0);
+  const asking = Array.from({ length: QUESTIONS_MAXIMUM }, () => ask());
+  assert.deepEqual(await Promise.all(asking), Array(QUESTIONS_MAXIMUM).fill(null));
+  const cancelled = sent.filter(({ method }) => method === "notifications/cancelled");
+  assert.deepEqual(
+    cancelled.map(({ params }) => params),
+    asking.map((_, index) => ({ requestId: `gate-${index + 1}` })),
+  );
+  questions.answered({ jsonrpc: "2.0", id: "gate-1", result: {} });
+  assert.equal(await ask(), null);
+  assert.equal(sent.length, 2 * QUESTIONS_MAXIMUM + 2);
 });
 
 Deno.test("so many questions are open at one time; the end answers all", async () => {

@@ -36,6 +36,9 @@ const ID_CHARACTERS = 4096;
 /** Longest answer that stays in memory, in UTF-16 code units. */
 const KEPT_CHARACTERS = 65_536;
 
+/** Longest responses that one `tasks/update` may bring, in UTF-16 code units of their JSON: they stay in memory. */
+export const RESPONSE_CHARACTERS = 8192;
+
 /** How long a look at a task waits for the call that it makes again, in milliseconds. */
 const LOOK_MILLISECONDS = 250;
 
@@ -159,8 +162,8 @@ function startWork(
   dispatcher: Dispatcher,
   { tool, input, subject }: RoundOf,
   call: Call,
+  controller = new AbortController(),
 ): Work {
-  const controller = new AbortController();
   const outcome = dispatcher.call(tool, input, { ...call, signal: controller.signal });
   const work: Work = {
     subject,
@@ -232,6 +235,7 @@ export async function answerTask(plan: TaskPlan, { dispatcher }: AnswerOptions, 
         : await readTask(rounds, call.principal.subject, plan.taskId, Date.now());
       const rule = task === null ? null : await dispatcher.taskRule(task.tool);
       if (rounds === undefined || task === null || rule === null) return { ok: false, error: UNKNOWN_TASK };
+      if (hasLongResponses(plan)) return { ok: false, error: LONG_RESPONSES };
       return { ok: true, found: await answerKnown(plan, { dispatcher, rounds, call }, task, rule) };
     },
   }, call);
@@ -245,6 +249,17 @@ const UNKNOWN_TASK: EdgeError = {
   path: "$.params.taskId",
 };
 
+const LONG_RESPONSES: EdgeError = {
+  kind: "invalid_params",
+  message: `Cannot take the responses: params.inputResponses must have at most ${RESPONSE_CHARACTERS} characters`,
+  path: "$.params.inputResponses",
+};
+
+function hasLongResponses({ method, params }: TaskPlan): boolean {
+  if (method !== "tasks/update") return false;
+  return JSON.stringify(member(params, "inputResponses") ?? {}).length > RESPONSE_CHARACTERS;
+}
+
 const ACKNOWLEDGED = taskResult({}, false);
 
 async function answerKnown(
@@ -255,7 +270,7 @@ async function answerKnown(
 ): Promise<string> {
   const { dispatcher, rounds, call } = context;
   const board = boardOf(rounds);
-  const work = board.get(taskId) ?? resumeWork(board, taskId, context, task);
+  const work = board.get(taskId) ?? resumeWork(board, taskId, context, task, method === "tasks/cancel");
   if (work === null) {
     const busy = { ...members(taskId, task, null, rule, "working"), statusMessage: "Waiting for other tasks" };
     return method === "tasks/get" ? taskResult(busy, false) : ACKNOWLEDGED;
@@ -279,7 +294,13 @@ async function answerKnown(
 }
 
 /** Makes the call of a task again, where this process does not know it; null where there is no room. */
-function resumeWork(board: Board, id: string, { dispatcher, call }: TaskContext, task: TaskCall): Work | null {
+function resumeWork(
+  board: Board,
+  id: string,
+  { dispatcher, call }: TaskContext,
+  task: TaskCall,
+  isCancelled: boolean,
+): Work | null {
   if (!makeRoom(board, task.subject)) return null;
   const asking: Asking = {
     capabilities: {},
@@ -287,7 +308,10 @@ function resumeWork(board: Board, id: string, { dispatcher, call }: TaskContext,
     responses: task.responses,
     ask: () => Promise.resolve(null),
   };
-  return startWork(board, id, dispatcher, task, { ...call, asking });
+  const controller = new AbortController();
+  // A recorded call gives its answer. One that was not recorded must not begin because somebody ends it.
+  if (isCancelled) controller.abort();
+  return startWork(board, id, dispatcher, task, { ...call, asking }, controller);
 }
 
 function cancelWork(work: Work): void {

@@ -7,7 +7,15 @@ import type { Call, TaskStanding, Tool } from "../../tools/framework/types.ts";
 import { stateKeys } from "../../tools/services/state_keys.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { TOOLS_ALONE } from "./offer.ts";
-import { answerTask, callOrTask, TASK_CALL_BYTES, TASK_MILLISECONDS, TASKS_MAXIMUM } from "./tasks.ts";
+import type { TaskPlan } from "./plan.ts";
+import {
+  answerTask,
+  callOrTask,
+  RESPONSE_CHARACTERS,
+  TASK_CALL_BYTES,
+  TASK_MILLISECONDS,
+  TASKS_MAXIMUM,
+} from "./tasks.ts";
 
 const KEYS = stateKeys([new Uint8Array(32).fill(1)]);
 const EXTENSIONS = { extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -76,10 +84,22 @@ async function begin({ dispatcher }: Bench, input: JsonObject, call = callBy("al
 }
 
 /** The status of a task, or the code of an error. */
-async function look({ dispatcher }: Bench, taskId: string, subject = "alice"): Promise<string> {
-  const plan = { answer: "task", method: "tasks/get", taskId, params: { _meta: EXTENSIONS } } as const;
+async function look(bench: Bench, taskId: string, subject = "alice"): Promise<string> {
+  return await send(bench, "tasks/get", taskId, {}, subject);
+}
+
+async function send(
+  { dispatcher }: Bench,
+  method: TaskPlan["method"],
+  taskId: string,
+  own: JsonObject = {},
+  subject = "alice",
+): Promise<string> {
+  const plan = { answer: "task", method, taskId, params: { ...own, _meta: EXTENSIONS } } as const;
   const answer = await answerTask(plan, { dispatcher, log: () => undefined }, callBy(subject));
-  return answer.ok ? JSON.parse(answer.result)["status"] : `${answer.error.kind}: ${answer.error.message}`;
+  if (!answer.ok) return `${answer.error.kind}: ${answer.error.message}`;
+  const { status, resultType } = JSON.parse(answer.result);
+  return status ?? resultType;
 }
 
 function sealed(created: number, own: { subject?: string; tool?: string; version?: number } = {}): string {
@@ -174,4 +194,36 @@ Deno.test("the oldest answered task gives way, and is found out again", async ()
   assert.equal(bench.calls(), TASKS_MAXIMUM.all + 1);
   assert.equal(await look(bench, String(first?.["taskId"])), "working");
   assert.equal(bench.calls(), TASKS_MAXIMUM.all + 2);
+});
+
+Deno.test("a server that does not know a task begins no call when the task is cancelled", async () => {
+  const [bench, other] = [benchOf(), benchOf()];
+  const taskId = String((await begin(bench, {}))?.["taskId"]);
+  assert.equal(await send(other, "tasks/cancel", taskId), "complete");
+  assert.deepEqual([other.calls(), other.stopped()], [1, 1], "the call sees from its start that nobody wants it");
+  assert.equal(await send(bench, "tasks/cancel", taskId), "complete");
+  assert.deepEqual([await look(bench, taskId), bench.stopped()], ["cancelled", 1]);
+  bench.finish();
+  assert.equal(await look(bench, taskId), "cancelled");
+});
+
+Deno.test("the responses to a task are taken up to their greatest size", async () => {
+  const bench = benchOf({ status: "input_required", message: "?", requests: { one: {} } });
+  bench.finish();
+  const taskId = String((await begin(bench, {}))?.["taskId"]);
+  const least = JSON.stringify({ one: { text: "" } }).length;
+  for (
+    const [length, shown] of [
+      [RESPONSE_CHARACTERS - 1, "complete"],
+      [RESPONSE_CHARACTERS, "complete"],
+      [
+        RESPONSE_CHARACTERS + 1,
+        "invalid_params: Cannot take the responses: params.inputResponses must have at most 8192",
+      ],
+    ] as const
+  ) {
+    const inputResponses = { one: { text: "x".repeat(length - least) } };
+    const answer = await send(bench, "tasks/update", taskId, { inputResponses });
+    assert.ok(answer.startsWith(shown), answer);
+  }
 });

@@ -73,7 +73,7 @@ const CODES = {
   typed_provider_configured: "conflict",
   /** The name belongs to a built-in or configured provider. */
   provider_id_reserved: "conflict",
-  /** The person declined the question of a call: nothing was recorded. */
+  /** The question of a call was declined, or got no answer in time: nothing was recorded. */
   ask_declined: "conflict",
   // unauthorized
   /** The namespace is closed to the caller. */

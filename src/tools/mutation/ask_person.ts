@@ -64,7 +64,7 @@ export async function askPerson(
   if (member(response, "action") !== "accept") throw new DomainError(toolError("ask_declined", DECLINED));
 }
 
-const DECLINED = "Cannot take the step: the person declined the question; nothing was recorded";
+const DECLINED = "Cannot take the step: the question was declined or got no answer; nothing was recorded";
 
 /** Whether a client can show a page: elicitation in mode `url`. */
 export function showsPages({ capabilities }: Pick<Asking, "capabilities">): boolean {
