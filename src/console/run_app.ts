@@ -8,6 +8,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { shellOperand } from "../canonical/shell_operand.ts";
 import { connectHost, type Host } from "./host_bridge.ts";
 import { make } from "./nodes.ts";
 import { sectionsOf } from "./run_page.ts";
@@ -83,7 +84,7 @@ async function drawRun(name: RunName | null): Promise<void> {
         "Waits for a signed statement on ",
         shownText(condition_id),
         ". A person signs or refuses with ",
-        make("code", {}, `gate approve ${name.run_id} ${stage_id}`),
+        make("code", {}, `gate approve ${name.run_id} ${shellOperand(stage_id)}`),
       ),
   });
   main.replaceChildren(headingOf("Run of ", shownText(name.scenario_id)), make("p", {}, refresh), ...sections);

@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { shellOperand } from "../../canonical/shell_operand.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
 import type { RunState } from "../../run/types.ts";
@@ -98,5 +99,5 @@ export function waitingSentence(
   const stage_id = waiting[0]?.stage_id ?? "";
   const conditions = waiting.map(({ condition_id, have, needed }) => `${condition_id} (${have} of ${needed})`);
   return `Stage ${stage_id} waits for signed statements on ${conditions.join(", ")}. ` +
-    `A person signs or refuses with: gate approve ${runId} ${stage_id}`;
+    `A person signs or refuses with: gate approve ${runId} ${shellOperand(stage_id)}`;
 }
