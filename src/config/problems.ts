@@ -74,9 +74,9 @@ export function describeValue(value: unknown, objectName = "a table"): string {
   return objectName;
 }
 
-/** A string in quotes where it is short enough for a word of a closed list, else its length. */
-export function quoteShort(value: string): string {
-  return value.length <= 64 ? quote(value) : describeValue(value);
+/** A string in quotes where it is short enough for a word of a closed list; any other value as {@link describeValue} shows it. */
+export function quoteShort(value: unknown): string {
+  return typeof value === "string" && value.length <= 64 ? quote(value) : describeValue(value);
 }
 
 /** A number with its noun: `1 item`, `2 items`. */

@@ -44,7 +44,7 @@ function issueMessage(issue: Issue, value: unknown): string {
     case "too_big":
       return boundMessage(expectationOf(issue, TYPE_NAMES), `<= ${issue.bound}`, value);
     case "invalid_value": {
-      const choice = typeof value === "string" ? quoteShort(value) : got;
+      const choice = quoteShort(value);
       if (issue.values.length <= MAXIMUM_CHOICES_SHOWN) {
         return `must be ${expectationOf(issue, TYPE_NAMES)}, got ${choice}`;
       }

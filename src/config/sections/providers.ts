@@ -169,7 +169,7 @@ const nameRules: readonly Rule[] = [
     at: ["name"],
     message: (entry) => {
       const names = BUILTIN_PROVIDER_NAMES.map((known) => `"${known}"`).join(", ");
-      return `must be one of ${names} when type is "builtin", got ${quoteShort(String(at(entry, ["name"])))}`;
+      return `must be one of ${names} when type is "builtin", got ${quoteShort(at(entry, ["name"]))}`;
     },
   },
   {

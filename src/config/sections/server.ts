@@ -188,7 +188,7 @@ function isLoopback(bind: string): boolean | null {
 }
 
 function shownBind(server: unknown): string {
-  return quoteShort(String(at(server, ["bind"])));
+  return quoteShort(at(server, ["bind"]));
 }
 
 const networkRules: readonly Rule[] = [

@@ -197,6 +197,6 @@ export const runpackStorageRules: readonly Rule[] = [
     at: ["prefix"],
     message: (storage) =>
       'must be relative, of segments of 1 to 255 characters other than "." and "..", ' +
-      `got ${quoteShort(String(at(storage, ["prefix"])))}`,
+      `got ${quoteShort(at(storage, ["prefix"]))}`,
   },
 ];
