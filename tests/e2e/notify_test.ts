@@ -140,9 +140,7 @@ for (const { what, answer, reason } of HOSTILE) {
       else if (what !== "never answers") {
         await until(() => restored(peer.got, run) === EVENTS.notified, "all events came");
       }
-      const since = performance.now();
       await served.end();
-      assert.ok(performance.now() - since < 15_000);
       assert.deepEqual(other.got, []);
       void peer.close();
       await other.close();
