@@ -95,7 +95,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     names: createHostAndOriginChecks({
       bindAddress: bind.hostname,
       port: () => port,
-      hasPages: pages.size > 0,
+      // A proxy may end TLS. Where this server ends it, a page without TLS is not of this server.
+      ...pages.size > 0 ? { pageSchemes: options.tls === null ? ["http", "https"] : ["https"] } : {},
       ...options,
     }),
   });

@@ -144,6 +144,7 @@ Deno.test("the console's document and files need no credential, data does, and t
 const ATTACKS: readonly (readonly [what: string, sending: Sending, body: string | null, status: number])[] = [
   ["the page's own call", { headers: { host: "gate.test", origin: "https://gate.test" } }, LIST, 200],
   ["the page's own call in capitals", { headers: { host: "gate.test", origin: "HTTPS://GATE.TEST" } }, LIST, 200],
+  ["the page's own call, without TLS", { headers: { host: "gate.test", origin: "http://gate.test" } }, LIST, 200],
   ["CSRF from another site", { headers: { host: "gate.test", origin: "https://evil.test" } }, LIST, 403],
   ["CSRF from a sandboxed frame", { headers: { host: "gate.test", origin: "null" } }, LIST, 403],
   [

@@ -16,8 +16,8 @@ export interface NameOptions {
   readonly allowedHosts: readonly string[];
   /** `--allowed-origin`: `scheme://name` or `scheme://name:port`. */
   readonly allowedOrigins: readonly string[];
-  /** Whether the server has pages of its own, which may call it; absent means no. */
-  readonly hasPages?: boolean;
+  /** The schemes of the server's own pages, which may call it; absent where it has none. */
+  readonly pageSchemes?: readonly ("http" | "https")[];
 }
 
 /** The checks. */
@@ -38,7 +38,7 @@ export interface HostAndOriginChecks {
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9._-]{0,253}[a-z0-9_])?)(?::([0-9]{1,5}))?$/;
-const WEB_ORIGIN = /^https?:\/\/(.+)$/;
+const WEB_ORIGIN = /^(https?):\/\/(.+)$/;
 
 /**
  * Makes the checks. The loopback names and the bind address are always accepted, with the bind port or without a port: an
@@ -63,8 +63,9 @@ export function createHostAndOriginChecks(options: NameOptions): HostAndOriginCh
     },
     origin: (value, host = null) => {
       if (value === null || isListedOrigin(value)) return true;
-      const named = WEB_ORIGIN.exec(value.toLowerCase())?.[1] ?? "";
-      if (options.hasPages === true && named !== "" && named === host?.toLowerCase()) return true;
+      const [, scheme, named = ""] = WEB_ORIGIN.exec(value.toLowerCase()) ?? [];
+      const isOwn = options.pageSchemes?.some((one) => one === scheme) === true && named === host?.toLowerCase();
+      if (isOwn) return true;
       const match = HOST.exec(named);
       return isLocal && LOOPBACK_NAMES.includes(match?.[1] ?? "");
     },

@@ -83,25 +83,25 @@ for (const [value, local, open] of ORIGINS) {
   });
 }
 
-/** Pages of the server itself, by its `Origin` and `Host`: with a console they may call. */
-const OWN_PAGES: readonly (readonly [origin: string, host: string | null, withPages: boolean])[] = [
-  ["https://gate.example.com", "gate.example.com", true],
-  ["http://gate.example.com:8040", "GATE.example.com:8040", true],
-  ["https://gate.example.com:444", "gate.example.com", false],
-  ["https://evil.example.com", "gate.example.com", false],
-  ["app://gate.example.com", "gate.example.com", false],
-  ["https://gate.example.com", null, false],
-  ["null", "null", false],
-  ["", "", false],
+/** Pages of the server itself, by its `Origin` and `Host`: with a console they may call, where it ends TLS by https alone. */
+const OWN_PAGES: readonly (readonly [origin: string, host: string | null, withPages: boolean, withTls: boolean])[] = [
+  ["https://gate.example.com", "gate.example.com", true, true],
+  ["http://gate.example.com", "gate.example.com", true, false],
+  ["http://gate.example.com:8040", "GATE.example.com:8040", true, false],
+  ["https://gate.example.com:444", "gate.example.com", false, false],
+  ["https://evil.example.com", "gate.example.com", false, false],
+  ["app://gate.example.com", "gate.example.com", false, false],
+  ["https://gate.example.com", null, false, false],
+  ["null", "null", false, false],
+  ["", "", false, false],
 ];
 
-for (const [origin, host, withPages] of OWN_PAGES) {
-  Deno.test(`origin() ${JSON.stringify(origin)} of host ${host}: ${withPages} with pages of its own, else false`, () => {
-    const own = createHostAndOriginChecks({ ...PUBLIC, hasPages: true });
-    assert.deepEqual([own.origin(origin, host), createHostAndOriginChecks(PUBLIC).origin(origin, host)], [
-      withPages,
-      false,
-    ]);
+for (const [origin, host, withPages, withTls] of OWN_PAGES) {
+  Deno.test(`origin() ${JSON.stringify(origin)} of ${host}: ${withPages} with own pages, ${withTls} with TLS too, else false`, () => {
+    const accepts = (options: Partial<Parameters<typeof createHostAndOriginChecks>[0]>): boolean =>
+      createHostAndOriginChecks({ ...PUBLIC, ...options }).origin(origin, host);
+    const found = [accepts({ pageSchemes: ["http", "https"] }), accepts({ pageSchemes: ["https"] }), accepts({})];
+    assert.deepEqual(found, [withPages, withTls, false]);
   });
 }
 
