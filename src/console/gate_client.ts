@@ -7,6 +7,7 @@
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
+import { reconnectDelay } from "./backoff.ts";
 
 const VERSION = "2026-07-28";
 const P = "io.modelcontextprotocol/";
@@ -15,8 +16,6 @@ const ENVELOPE = {
   [`${P}clientInfo`]: { name: "gate-console", version: "1" },
   [`${P}clientCapabilities`]: {},
 };
-/** The first and the longest delay before a stream is opened again, in milliseconds. */
-const BACKOFF = { first: 1_000, longest: 60_000 } as const;
 
 /** A call that failed, or that gate refused. */
 export class CallError extends Error {
@@ -121,16 +120,14 @@ export function runUri(namespaceId: number, runId: string): string {
 
 /** Listens to changes of resources until the signal is aborted; one stream, which is opened again after it ended. */
 export async function listen(uris: readonly string[], events: StreamEvents, signal: AbortSignal): Promise<void> {
-  let delay: number = BACKOFF.first;
+  let failures = 0;
   while (!signal.aborted) {
     const outcome = await follow(uris, events, signal).catch(() => "ended" as const);
     if (signal.aborted) return;
     if (outcome === "unsupported") return events.state("unsupported");
-    if (outcome === "lived") delay = BACKOFF.first;
+    if (outcome === "lived") failures = 0;
     events.state("reconnecting");
-    // The jitter keeps many pages from coming back at one time.
-    await pause(delay * (0.5 + Math.random() / 2), signal);
-    delay = Math.min(2 * delay, BACKOFF.longest);
+    await pause(reconnectDelay(failures++, Math.random()), signal);
   }
 }
 
