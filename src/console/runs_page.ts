@@ -78,7 +78,15 @@ export async function showRuns(main: HTMLElement, _route: readonly string[], sig
   if (signal.aborted) return;
   if (namespaces instanceof Error) return results.replaceChildren(failureOf(namespaces));
   if (namespaces.length === 0) {
-    return results.replaceChildren(make("p", {}, "There is no namespace with a law that you may read."));
+    return results.replaceChildren(
+      make(
+        "p",
+        {},
+        "There is no law that you may read. Define one and start a run of it with ",
+        make("code", {}, "gate run LAW.yaml"),
+        ", or ask the operator for a role.",
+      ),
+    );
   }
   const form = filterForm(namespaces);
   main.insertBefore(form, results);
