@@ -20,6 +20,8 @@ export interface OutboxEntry {
   readonly family: OperationFamily;
   /** JSON text of the result in the receipt of the record, which an archived run keeps too. */
   readonly result: string;
+  /** Why the receipt cannot be believed, with its run and revision; absent where its seal holds. */
+  readonly fault?: string;
 }
 
 /** The places that a sender has read. */

@@ -1,6 +1,7 @@
 /** The sender of events against receivers that are down, flaky, hostile and slow, over hours of simulated time and real stores. */
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import type { OutboxEntry } from "../../src/store/outbox.ts";
 import type { RunStore } from "../../src/store/types.ts";
@@ -79,13 +80,15 @@ interface World {
   /** Accepts records of a run, the first ones of which create it. */
   readonly accept: (run: string, count: number) => Promise<void>;
   readonly start: (holder: string) => Notifier;
+  /** Changes the file of the store behind its back. */
+  readonly damage: (sql: string) => void;
 }
 
 function inWorld(
   implementation: Implementation,
   body: (world: World) => Promise<void>,
 ): Promise<void> {
-  return withStores(implementation, {}, async ({ runs }) => {
+  return withStores(implementation, {}, async ({ runs }, folder) => {
     const clock = new Clock();
     const receiver: Receiver = { answer: () => DELIVERED, got: [], attempts: 0 };
     const logged: string[] = [];
@@ -132,8 +135,12 @@ function inWorld(
       }
       for (const notifier of started) notifier.wake();
     };
+    const damage = (sql: string): void => {
+      using database = new DatabaseSync(`${folder}/gate.db`);
+      database.exec(sql);
+    };
     try {
-      await body({ clock, runs, receiver, logged, accept, start });
+      await body({ clock, runs, receiver, logged, accept, start, damage });
     } finally {
       const ends = Promise.all(started.map((notifier) => notifier.close()));
       await clock.pass(MINUTE);
@@ -278,6 +285,17 @@ Deno.test("Notifier has at most 8 requests in flight at a receiver that is slow,
     await clock.pass(5 * MINUTE);
     assert.equal(most, 8);
     assert.equal(restored(receiver.got), range(1, 64));
+  }));
+
+Deno.test("Notifier drops the events of a receipt that was changed, says so, and sends those of the others", () =>
+  inWorld(SQLITE, async ({ clock, receiver, accept, start, damage, logged }) => {
+    await accept("one", 3);
+    damage("UPDATE records SET result = result || ' ' WHERE revision = 2");
+    const notifier = start("a");
+    await clock.pass(MINUTE);
+    assert.equal(restored(receiver.got), "1,3");
+    assert.equal(valueOf(notifier, "dropped_total"), 1);
+    assert.deepEqual(logged, ["A record cannot be read: its events are dropped"]);
   }));
 
 Deno.test("two Notifiers on one store: one sends, and nothing is sent twice", () =>

@@ -6,10 +6,11 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
+import type { OperationFamily } from "../../run/types.ts";
 import { type Outbox, type OutboxEntry, settledPlace } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { integer, RECEIPT_COLUMNS, type Row, text, toStoredReceipt } from "./rows.ts";
+import { corruptRecord, integer, RECEIPT_COLUMNS, type Row, sealHolds, text } from "./rows.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const REGISTER = `INSERT INTO outbox_targets (target, settled, holder, expires)
@@ -46,22 +47,25 @@ export function createSqliteOutbox(file: StoreFile, sha256: Sha256, use: Use): O
 }
 
 /**
- * The entry of a row of a record and its run, verified by the seal of the receipt.
+ * The entry of a row of a record and its run; it has a fault where the seal of the receipt does not hold.
  *
  * @param place The column of its place
- * @throws {StoreError} `corrupt`
  */
 export function toEntry(sha256: Sha256, row: Row, place: string): OutboxEntry {
   const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
-  const { revision, record_id, receipt } = toStoredReceipt(sha256, run_key, row);
-  return {
+  const entry = {
     place: integer(row, place),
     run_key,
     scenario_id: text(row, "scenario_id"),
     scenario_law_identity: text(row, "law_identity"),
-    revision,
-    record_id,
-    family: receipt.operation.family,
-    result: receipt.result,
+    revision: integer(row, "revision"),
+    record_id: text(row, "record_id"),
+    family: text(row, "family") as OperationFamily,
+    result: text(row, "result"),
+  };
+  if (sealHolds(sha256, run_key, row)) return entry;
+  return {
+    ...entry,
+    fault: corruptRecord(run_key, entry.revision, "its receipt differs from the written one").message,
   };
 }

@@ -8,6 +8,7 @@
  */
 
 import type { Outbox, OutboxEntry, OutboxProgress } from "../../store/outbox.ts";
+import { StoreError } from "../../store/types.ts";
 import type { Measure } from "../framework/types.ts";
 import type { WebhookEvent } from "./events.ts";
 
@@ -228,7 +229,7 @@ async function fill(state: State): Promise<void> {
   state.mayHaveMore = found.length === READ;
   for (const entry of found) {
     const open: OpenEntry = { place: entry.place, events: new Set() };
-    for (const event of await options.eventsOf(entry)) {
+    for (const event of await readEvents(state, entry)) {
       const one: OpenEvent = { event, entry: open, attempts: 0, dueAt: 0, isInFlight: false };
       open.events.add(one);
       events.add(one);
@@ -236,6 +237,20 @@ async function fill(state: State): Promise<void> {
     entries.set(entry.place, open);
     state.after = Math.max(state.after ?? 0, entry.place);
     if (open.events.size === 0) finish(state, open);
+  }
+}
+
+/** The events of a record; none of one that cannot be read, so that it does not hold up the others. */
+async function readEvents(state: State, entry: OutboxEntry): Promise<readonly WebhookEvent[]> {
+  const { eventsOf, log } = state.options;
+  try {
+    if (entry.fault !== undefined) throw new StoreError("corrupt", entry.fault);
+    return await eventsOf(entry);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
+    state.counts.dropped += 1;
+    log("warn", "A record cannot be read: its events are dropped", { reason: error.message });
+    return [];
   }
 }
 
@@ -353,7 +368,12 @@ function measuresOf({ counts, events, options }: State): readonly Measure[] {
   return [
     { ...counter, name: "gate_notify_sent_total", help: "Events that the receiver accepted.", value: counts.sent },
     { ...counter, name: "gate_notify_failed_total", help: "Attempts that failed.", value: counts.failed },
-    { ...counter, name: "gate_notify_dropped_total", help: "Events given up after 7 days.", value: counts.dropped },
+    {
+      ...counter,
+      name: "gate_notify_dropped_total",
+      help: "Events given up: not delivered for 7 days, or of an unreadable record.",
+      value: counts.dropped,
+    },
     {
       name: "gate_notify_oldest_seconds",
       type: "gauge",
