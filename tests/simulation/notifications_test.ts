@@ -298,6 +298,15 @@ Deno.test("Notifier drops the events of a receipt that was changed, says so, and
     assert.deepEqual(logged, ["A record cannot be read: its events are dropped"]);
   }));
 
+Deno.test("Notifier takes the lease of a process that ended before the clock of the machine was set back", () =>
+  inWorld(SQLITE, async ({ clock, receiver, accept, start, damage }) => {
+    await accept("one", 3);
+    damage("UPDATE outbox_targets SET holder = 'gone', expires = 1000 * (unixepoch() + 86400)");
+    start("a");
+    await clock.pass(MINUTE);
+    assert.equal(restored(receiver.got), "1,2,3");
+  }));
+
 Deno.test("two Notifiers on one store: one sends, and nothing is sent twice", () =>
   inWorld(SQLITE, async ({ clock, receiver, accept, start }) => {
     start("a");

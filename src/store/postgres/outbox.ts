@@ -16,8 +16,10 @@ import type { Database } from "./database.ts";
 
 const REGISTER = `INSERT INTO gate.outbox_targets (target, holder, expires, seen) VALUES ($1, '', now(), now())
   ON CONFLICT (target) DO UPDATE SET seen = now()`;
+// A lease that ends later than a new one was taken before the clock was set back: its holder may be gone.
 const LEASE = `UPDATE gate.outbox_targets SET holder = $2, expires = now() + $3 * interval '1 millisecond'
-  WHERE target = $1 AND (holder = $2 OR expires <= now()) RETURNING 1 AS held`;
+  WHERE target = $1 AND (holder = $2 OR expires <= now() OR expires > now() + $3 * interval '1 millisecond')
+  RETURNING 1 AS held`;
 const RELEASE = "UPDATE gate.outbox_targets SET expires = now() WHERE target = $1 AND holder = $2";
 const PENDING = `SELECT o.place, u.namespace_id, u.run_id, u.scenario_id, u.law_identity, ${RECEIPT_COLUMNS}
   FROM (SELECT * FROM gate.outbox WHERE target = $1 AND place <> ALL ($2::int8[]) ORDER BY place LIMIT $3) AS o

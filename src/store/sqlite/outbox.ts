@@ -15,8 +15,9 @@ import { corruptRecord, integer, RECEIPT_COLUMNS, type Row, sealHolds, text } fr
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const REGISTER = `INSERT INTO outbox_targets (target, settled, holder, expires)
   VALUES (?, (SELECT coalesce(max(record_row), 0) FROM records), '', 0) ON CONFLICT DO NOTHING`;
+// A lease that ends later than a new one was taken before the clock was set back: its holder may be gone.
 const LEASE = `UPDATE outbox_targets SET holder = ?2, expires = ${NOW} + ?3
-  WHERE target = ?1 AND (holder = ?2 OR expires <= ${NOW})`;
+  WHERE target = ?1 AND (holder = ?2 OR expires <= ${NOW} OR expires > ${NOW} + ?3)`;
 const RELEASE = "UPDATE outbox_targets SET expires = 0 WHERE target = ? AND holder = ?";
 const SETTLE = "UPDATE outbox_targets SET settled = max(settled, ?) WHERE target = ? AND holder = ?";
 const PENDING =
