@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@/canonical/json.ts";
 import { condition, spec } from "@/tools/tests/tools_fixture.ts";
+import { readTree } from "../checks/tree.ts";
 import { gate, inFolder } from "./gate_command.ts";
 import { containerFlags } from "./presets_blocks.ts";
 import { runLifecycle } from "./presets_lifecycle.ts";
@@ -12,8 +13,8 @@ import { assertAudited, driveStdio, type Edits, PRESETS, serveHttp } from "./pre
 
 Deno.test("config/ contains the presets of these tests, and gate accepts each that needs no values", () =>
   inFolder(async (folder) => {
-    const entries = await Array.fromAsync(Deno.readDir(PRESETS));
-    const names = entries.map(({ name, isDirectory }) => isDirectory ? `${name}/gate.toml` : name).sort();
+    const paths = (await readTree()).map(({ path }) => path).filter((path) => /^config\/.*\.toml$/.test(path));
+    const names = paths.map((path) => path.slice("config/".length)).sort();
     assert.deepEqual(names, [
       "ci_release_gate.toml",
       "container_behind_proxy.toml",

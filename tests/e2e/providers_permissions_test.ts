@@ -154,13 +154,13 @@ Deno.test("gate permissions prints a compile line that embeds every worker", () 
     assert.deepEqual(included.sort(), modules);
   }));
 
-/** The page for browsers is built from a checkout; its script is not a module of the program. */
-const PAGE_BUILDER = "src/runpack/browser/build.ts";
+/** Pages for browsers are bundled; their scripts are not modules of the program. */
+const PAGE_BUILDERS = ["src/console/assets.ts", "src/runpack/browser/build.ts"];
 
 /** Every module of the program that is started by its URL. */
 async function startedModules(): Promise<readonly string[]> {
   const files = (await readTree()).filter((file) => file.path.startsWith("src/") && !file.path.endsWith("_test.ts"));
-  const found = files.filter(({ path }) => path !== PAGE_BUILDER).flatMap((file) =>
+  const found = files.filter(({ path }) => !PAGE_BUILDERS.includes(path)).flatMap((file) =>
     readImports(file).filter((edge) => edge.kind === "worker")
       .map((edge) => resolveSpecifier(file.path, edge.specifier ?? "") ?? "")
   );
