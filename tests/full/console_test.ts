@@ -320,6 +320,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   );
   assert.doesNotMatch(String(used), /alice0/, "the token is nowhere but in memory");
   await pagesRuns(alice, run);
+  await showsLargeLaw(world, alice);
 });
 
 /** Markup and foreign addresses are stopped by the policy, also for a script that runs in the page. */
@@ -355,6 +356,22 @@ async function refusesFrames(world: World): Promise<void> {
   await page.call("Page.navigate", { url: "about:blank" });
   assert.match(page.complaints.join("\n"), /frame/i);
   assert.deepEqual(page.requests.filter((url) => url.includes("/console/console-")), [], "no script of it was loaded");
+}
+
+/** A law of 200 stages is drawn whole, with a bounded number of elements for each stage, and fits the page. */
+async function showsLargeLaw(world: World, page: Page): Promise<void> {
+  const following = Array.from({ length: 199 }, (_, index) => `stage ${index}`);
+  await Deno.writeTextFile(`${world.folder}/large.yaml`, reviewLaw(2, { scenario: "large", following }));
+  await go(page, routeOf(await world.run("large.yaml", "large", "1.4.0"), "large"));
+  const counted = await page.evaluate(`[
+    document.querySelectorAll("svg.gate-graph g.stage").length,
+    document.querySelectorAll(".stage-card").length,
+    document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  ]`);
+  assert.deepEqual(counted, [200, 200, 0]);
+  const nodes = Number(await page.evaluate(`document.querySelectorAll("*").length`));
+  assert.ok(nodes < 200 * 100, `${nodes} elements`);
+  if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/large.png`);
 }
 
 /** Runs are shown in pages of 100, so that ten thousand runs are no more work for a page than a hundred. */
