@@ -10,6 +10,9 @@ import { evaluateInFrame, type Page, screenshot, startChromium } from "./browser
 const APP = "ui://gate/run";
 const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
 
+/** The notification with the result of a tool. */
+const RESULT = "ui/notifications/tool-result";
+
 /** Where pictures go; none are made where it is not set. */
 const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
 
@@ -131,6 +134,24 @@ Deno.test("the view says so where its host calls no tools, and shows text from o
       await page.evaluate(`shell.tell({}, ${JSON.stringify({ content: [], structuredContent: { items: [item] } })})`);
       await serveUntil(page, client, scenario_id);
       assert.equal(await evaluateInFrame(page, "document.querySelectorAll('img, main script').length"), 0);
+      // A message of another window than the host's: the listener here runs after the one of the view.
+      await evaluateInFrame(page, `addEventListener("message", () => document.body.dataset.heard = "yes")`);
+      const foreign = {
+        jsonrpc: "2.0",
+        method: RESULT,
+        params: { structuredContent: { items: [{ ...item, status: "foreign" }] } },
+      };
+      await evaluateInFrame(page, `postMessage(${JSON.stringify(foreign)}, "*")`);
+      for (let tries = 0; await evaluateInFrame(page, "document.body.dataset.heard") !== "yes"; tries++) {
+        assert.ok(tries < 600, "the frame hears its own message");
+      }
+      assert.doesNotMatch(String(await evaluateInFrame(page, "document.body.innerText")), /foreign/);
+      // Items of other shapes, and more than the view shows.
+      const items = [1, null, [], {}, { run_key: 1 }, { ...item, run_key: { run_id: {} } }, ...Array(100).fill(item)];
+      const many = { content: [], structuredContent: { items: [...items, { ...item, status: "the last" }] } };
+      await page.evaluate(`shell.tell({}, ${JSON.stringify(many)})`);
+      await serveUntil(page, client, "undefined");
+      assert.equal(await evaluateInFrame(page, "document.querySelectorAll('tbody tr').length"), 50);
       assert.deepEqual(page.complaints, []);
     } finally {
       await client.close();
