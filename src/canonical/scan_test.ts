@@ -240,7 +240,7 @@ Deno.test("readJson() reads back every canonical text", () => {
   );
 });
 
-/** Text, whether readJson() reads it: a name with an escape, and an escaped surrogate, need the scanner. */
+/** Text with a backslash, what readJson() reads; null where it has a fault. */
 const ESCAPED: readonly (readonly [text: string, value: JsonValue | null])[] = [
   ['{"a":"\\n","b":"\\\\"}', { a: "\n", b: "\\" }],
   ['{"a":"\\"","b":1}', { a: '"', b: 1 }],
@@ -251,6 +251,11 @@ const ESCAPED: readonly (readonly [text: string, value: JsonValue | null])[] = [
   ['["\\n","\\ud800"]', null],
   ['["\\n\\uD800"]', null],
   ['["\\ud83d\\ude00"]', ["\u{1f600}"]],
+  ['{"x":"\\n","a":1,"a":2}', null],
+  ['["\\n",1e400]', null],
+  ['["\\n",123456789012345678901]', null],
+  ['["\\n","\ud800"]', null],
+  [`["\\n",${"[".repeat(128)}${"]".repeat(128)}]`, null],
   ['["\\', null],
   ['["\\n', null],
 ];

@@ -13,6 +13,11 @@ const READERS = "src/canonical/";
 
 /** The modules that may use the runtime's parser: how often, and why names cannot be confused there. */
 export const NATIVE_JSON: readonly { readonly path: string; readonly uses: number; readonly reason: string }[] = [
+  {
+    path: "src/evidence/typed/import_protocol.ts",
+    uses: 1,
+    reason: "reads text without escaped names that its own worker wrote",
+  },
   { path: "src/server/protocol/request_id_recovery.ts", uses: 1, reason: "whether a text that was refused is JSON" },
   { path: "src/scenario/source_position.ts", uses: 1, reason: "a lone string" },
   { path: "src/scenario/source_json.ts", uses: 1, reason: "a lone string" },

@@ -31,12 +31,27 @@ export function writeResult(result: ImportResult): string {
 
 /** Reads what {@link writeResult} wrote. Checks share the values of their definitions. */
 export function readResult(text: string): ImportResult {
-  const { result, definitions } = readJson(text) as unknown as {
+  const { result, definitions } = (hasEscapedName(text) ? readJson(text) : JSON.parse(text)) as unknown as {
     readonly result: ImportResult;
     readonly definitions: JsonArray;
   };
   return mapDefinitions(result, (place) => definitions[Number(place)] ?? null);
 }
+
+/**
+ * Whether a member name of JSON text has an escape, which the native parse may misread. Each string is visited from its first
+ * escape on.
+ */
+function hasEscapedName(text: string): boolean {
+  for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", at)) {
+    for (; at < text.length && text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
+    do at++; while (text.charCodeAt(at) <= SPACE);
+    if (text.charCodeAt(at) === COLON) return true;
+  }
+  return false;
+}
+
+const [SPACE, QUOTE, COLON, BACKSLASH] = [0x20, 0x22, 0x3a, 0x5c] as const;
 
 /** The result with each definition of a schema replaced. */
 function mapDefinitions(result: ImportResult, replace: (definition: JsonValue) => JsonValue): ImportResult {

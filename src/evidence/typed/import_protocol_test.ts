@@ -4,12 +4,14 @@ import { readResult, writeResult } from "./import_protocol.ts";
 import type { ImportResult } from "./import_result.ts";
 import { importOpenApi } from "./openapi/import.ts";
 
-const NAMES = ["A", "__proto__", "constructor", "a b"];
+const NAMES = ["A", "__proto__", "constructor", "a b", "\\", "\n", '"'];
 
 /** A document whose operations return schemas that refer to each other. */
 function documentOf(paths: number): JsonValue {
   const ref = (name: string): JsonValue => ({ $ref: `#/components/schemas/${encodeURIComponent(name)}` });
-  const schemas = NAMES.map((name) => [name, { type: "object", properties: { x: ref("A"), y: { type: "boolean" } } }]);
+  const schemas = NAMES.map((
+    name,
+  ) => [name, { type: "object", properties: { x: ref("A"), y: { type: "boolean", description: '\\"\n' } } }]);
   const schema = { type: "object", properties: Object.fromEntries(NAMES.map((name) => [name, ref(name)])) };
   const responses = { 200: { content: { "application/json": { schema } } } };
   const operations = Array.from({ length: paths }, (_, index) => [`/p${index}`, { get: { responses } }]);
