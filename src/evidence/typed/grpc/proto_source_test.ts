@@ -44,6 +44,7 @@ const LIMITS: readonly (readonly [what: string, text: (count: number) => string,
     GRPC_LIMITS.nameBytes,
     /at most 1024 char/,
   ],
+  ["imports", (count) => 'import "a";'.repeat(count), GRPC_LIMITS.imports, /at most 10000 imports/],
   ["packages", (count) => `package a${".a".repeat(count - 1)};`, GRPC_LIMITS.packageDepth, /at most 100 packages/],
   [
     "messages in each other",
