@@ -23,35 +23,43 @@ interface Measured {
   readonly detail: string;
 }
 
-async function measure([, make]: HostileRow, name: string): Promise<Measured> {
-  let measured: Measured | null = null;
+/** Imports the documents of some rows, one after the other in one process. */
+async function measure(rows: readonly HostileRow[], suffix: string): Promise<readonly Measured[]> {
+  let measured: readonly Measured[] = [];
   await inFolder(async (folder) => {
-    const file = join(folder, name);
-    await Deno.writeFile(file, make());
-    const args = ["run", "--no-prompt", "--quiet", "--no-check", "--config", SETTINGS, "-A", PROCESS, file];
+    const files = rows.map((_, index) => join(folder, `${index}${suffix}`));
+    for (const [index, [, make]] of rows.entries()) await Deno.writeFile(files[index] ?? "", make());
+    const args = ["run", "--no-prompt", "--quiet", "--no-check", "--config", SETTINGS, "-A", PROCESS, ...files];
     const { stdout } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" }).output();
-    measured = JSON.parse(new TextDecoder().decode(stdout)) as Measured;
+    const lines = new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "");
+    measured = lines.map((line) => JSON.parse(line) as Measured);
   });
-  assert.ok(measured);
+  assert.equal(measured.length, rows.length);
   return measured;
 }
 
-for (
-  const [rows, others, file] of [
-    [SMALL_ROWS, [], "document"],
-    [SMALL_PROTO_ROWS, [], "a.proto"],
-    [LARGE_ROWS, ["import_timeout"], "document"],
-    [LARGE_PROTO_ROWS, ["import_timeout"], "a.proto"],
-  ] as const
-) {
+function judge([name, , expected]: HostileRow, measured: Measured | undefined, others: readonly string[]): void {
+  assert.ok(measured);
+  const { outcome, milliseconds, mebibytes, detail } = measured;
+  assert.ok([expected, ...others].includes(outcome), `${outcome}: ${detail}`);
+  assert.ok(mebibytes <= MEBIBYTES, `${mebibytes} MiB`);
+  assert.ok(milliseconds <= UNLIMITED_MILLIS, `${milliseconds} ms`);
+  console.log(`${name}: ${outcome}, ${milliseconds} ms, ${mebibytes} MiB of the whole process`);
+}
+
+for (const [rows, suffix] of [[SMALL_ROWS, ""], [SMALL_PROTO_ROWS, ".proto"]] as const) {
+  Deno.test(`imports of ${rows.length} small documents${suffix}, in one process`, async (test) => {
+    const measured = await measure(rows, suffix);
+    for (const [index, row] of rows.entries()) {
+      await test.step(`import of ${row[0]}: ${row[2]}`, () => judge(row, measured[index], []));
+    }
+  });
+}
+
+for (const [rows, suffix] of [[LARGE_ROWS, ""], [LARGE_PROTO_ROWS, ".proto"]] as const) {
   for (const row of rows) {
-    const [name, , expected] = row;
-    Deno.test(`import of ${name}: ${expected}`, async () => {
-      const { outcome, milliseconds, mebibytes, detail } = await measure(row, file);
-      assert.ok([expected, ...others].includes(outcome), `${outcome}: ${detail}`);
-      assert.ok(mebibytes <= MEBIBYTES, `${mebibytes} MiB`);
-      assert.ok(milliseconds <= UNLIMITED_MILLIS, `${milliseconds} ms`);
-      console.log(`${name}: ${outcome}, ${milliseconds} ms, ${mebibytes} MiB of the whole process`);
+    Deno.test(`import of ${row[0]}: ${row[2]}`, async () => {
+      judge(row, (await measure([row], suffix))[0], ["import_timeout"]);
     });
   }
 }
