@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { appendTo, headAfter, type RecordChoices, runKey, sha256 } from "../../tests/simulation/store_fixture.ts";
+import { appendTo, headAfter, LAW, type RecordChoices, runKey, sha256 } from "../../tests/simulation/store_fixture.ts";
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
+import { checkStore } from "./check/check.ts";
 import { closeStores, openStores, type Stores } from "./open.ts";
 
 type Step = readonly [run: string, ...records: readonly RecordChoices[]];
@@ -82,5 +83,39 @@ for (const [what, steps, figures] of ROWS) {
       const after = await openStores(options, sha256);
       assert.equal(await figuresOf(after), figures);
       await closeStores(after);
+    }));
+}
+
+const TWO: readonly Step[] = [["a"], ["a", opens("s", 5), opens("t", 6)]];
+
+// Appends, a change to the file, and whether the check names the open stages of the run.
+const CHECKS: readonly (readonly [what: string, steps: readonly Step[], sql: string, isNamed: boolean])[] = [
+  ...ROWS.map(([what, steps]) => [what, steps, "", false] as const),
+  ["a stage forgotten", TWO, "DELETE FROM open_stages WHERE stage_id = 't'", true],
+  ["an instant changed", TWO, "UPDATE open_stages SET opened = 4 WHERE stage_id = 's'", true],
+  ["a stage renamed", TWO, "UPDATE open_stages SET stage_id = 'u' WHERE stage_id = 's'", true],
+  [
+    "a stage that is complete",
+    [...TWO, ["a", completes("s")]],
+    "INSERT INTO open_stages SELECT run_row, 's', 5 FROM runs",
+    true,
+  ],
+];
+
+for (const [what, steps, sql, isNamed] of CHECKS) {
+  Deno.test(`gate store check ${isNamed ? "names" : "accepts"} open stages: ${what}`, () =>
+    withFolder(async (folder) => {
+      const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+      await stores.runs.putLaw(LAW);
+      await appendAll(stores, steps);
+      await closeStores(stores);
+      const database = new DatabaseSync(`${folder}/gate.db`);
+      database.exec(sql);
+      database.close();
+      const { problems } = await checkStore(`${folder}/gate.db`, { sha256 });
+      assert.deepEqual(
+        problems.map(({ message }) => message),
+        isNamed ? ["its open stages differ from its records"] : [],
+      );
     }));
 }

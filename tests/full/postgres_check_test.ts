@@ -57,6 +57,12 @@ const CHANGES:
       2,
       /payload" does not hash/,
     ],
+    [
+      "INSERT INTO gate.open_stages SELECT namespace_id, run_id, 's', 1 FROM gate.runs",
+      "run",
+      null,
+      /open stages differ from its records/,
+    ],
     ["UPDATE gate.records SET material = '' WHERE revision = 2", "record", 2, /0 pieces of material, expected 1/],
     [
       "UPDATE gate.records SET result = result || ' ' WHERE revision = 2",

@@ -11,6 +11,7 @@ import { BoundedMap } from "../bounded_map.ts";
 import { checkArchivedRun } from "./check_archived.ts";
 import type { Checking, FoldedRecord } from "./check_types.ts";
 import { bindingProblems, member, parseObject, recordProblems } from "../record_check.ts";
+import { stageChangesOf } from "../open_stages.ts";
 import { completesRun, entryOfCreation } from "../run_index.ts";
 import { recordBytes } from "../size.ts";
 import { integer, type Row, sealHolds, text, toRecord } from "../sqlite/rows.ts";
@@ -42,6 +43,8 @@ interface RunCheck {
   /** The text of the first record. */
   first: string;
   isComplete: boolean;
+  /** The stages that are open after the records so far, with their instants. */
+  readonly openStages: Map<string, number>;
   isArchived: boolean;
   /** Whether the chain has a problem; a broken chain is not folded. */
   broken: boolean;
@@ -113,6 +116,7 @@ async function startRun(shared: Shared, row: Row, keepBytes: number): Promise<Ru
     folded: [],
     first: "",
     isComplete: false,
+    openStages: new Map(),
     isArchived: false,
     broken: false,
     keepBytes,
@@ -161,6 +165,7 @@ async function checkRun(check: RunCheck): Promise<void> {
     problem(check, "run", "its head names another record", head.revision);
   }
   await checkEntry(check);
+  await checkStages(check);
   await checkSnapshots(check, revision);
 }
 
@@ -185,6 +190,17 @@ async function checkEntry(check: RunCheck): Promise<void> {
     if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
     problem(check, "run", error.message);
   }
+}
+
+/** Compares the open stages, which metrics read, with the records. */
+async function checkStages(check: RunCheck): Promise<void> {
+  if (check.broken) return;
+  const stored = await check.checking.rows.openStages(check.row);
+  if (stored === null) return;
+  const { openStages } = check;
+  const isSame = stored.size === openStages.size &&
+    [...openStages].every(([stage, instant]) => stored.get(stage) === instant);
+  if (!isSame) problem(check, "run", "its open stages differ from its records");
 }
 
 async function checkRecord(
@@ -215,6 +231,7 @@ async function checkRecord(
 function keepRecord(check: RunCheck, record: StoredRecord): void {
   if (record.revision === 1) check.first = record.record;
   check.isComplete ||= completesRun(record.record);
+  keepStages(check, record);
   if (check.checking.options.fold !== undefined) {
     check.folded.push({ revision: record.revision, record_id: record.record_id, record: record.record });
   }
@@ -222,6 +239,14 @@ function keepRecord(check: RunCheck, record: StoredRecord): void {
   check.keptBytes += recordBytes(record);
   if (check.keptBytes <= check.keepBytes) check.kept.push(record);
   else check.kept = null;
+}
+
+function keepStages({ openStages }: RunCheck, record: StoredRecord): void {
+  const changes = stageChangesOf([record]);
+  if (changes === null) return;
+  if (changes.isRunComplete) openStages.clear();
+  for (const stage of changes.completed) openStages.delete(stage);
+  for (const { stage_id, instant } of changes.opened) openStages.set(stage_id, instant);
 }
 
 /** The first record must be the creation with the request of the run's row. */

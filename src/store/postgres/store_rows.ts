@@ -15,6 +15,7 @@ import { parameterText, type RunEntry } from "../run_index.ts";
 import { sealEntry } from "../seal.ts";
 import { integer, text } from "../sqlite/rows.ts";
 import { correlationText } from "../sqlite/run_index.ts";
+import { toStages } from "../sqlite/store_rows.ts";
 import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
 import type { Database, Row } from "./database.ts";
 import { toStoreError } from "./errors.ts";
@@ -48,6 +49,10 @@ const NEXT_RUNS = `SELECT *, array_to_string(parameter_hashes, ' ') AS hashes, c
 // A snapshot of a later revision was written after the run's row was read, or is found among the orphans.
 const SNAPSHOTS = `SELECT revision, state_identity, state FROM gate.snapshots
   WHERE namespace_id = $1 AND run_id = $2 AND revision <= $3 ORDER BY revision`;
+// Others append during a check: the revision shows whether the stages are those of the records that were read.
+const STAGES = `SELECT u.revision, o.stage_id, o.opened
+  FROM gate.runs AS u LEFT JOIN gate.open_stages AS o USING (namespace_id, run_id)
+  WHERE u.namespace_id = $1 AND u.run_id = $2`;
 const TOMBSTONE =
   `SELECT u.runpack_identity, u.archived, u.state_identity, u.archive_seal, coalesce(a.state, '') AS state
   FROM gate.runs AS u LEFT JOIN gate.archives AS a USING (namespace_id, run_id)
@@ -96,6 +101,11 @@ export function postgresRows(database: Database): StoreRows {
         : database.query(SNAPSHOTS, [...keyOf(run), integer(run, "revision")]),
     entryProblems: (sha256, run, expected) =>
       new Promise((resolve) => resolve(entryHolds(sha256, run, expected) ? [] : [DIFFERING_ENTRY])),
+    openStages: async (run) => {
+      const rows = await database.query(STAGES, keyOf(run));
+      const isSame = rows[0]?.["revision"] === run["revision"];
+      return isSame ? toStages(rows.filter((row) => row["stage_id"] !== null)) : null;
+    },
     entry: (run) =>
       Promise.resolve({ ...run, seal: run["status"] === "complete" ? run["complete_seal"] : run["active_seal"] }),
     tombstone: (run) => one(TOMBSTONE, ...keyOf(run)),

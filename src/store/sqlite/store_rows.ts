@@ -20,7 +20,7 @@ import {
   TYPED_PROVIDERS_FORMAT,
 } from "./format_steps.ts";
 import { findLoss } from "./high_water_mark.ts";
-import { integer, RECORD_COLUMNS, type Row } from "./rows.ts";
+import { integer, RECORD_COLUMNS, type Row, text } from "./rows.ts";
 import { toEntry } from "./run_index.ts";
 import { ARCHIVED_COLUMNS } from "./tombstones.ts";
 
@@ -35,6 +35,7 @@ const RECORDS =
   `SELECT ${RECORD_COLUMNS} FROM records AS r WHERE r.run_row = ? AND r.revision > ? ORDER BY r.revision LIMIT ${PAGE}`;
 const SNAPSHOTS = "SELECT revision, state_identity, state FROM snapshots WHERE run_row = ? ORDER BY revision";
 const LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
+const STAGES = "SELECT stage_id, opened FROM open_stages WHERE run_row = ?";
 const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
 const TOMBSTONE = `SELECT ${ARCHIVED_COLUMNS}, a.state FROM archives AS a WHERE a.run_row = ?`;
 const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
@@ -88,6 +89,11 @@ function rowsOf(connection: Connection): StoreRows {
     records: (run, after) => now(() => statement(RECORDS).all(integer(run, "run_row"), after)),
     snapshots: (run) => now(() => statement(SNAPSHOTS).all(integer(run, "run_row"))),
     entryProblems: (sha256, run, expected) => now(() => entryProblems(connection, sha256, run, expected)),
+    openStages: (run) =>
+      now(() => {
+        if (formatOf(connection) < OPEN_STAGES_FORMAT) return null;
+        return toStages(statement(STAGES).all(integer(run, "run_row")));
+      }),
     entry: (run) => now(() => statement(ENTRY).get(integer(run, "run_row")) ?? null),
     tombstone: (run) =>
       now(() => {
@@ -108,6 +114,11 @@ function rowsOf(connection: Connection): StoreRows {
     toError: (error, part) => toStoreError(error, path, `read the ${part} of`),
     close: () => now(() => database.close()),
   };
+}
+
+/** The instants of rows of open stages. */
+export function toStages(rows: readonly Row[]): ReadonlyMap<string, number> {
+  return new Map(rows.map((row) => [text(row, "stage_id"), integer(row, "opened")]));
 }
 
 /** SQLite's own check of pages, indexes and constraints, foreign tables, and the loss that the mark shows. */
