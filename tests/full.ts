@@ -180,19 +180,11 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
-    name: "the run view in the official host of apps",
+    name: "console, run view and site in a browser",
     kind: "tests",
     options: [],
-    paths: ["tests/full/run_app_test.ts"],
-    minutes: 5,
-    needs: [{ program: "chromium", debianPackage: "chromium" }],
-  },
-  {
-    name: "the site and its playground in a browser",
-    kind: "tests",
-    options: [],
-    paths: ["tests/full/site_test.ts"],
-    minutes: 5,
+    paths: ["tests/full/console_test.ts", "tests/full/run_app_test.ts", "tests/full/site_test.ts"],
+    minutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
