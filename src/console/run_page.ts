@@ -150,6 +150,13 @@ function factsOf({ run: { name, ownLaw, state } }: ShownRun): HTMLElement {
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     make("li", {}, shownText(parameter_id), " = ", make("code", {}, cut(canonicalize(value.value), VALUE_CHARACTERS)))
   );
+  const open = state.stages.filter(({ classification }) => classification === "open_incomplete").map(({ stage_id }) =>
+    make(
+      "button",
+      { click: () => document.getElementById(`stage-${stage_id}`)?.querySelector("h3")?.focus() },
+      shownText(stage_id),
+    )
+  );
   return make(
     "dl",
     { class: "facts" },
@@ -158,6 +165,7 @@ function factsOf({ run: { name, ownLaw, state } }: ShownRun): HTMLElement {
     fact("Law", make("code", {}, ownLaw.scenario_law_identity)),
     fact("Head", `revision ${state.head.revision}, `, shortIdentity(state.head.record_id)),
     parameters.length === 0 ? null : fact("Parameters", make("ul", {}, parameters)),
+    open.length === 0 ? null : fact("Open stages", make("div", { class: "actions" }, open)),
   );
 }
 
@@ -173,7 +181,13 @@ function stageCard(shown: ShownRun, stage: CompiledStage, { stages }: RunPicture
   return make(
     "article",
     { class: "stage-card", id: `stage-${stage_id}` },
-    make("h3", {}, shownText(stage_id), " ", picture === undefined ? null : nodesOf(markedWords(picture.mark))),
+    make(
+      "h3",
+      { tabindex: -1 },
+      shownText(stage_id),
+      " ",
+      picture === undefined ? null : nodesOf(markedWords(picture.mark)),
+    ),
     last === undefined || attempt === null ? null : make(
       "p",
       { class: "quiet", id: decisionId(last) },
