@@ -273,8 +273,13 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
   }
 }
 
-/** Creates a missing file, readable by its owner only; SQLite would use the umask of the process. Returns whether it was created. */
-function createFile(path: string): boolean {
+/**
+ * Creates a missing file, readable by its owner only; SQLite would use the umask of the process.
+ *
+ * @param isRepeated Whether the folder was looked at: another process may create it after the first attempt
+ * @returns Whether it was created
+ */
+function createFile(path: string, isRepeated = false): boolean {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
     return true;
@@ -286,11 +291,11 @@ function createFile(path: string): boolean {
     }
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
     const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
-    if (folder === "" || isThere(folder)) {
+    if (folder === "" || isRepeated) {
       throw new StoreError("io", `Cannot create store "${path}": no file can be created there`, { cause: error });
     }
-    createFolder(folder);
-    return createFile(path);
+    if (!isThere(folder)) createFolder(folder);
+    return createFile(path, true);
   }
 }
 
