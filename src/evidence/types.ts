@@ -8,6 +8,7 @@ import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Timestamp } from "../law/types.ts";
 import type { ContentHash, EvidenceAnchor, EvidenceSignature, ObservedError } from "../run/types.ts";
+import type { TlsCode } from "./egress/tls_code.ts";
 
 /** How a check's answer depends on the world. */
 export type Determinism = "deterministic" | "time_dependent" | "external";
@@ -107,7 +108,7 @@ export interface EvidenceResult {
 export type OperationalCode =
   | "timeout"
   | "dns_failed"
-  | "tls_failed"
+  | TlsCode
   | "destination_refused"
   | "destination_blocked"
   | "connection_failed"

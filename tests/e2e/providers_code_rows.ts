@@ -6,6 +6,8 @@
 
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { ProviderAnswer } from "../../src/evidence/types.ts";
+import { startPeer } from "./grpc_peers.ts";
+import { ownCertificate } from "./own_certificates.ts";
 import {
   answering,
   askProvider,
@@ -197,6 +199,34 @@ function noParams(name: "http" | "rest", check: string): () => Promise<ProviderA
   return () => withProvider({ name }, (provider) => askProvider(provider, check));
 }
 
+/** Queries a server over TLS that is `checks.example`. */
+function httpTls(
+  { trusted = true, host = "checks.example", wantsClient = false },
+): () => Promise<ProviderAnswer> {
+  return async () => {
+    const authority = await ownCertificate({ name: "authority", isAuthority: true });
+    const server = await ownCertificate({ name: "checks", hosts: ["checks.example"] }, authority);
+    const secure = {
+      cert: server.cert,
+      key: server.key,
+      protocols: ["http/1.1"],
+      ...wantsClient ? { clientAuthority: authority.cert } : {},
+    };
+    const peer = await startPeer({ at: "connection", play: () => {} }, secure);
+    const resolver = (): Promise<string[]> => Promise.resolve(["127.0.0.1"]);
+    const options = { resolver, ...trusted ? { authorities: [authority.cert] } : {} };
+    const config = { allow_private_networks: true, timeout_ms: 10_000 };
+    try {
+      return await withProvider(
+        { name: "http", config, options },
+        (provider) => askProvider(provider, "status", { url: `https://${host}:${peer.port}/` }),
+      );
+    } finally {
+      await peer.close();
+    }
+  };
+}
+
 /** The rows of `http`. */
 export const HTTP_CODES: Rows = {
   "observed http params_missing": noParams("http", "status"),
@@ -210,6 +240,9 @@ export const HTTP_CODES: Rows = {
   }),
   "operational http connection_failed": http("http", (connection) => Promise.resolve(connection.close())),
   "operational http tls_failed": http("http", garbage, { scheme: "https" }),
+  "operational http server_certificate_untrusted": httpTls({ trusted: false }),
+  "operational http server_certificate_name_mismatch": httpTls({ host: "other.example" }),
+  "operational http client_certificate_missing": httpTls({ wantsClient: true }),
   "operational http timeout": http("http", silent, { config: { timeout_ms: 200 } }),
   "operational http cancelled": http("http", silent, { signal: AbortSignal.timeout(100) }),
   "operational http response_too_large": http("http", answering(ok("12345")), SMALL),

@@ -68,7 +68,11 @@ Deno.test("tls.ca replaces the authorities of the system, over HTTP and over gRP
             const context = { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 1 } };
             const { text } = await send(server.url, callText(1, "evidence_query", { query, context }));
             const shown = JSON.stringify((JSON.parse(text) as { result: Wire }).result["structuredContent"]);
-            assert.match(shown, isTrusted ? /"value":3/ : /tls_failed/, `${query["provider_id"]}: ${shown}`);
+            assert.match(
+              shown,
+              isTrusted ? /"value":3/ : /server_certificate_untrusted/,
+              `${query["provider_id"]}: ${shown}`,
+            );
           }
         }
       });

@@ -66,20 +66,24 @@ const SILENT: Script = { at: "connection", play: () => {} };
 /** What server and profile have, the case, outcome. */
 const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of the trusted authority", {}, "value: 3"],
-  ["a certificate of another authority", { trusted: stranger.cert }, "failed: tls_failed"],
-  ["a certificate of no public authority", { trusted: null }, "failed: tls_failed"],
-  ["an authority that is no certificate", { trusted: "not PEM" }, "failed: tls_failed"],
-  ["a certificate of another name", { host: "other.example" }, "failed: tls_failed"],
-  ["a certificate without the address", { host: "127.0.0.1" }, "failed: tls_failed"],
+  ["a certificate of another authority", { trusted: stranger.cert }, "failed: server_certificate_untrusted"],
+  ["a certificate of no public authority", { trusted: null }, "failed: server_certificate_untrusted"],
+  ["an authority that is no certificate", { trusted: "not PEM" }, "failed: server_certificate_untrusted"],
+  ["a certificate of another name", { host: "other.example" }, "failed: server_certificate_name_mismatch"],
+  ["a certificate without the address", { host: "127.0.0.1" }, "failed: server_certificate_name_mismatch"],
   [
     "an address, and an authority that the certificate names",
     { host: "127.0.0.1", authority: "checks.example" },
     "value: 3",
   ],
-  ["an authority that the certificate does not name", { authority: "other.example" }, "failed: tls_failed"],
+  [
+    "an authority that the certificate does not name",
+    { authority: "other.example" },
+    "failed: server_certificate_name_mismatch",
+  ],
   ["a client certificate that the server wants", { server: MUTUAL, presented: client }, "value: 3"],
   ["a client certificate that the server ignores", { presented: client }, "value: 3"],
-  ["no client certificate, although the server wants one", { server: MUTUAL }, "failed: tls_failed"],
+  ["no client certificate, although the server wants one", { server: MUTUAL }, "failed: client_certificate_missing"],
   // The server of these tests ends such a connection without an alert.
   ["a client certificate of another authority", { server: MUTUAL, presented: strange }, "failed: connection_failed"],
   [

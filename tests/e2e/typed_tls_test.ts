@@ -53,10 +53,10 @@ const MUTUAL = { clients: authority };
 /** What server and profile have, the case, outcome. */
 const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of the operator's authority", {}, "value: 3"],
-  ["a certificate of another authority", { trusted: stranger.cert }, "failed: tls_failed"],
-  ["a certificate of no public authority", { trusted: null }, "failed: tls_failed"],
-  ["an authority that is no certificate", { trusted: "not PEM" }, "failed: tls_failed"],
-  ["a certificate of another name", { host: "other.example" }, "failed: tls_failed"],
+  ["a certificate of another authority", { trusted: stranger.cert }, "failed: server_certificate_untrusted"],
+  ["a certificate of no public authority", { trusted: null }, "failed: server_certificate_untrusted"],
+  ["an authority that is no certificate", { trusted: "not PEM" }, "failed: server_certificate_untrusted"],
+  ["a certificate of another name", { host: "other.example" }, "failed: server_certificate_name_mismatch"],
   ["a client certificate that the service wants", { settings: MUTUAL, presented: client }, "value: 3"],
   ["a client certificate that the service ignores", { presented: client }, "value: 3"],
   ["a client certificate with the key of another", {
@@ -65,27 +65,33 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   }, "failed: tls_failed"],
   [
     "a client key that is no key",
+    // The runtime then presents none.
     { settings: MUTUAL, presented: { cert: client.cert, key: "x" } },
-    "failed: tls_failed",
+    "failed: client_certificate_missing",
   ],
   ["a client certificate for a server of another authority", {
     settings: MUTUAL,
     presented: client,
     trusted: stranger.cert,
-  }, "failed: tls_failed"],
+  }, "failed: server_certificate_untrusted"],
   ["a client certificate for a server of another name", {
     settings: MUTUAL,
     presented: client,
     host: "other.example",
-  }, "failed: tls_failed"],
+  }, "failed: server_certificate_name_mismatch"],
 ];
 
 // The server of these tests does not always send its alert before it closes; the full tests have a server that does.
-for (const [what, presented] of [["no client certificate", undefined], ["that of a stranger", strange]] as const) {
+for (
+  const [what, presented, code] of [
+    ["no client certificate", undefined, "client_certificate_missing"],
+    ["that of a stranger", strange, "client_certificate_untrusted"],
+  ] as const
+) {
   Deno.test(`a typed check with ${what} although the service wants one: no result`, async () => {
     const one = presented === undefined ? {} : { presented };
     const outcome = await outcomeWith({ settings: MUTUAL, ...one });
-    assert.ok(["failed: tls_failed", "failed: connection_failed"].includes(outcome), outcome);
+    assert.ok([`failed: ${code}`, "failed: connection_failed"].includes(outcome), outcome);
   });
 }
 

@@ -79,10 +79,10 @@ const ROWS: readonly (readonly [string, string, boolean, string])[] = [
   ["DNS:api.example", "api.example", true, "value: 1"],
   ["DNS:*.api.example", "v1.api.example", true, "value: 1"],
   ["IP:127.0.0.1", "127.0.0.1", true, "value: 1"],
-  ["DNS:other.example", "api.example", true, "failed: tls_failed"],
-  ["IP:127.0.0.1", "api.example", true, "failed: tls_failed"],
-  ["DNS:127.0.0.1", "127.0.0.1", true, "failed: tls_failed"],
-  ["DNS:api.example", "api.example", false, "failed: tls_failed"],
+  ["DNS:other.example", "api.example", true, "failed: server_certificate_name_mismatch"],
+  ["IP:127.0.0.1", "api.example", true, "failed: server_certificate_name_mismatch"],
+  ["DNS:127.0.0.1", "127.0.0.1", true, "failed: server_certificate_name_mismatch"],
+  ["DNS:api.example", "api.example", false, "failed: server_certificate_untrusted"],
 ];
 
 for (const [names, host, trusted, expected] of ROWS) {

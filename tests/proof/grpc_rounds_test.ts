@@ -74,9 +74,14 @@ const client = { certificate: own.cert, key: own.key };
 const SECURE:
   readonly (readonly [what: string, secure: Partial<ServerTls>, call: Partial<UnaryCall>, outcome: string])[] = [
     ["that is trusted", {}, {}, "OK"],
-    ["of another authority", {}, { tls: { authorities: [stranger.cert], client: null } }, "tls_failed"],
-    ["of another name", {}, { host: "other.example" }, "tls_failed"],
-    ["that wants a client certificate", { clientAuthority: authority.cert }, {}, "tls_failed"],
+    [
+      "of another authority",
+      {},
+      { tls: { authorities: [stranger.cert], client: null } },
+      "server_certificate_untrusted",
+    ],
+    ["of another name", {}, { host: "other.example" }, "server_certificate_name_mismatch"],
+    ["that wants a client certificate", { clientAuthority: authority.cert }, {}, "client_certificate_missing"],
     [
       "that gets the client certificate it wants",
       { clientAuthority: authority.cert },

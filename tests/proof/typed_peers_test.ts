@@ -61,10 +61,15 @@ async function tlsRounds(rounds: number): Promise<void> {
   const certificate = await ownCertificate({ name: "builds", hosts: ["builds.example"] }, authority);
   const rows = [
     [{ certificate }, authority, "builds.example", "value: 3"],
-    [{ certificate }, stranger, "builds.example", "failed: tls_failed"],
-    [{ certificate }, authority, "other.example", "failed: tls_failed"],
+    [{ certificate }, stranger, "builds.example", "failed: server_certificate_untrusted"],
+    [{ certificate }, authority, "other.example", "failed: server_certificate_name_mismatch"],
     // This server does not always send its alert before it closes.
-    [{ certificate, clients: authority }, authority, "builds.example", "failed: tls_failed or connection_failed"],
+    [
+      { certificate, clients: authority },
+      authority,
+      "builds.example",
+      "failed: client_certificate_missing or connection_failed",
+    ],
   ] as const;
   for (const [settings, trusted, host, outcome] of rows) {
     await withFolder((folder) =>

@@ -11,6 +11,7 @@ import { collectBytes } from "../../canonical/collect_bytes.ts";
 import type { OperationalCode } from "../types.ts";
 import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
+import { tlsCode } from "./tls_code.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** A question to the worker. */
@@ -274,7 +275,7 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   }
   // A server refuses a client certificate, or its absence, after the client's handshake is complete.
   if (error instanceof Error && error.message.startsWith("received fatal alert")) {
-    return new RequestFailure("tls_failed", "the server ended the secure connection");
+    return new RequestFailure(tlsCode(error), "the server ended the secure connection");
   }
   const code = codeOf(error);
   if (code === "HPE_HEADER_OVERFLOW") {
@@ -283,7 +284,7 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (code.startsWith("HPE_")) {
     return new RequestFailure("provider_protocol_error", `the response is not HTTP (${code})`);
   }
-  if (stage === "securing") return new RequestFailure("tls_failed", `no secure connection (${code})`);
+  if (stage === "securing") return new RequestFailure(tlsCode(error), `no secure connection (${code})`);
   if (stage === "answered") return new RequestFailure("response_truncated", `the connection ended (${code})`);
   return new RequestFailure("connection_failed", `the connection failed (${code})`);
 }

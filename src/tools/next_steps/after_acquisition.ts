@@ -24,7 +24,17 @@ type Help = "call" | "start" | "define";
 const REMEDIES: Readonly<Record<AcquisitionCode, readonly [help: Help, why: string]>> = {
   timeout: ["call", "no answer came in time: have the provider checked, then call again"],
   dns_failed: ["call", "its host has no address: have the name corrected, then call again"],
-  tls_failed: ["call", "its certificate cannot be trusted: have it renewed, then call again"],
+  tls_failed: ["call", "no secure connection comes about: have its certificate and its TLS checked, then call again"],
+  server_certificate_untrusted: [
+    "call",
+    "no trusted authority issued its certificate: have that corrected, then call again",
+  ],
+  server_certificate_name_mismatch: [
+    "call",
+    "its certificate is for another name: have that corrected, then call again",
+  ],
+  client_certificate_missing: ["call", "it wants a client certificate: have one configured, then call again"],
+  client_certificate_untrusted: ["call", "it does not trust gate's certificate: have that corrected, then call again"],
   destination_refused: ["call", "the operator allows no such destination: have it allowed, then call again"],
   destination_blocked: ["call", "its address is not public: have private networks allowed, then call again"],
   connection_failed: ["call", "its host accepts no connection: have it checked, then call again"],

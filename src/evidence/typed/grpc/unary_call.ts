@@ -7,6 +7,7 @@
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
+import { tlsCode } from "../../egress/tls_code.ts";
 import type { OperationalCode } from "../../types.ts";
 import type { HeaderField } from "./hpack.ts";
 import { beginExchange, type Exchange, type ExchangeEvents, type ExchangeFault } from "./http2_exchange.ts";
@@ -274,7 +275,7 @@ function failAt(calling: Calling, error: Error | null): void {
   const code = codeOf(error);
   // A server that wants another certificate says so after the client's part of the handshake is over.
   if (stage === "securing" || (stage === "sent" && code.startsWith("ERR_SSL_"))) {
-    return fail(calling, "tls_failed", `no secure connection (${code})`);
+    return fail(calling, tlsCode(error), `no secure connection (${code})`);
   }
   const ended = `the connection ended (${code})`;
   return fail(calling, stage === "answered" ? "response_truncated" : "connection_failed", ended);
