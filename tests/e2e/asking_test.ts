@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
-import { ClientOne, ElicitRequestSchema, StdioOne } from "./first_sdk.ts";
-import { processOf } from "./gate_command.ts";
+import { join } from "node:path";
+import { ClientOne, ElicitRequestSchema, SseOne, StdioOne } from "./first_sdk.ts";
+import { processOf, STORES } from "./gate_command.ts";
+import { listening } from "./http_fixture.ts";
 import {
   askingServer,
   declaring,
@@ -234,5 +236,35 @@ Deno.test("the official clients show the page to their users, and the step follo
           await peer.close();
         }
       }
+    }
+  }));
+
+Deno.test("questions that hold every place of a server can be answered", () =>
+  withWaitingRun(async (world) => {
+    const own = '[server]\ntransport = "sse"\nbind = "127.0.0.1:0"\nlimits = { max_inflight = 2 }\n';
+    await Deno.writeTextFile(join(world.folder, "gate.toml"), own + STORES);
+    const args = askingServer("--config", "gate.toml").map((word) => word === "error" ? "info" : word);
+    await using server = await listening(startServer({ args, cwd: world.folder, env: { GATE_CONFIG: "" } }));
+    const client = new ClientOne(INFO, { capabilities: PAGES });
+    const { promise: both, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    client.setRequestHandler(ElicitRequestSchema, async () => {
+      if (++asked === 2) resolve();
+      await both;
+      return { action: "decline" };
+    });
+    // deno-lint-ignore no-explicit-any
+    await client.connect(new SseOne(new URL(`${server.url}/sse`)) as any);
+    try {
+      const status = await client.callTool({ name: "scenario_status", arguments: { ...world.run } });
+      const { accepted_head: expected_head } = status.structuredContent as Wire;
+      const ask = async (number: number): Promise<string | undefined> => {
+        const input = { ...world.run, request_id: idOf(number), expected_head, ask: true };
+        const result = await client.callTool({ name: "scenario_next", arguments: input });
+        return (result as Shown).structuredContent?.error?.code;
+      };
+      assert.deepEqual(await Promise.all([ask(1), ask(2)]), ["ask_declined", "ask_declined"]);
+    } finally {
+      await client.close();
     }
   }));

@@ -13,6 +13,8 @@ export interface Questions {
   readonly ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject | null>;
   /** Takes a response of the client; one to no open question is ignored. */
   readonly answered: (response: JsonObject) => void;
+  /** Whether a response of the client is awaited. */
+  readonly isOpen: () => boolean;
   /** Ends every open question without a result. */
   readonly end: () => void;
 }
@@ -56,6 +58,7 @@ export function openQuestions(send: (line: string) => void, patience = QUESTION_
       const result = member(response, "result");
       open.get(String(member(response, "id")))?.(isJsonObject(result) ? result : null);
     },
+    isOpen: () => open.size > 0,
     end: () => {
       for (const resolve of open.values()) resolve(null);
     },
