@@ -171,7 +171,7 @@ Deno.test("a receiver whose certificate nobody vouches for gets no event", () =>
     const peer = receiver(() => new Response(), 0, { cert, key });
     await using served = await startNotifying(folder, notifyFlags(peer.url));
     await served.drive(SCENARIO);
-    await served.process.logged('"reason":"tls_failed"');
+    await served.process.logged('"reason":"server_certificate_untrusted"');
     await served.end();
     assert.deepEqual(peer.got, []);
     await peer.close();
