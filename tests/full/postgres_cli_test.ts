@@ -83,7 +83,7 @@ Deno.test("a database without tables is reported, and gate store migrate creates
     assertEnded(await gate("serve"), 8, missing);
     assertEnded(await gate("doctor"), 8, missing);
     assertEnded(await gate("runs"), 8, missing);
-    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 3`;
+    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 4`;
     assertEnded(await migrate(), 0, new RegExp(`^${name} created\n$`));
     assertEnded(await migrate(), 0, new RegExp(`^${name} are there\n$`));
     const absent = await gate("store", "migrate", "--owner", "env:GATE_OWNER", "--server-role", "absent");
