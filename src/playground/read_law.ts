@@ -41,7 +41,8 @@ const READERS: Readonly<Record<"json" | "toml" | "yaml", (bytes: Uint8Array) => 
 
 /** The format of a text, from its first line that is not empty and no comment. */
 export function formatOf(text: string): keyof typeof READERS {
-  const first = /^(?!\s*(?:#|$)).*$/m.exec(text)?.[0] ?? "";
+  // Blanks of one line alone: a test that runs on through empty lines takes time that is quadratic in their number.
+  const first = /^(?![ \t]*(?:#|$)).*$/m.exec(text)?.[0] ?? "";
   if (/^\s*\{/.test(first)) return "json";
   return /^\s*(?:\[\[?[\w."'-]+\]\]?\s*(?:#.*)?$|(?:[\w.-]+|"[^"]*"|'[^']*')\s*=)/.test(first) ? "toml" : "yaml";
 }
