@@ -37,8 +37,14 @@ function load(): NonNullable<typeof loading> {
   });
 }
 
+/** Markdown without its marks: the texts of links, and no rules of tables. */
+function plainText(markdown: string): string {
+  return markdown.replace(/!?\[([^\]\n]*)\]\([^()\s]*\)/g, "$1").replace(/[`*#|]|-{3,}/g, "").replace(/\s+/g, " ")
+    .trim();
+}
+
 function excerptOf(content: string, query: string): string {
-  const text = content.replace(/[`*#|]/g, "").replace(/\s+/g, " ").trim();
+  const text = plainText(content);
   const word = query.trim().split(/\s+/)[0]?.toLowerCase() ?? "";
   const from = Math.max(0, text.toLowerCase().indexOf(word) - EXCERPT_CHARACTERS / 4);
   const part = text.slice(from, from + EXCERPT_CHARACTERS);
