@@ -47,11 +47,13 @@ fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 12px 0; di
 .problems { list-style: none; padding: 0; }
 .problems .error { color: var(--gate-bad); }
 .problems .warning { color: var(--gate-doubt); background: none; }
+.judged td code { overflow-wrap: normal; }
 .judged { border-top: 1px solid var(--line); padding: 12px 0; }
 #playground { max-width: none; }
 @media (max-width: 800px) {
   .columns { grid-template-columns: minmax(0, 1fr); }
-  nav { border-right: 0; border-bottom: 1px solid var(--line); padding: 8px 20px; }
+  nav { border-right: 0; border-bottom: 1px solid var(--line); padding: 8px 20px; max-height: 150px;
+    overflow-y: auto; }
   header search { margin-left: 0; width: 100%; }
   #results:not(:empty) { left: 0; right: auto; }
   .facts { grid-template-columns: 1fr; }
