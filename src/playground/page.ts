@@ -89,6 +89,7 @@ async function update(): Promise<void> {
       show(place, element("p", { class: "note" }, why));
     } else show(place, "faults" in judged ? renderFaults(judged.faults) : renderVerdict(judged.verdict));
   });
+  keep();
   output.dataset["state"] = "done";
 }
 
@@ -119,8 +120,16 @@ function share(): void {
   linked.textContent = "The address of this page now holds the laws and the evidence. Copy it to share them.";
 }
 
-/** Opens what the address holds, else the first example. */
+/** Keeps what the page holds in its entry of the history, so that it is there again when the page is loaded again. */
+function keep(): void {
+  history.replaceState(fragmentOf({ law: textOf("law").value, changed: textOf("changed").value, given }), "");
+}
+
+/** Opens what the history has kept; else what the address holds, else the first example. */
 function openAddress(): void {
+  const kept: unknown = history.state;
+  const again = typeof kept === "string" ? heldIn(kept) : null;
+  if (again !== null) return hold(again);
   const fragment = location.hash.slice(1);
   const held = fragment === "" ? null : heldIn(fragment);
   const first = exampleOf(picker.value);

@@ -137,6 +137,8 @@ async function looksRight(browser: Browser, site: string): Promise<void> {
       assert.equal(ground, scheme === "dark" ? "rgb(20, 23, 26)" : "rgb(251, 251, 250)");
       const over = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
       assert.equal(over, 0, `${path} is wider than ${width}`);
+      const top = await page.evaluate("document.querySelector('main').getBoundingClientRect().top");
+      assert.ok(Number(top) < 400, `${path} begins at ${top} on a screen of ${width}`);
       if (isExamined) await assertAccessible(page, `${path}, ${scheme}, ${width}`);
       if (PICTURES !== undefined) {
         await screenshot(page, `${PICTURES}/${path.replaceAll("/", "_")}_${scheme}_${width}.png`);
@@ -150,6 +152,7 @@ async function searches(browser: Browser, site: string): Promise<void> {
   const rows = [
     ["quorum", "docs/"],
     ["full_replay_v1", "docs/"],
+    ["webhook notifications", "docs/"],
     ["zzzzzz", null],
     ["<img src=x onerror=alert(1)>", undefined],
   ] as const;
@@ -162,6 +165,7 @@ async function searches(browser: Browser, site: string): Promise<void> {
     if (expected === null) assert.equal(first, null, query);
     if (typeof expected === "string") assert.ok(String(first).startsWith(`../../${expected}`), `${query}: ${first}`);
     assert.equal(await page.evaluate("document.querySelectorAll('#results img').length"), 0);
+    assert.doesNotMatch(await shown(page, "results"), /\]\(|---/, `${query}: marks of Markdown in an excerpt`);
   }
   assertQuiet(page, site);
 }
@@ -229,6 +233,14 @@ async function shares(browser: Browser, site: string): Promise<void> {
   await other.until("document.getElementById('evidence:tests_failed')?.value === '1'");
   await judged(other);
   assert.equal(await shown(other, "law-verdict"), await shown(page, "law-verdict"));
+  // What was entered after the address was made is there again when the page is loaded again.
+  await enter(other, "evidence:tests_failed", "7");
+  await other.evaluate("window.before = true");
+  await other.call("Page.reload");
+  await other.until("window.before === undefined && document.getElementById('output')?.dataset.state === 'done'");
+  assert.equal(await other.evaluate("document.getElementById('evidence:tests_failed').value"), "7");
+  await other.evaluate(`location.hash = ${JSON.stringify(fragment.slice(0, -1))}`);
+  await other.until("document.getElementById('linked').textContent.startsWith('Cannot read the address')");
 }
 
 /** Texts that would run as script wherever they were taken for markup. */
