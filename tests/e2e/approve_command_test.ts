@@ -7,36 +7,7 @@ import { EVIDENCE_CONTENT_TYPE, submittedStatementText } from "@/run/submitted_s
 import { startServer } from "./client.ts";
 import { type Ended, gate, gateArgs, inFolder, processOf, STORES } from "./gate_command.ts";
 import { listening } from "./http_fixture.ts";
-
-/** A law that two of three people have to sign. */
-function lawWith(minimum: number): string {
-  return `
-spec_version: dag-v3
-scenario_id: release
-namespace_id: 2
-conditions:
-  - condition_id: approved
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
-    evidence_use_policy:
-      allowed_channels: [accepted_submission]
-      authorization: signature
-      authorized_key_ids: [alice, bob]
-      combination: { combination: Quorum, minimum: ${minimum} }
-      freshness: { freshness: NotRequired }
-      independence: distinct_acquisition
-      integrity: canonical_content_only
-      replay: full_semantic
-      required_assurance: [content_integrity, scope, schema_compatibility]
-      retention: retain_canonical_value
-      scope: exact_condition
-stages:
-  - stage_id: release
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: approved }
-completion_requirement: { Condition: release }
-`;
-}
+import { waitingLaw } from "./waiting_law.ts";
 
 /** Commands of one folder. `approve` and `waiting` get the keys of people. */
 interface World {
@@ -51,8 +22,8 @@ const KEYS = ["--evidence-keys", "evidence-keys"];
 async function withRun(body: (world: World) => Promise<void>): Promise<void> {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
-    await Deno.writeTextFile(join(folder, "law.yaml"), lawWith(2));
-    await Deno.writeTextFile(join(folder, "other.yaml"), lawWith(1));
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw(2));
+    await Deno.writeTextFile(join(folder, "other.yaml"), waitingLaw(1));
     await Deno.writeTextFile(join(folder, "pass.txt"), "open sesame\n");
     for (const name of ["alice", "bob", "eve"]) {
       const passphrase = name === "bob" ? ["--passphrase-file", "pass.txt"] : [];
@@ -277,7 +248,7 @@ Deno.test("gate approve says who must evaluate: an approver may not, a writer do
 Deno.test("gate doctor, gate config check and gate scenario check read the keys of people as gate serve does", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
-    await Deno.writeTextFile(join(folder, "law.yaml"), lawWith(2));
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw(2));
     await Deno.mkdir(join(folder, "empty"));
     for (const name of ["alice", "bob"]) {
       assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);

@@ -3,40 +3,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { gate, inFolder, STORES } from "./gate_command.ts";
-
-const LAW = `
-spec_version: dag-v3
-scenario_id: release
-namespace_id: 2
-parameters:
-  - parameter_id: version
-    domain: { domain: String, minimum_bytes: 1, maximum_bytes: 64 }
-conditions:
-  - condition_id: approved
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
-    evidence_use_policy:
-      allowed_channels: [accepted_submission]
-      authorization: signature
-      combination: { combination: AllQualifyingAgree }
-      freshness: { freshness: NotRequired }
-      independence: distinct_acquisition
-      integrity: canonical_content_only
-      replay: full_semantic
-      required_assurance: [content_integrity, scope, schema_compatibility]
-      retention: retain_canonical_value
-      scope: exact_condition
-stages:
-  - stage_id: release
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: approved }
-completion_requirement: { Condition: release }
-`;
+import { waitingLaw } from "./waiting_law.ts";
 
 Deno.test("a runpack with parameters is admitted by the key of an approval that waited; two people who disagree are named", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
-    await Deno.writeTextFile(join(folder, "law.yaml"), LAW);
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw("all", { hasVersion: true }));
     for (const name of ["alice", "bob"]) {
       assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
       assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);

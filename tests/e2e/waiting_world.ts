@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Ended, gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import type { ServerProcess, Wire } from "./client.ts";
+import { waitingLaw } from "./waiting_law.ts";
 
 /** Where the servers of these tests send people. */
 export const PUBLIC_URL = "https://gate.example.com";
@@ -20,41 +21,11 @@ export interface WaitingWorld {
   readonly approve: (name: string, ...args: readonly string[]) => Promise<Ended>;
 }
 
-/** A law with a stage that so many of two people have to sign. */
-function lawWith(minimum: number): string {
-  return `
-spec_version: dag-v3
-scenario_id: release
-namespace_id: 2
-conditions:
-  - condition_id: approved
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
-    evidence_use_policy:
-      allowed_channels: [accepted_submission]
-      authorization: signature
-      authorized_key_ids: [alice, bob]
-      combination: { combination: Quorum, minimum: ${minimum} }
-      freshness: { freshness: NotRequired }
-      independence: distinct_acquisition
-      integrity: canonical_content_only
-      replay: full_semantic
-      required_assurance: [content_integrity, scope, schema_compatibility]
-      retention: retain_canonical_value
-      scope: exact_condition
-stages:
-  - stage_id: release
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: approved }
-completion_requirement: { Condition: release }
-`;
-}
-
 /** Runs a body with a run that waits for one of the people alice and bob. */
 export async function withWaitingRun(body: (world: WaitingWorld) => Promise<void>, minimum = 1): Promise<void> {
   await inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
-    await Deno.writeTextFile(join(folder, "law.yaml"), lawWith(minimum));
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw(minimum));
     for (const name of ["alice", "bob"]) {
       assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
       assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);

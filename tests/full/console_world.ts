@@ -9,60 +9,12 @@ import { sha256 } from "@/evidence/host_primitives.ts";
 import { startServer } from "../e2e/client.ts";
 import { gate, gateArgs, STORES } from "../e2e/gate_command.ts";
 import { type HttpServer, listening } from "../e2e/http_fixture.ts";
+import { waitingLaw, type WaitingLawOptions } from "../e2e/waiting_law.ts";
 import { type Browser, type Page, startChromium } from "./browser_chromium.ts";
 
-/** The ids of a law, and the stages behind the first one. */
-export interface LawNames {
-  readonly scenario?: string;
-  readonly stage?: string;
-  readonly condition?: string;
-  /** Default: none. */
-  readonly following?: readonly string[];
-  /** Whether the condition asks for a number of at least 5 in place of a boolean. */
-  readonly asksNumber?: boolean;
-}
-
 /** A law whose first stage some of Alice and Bob have to sign; further stages follow one another. */
-export function reviewLaw(minimum: number, names: LawNames = {}): string {
-  const { scenario = "release", stage = "review", condition = "approved", following = [], asksNumber = false } = names;
-  const text = JSON.stringify;
-  const further = following.map((id, index) => `
-  - stage_id: ${text(id)}
-    prerequisite: { kind: requires, requirement: { Condition: ${text(following[index - 1] ?? stage)} } }
-    completion_requirement: { Condition: ${text(condition)} }`);
-  return `
-spec_version: dag-v3
-scenario_id: ${text(scenario)}
-namespace_id: 2
-parameters:
-  - parameter_id: version
-    domain: { domain: String, minimum_bytes: 1, maximum_bytes: 256 }
-conditions:
-  - condition_id: ${text(condition)}
-    observation_domain: ${asksNumber ? "{ domain: Integer, minimum: 0, maximum: 9 }" : "{ domain: Boolean }"}
-    predicate: ${
-    asksNumber
-      ? "{ predicate: GreaterThanOrEqual, expected: { value: 5, value_type: Integer } }"
-      : "{ predicate: Equals, expected: true }"
-  }
-    evidence_use_policy:
-      allowed_channels: [accepted_submission]
-      authorization: signature
-      authorized_key_ids: [alice, bob]
-      combination: { combination: Quorum, minimum: ${minimum} }
-      freshness: { freshness: NotRequired }
-      independence: distinct_acquisition
-      integrity: canonical_content_only
-      replay: full_semantic
-      required_assurance: [content_integrity, scope, schema_compatibility]
-      retention: retain_canonical_value
-      scope: exact_condition
-stages:
-  - stage_id: ${text(stage)}
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: ${text(condition)} }${further.join("")}
-completion_requirement: { Condition: ${text(following.at(-1) ?? stage)} }
-`;
+export function reviewLaw(minimum: number, options: WaitingLawOptions = {}): string {
+  return waitingLaw(minimum, { stage: "review", hasVersion: true, ...options });
 }
 
 /** The people, with their roles. */
