@@ -276,18 +276,19 @@ async function installInside(root: string, release: string): Promise<readonly st
   return own;
 }
 
-/** A signal to the launcher alone ends the server below it in order. */
+/** A signal to the launcher alone ends the server below it in order. The server has answered before, so it listens to signals. */
 async function assertHandsSignalsOn({ command, env, outside }: Installed): Promise<void> {
-  const options: Deno.CommandOptions = { clearEnv: true, env, cwd: outside, stdin: "piped", stderr: "piped" };
-  const child = new Deno.Command(command, { ...options, args: ["serve"], stdout: "null" }).spawn();
-  const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-  let said = "";
-  while (!said.includes("\n")) said += (await reader.read()).value ?? "";
+  const options: Deno.CommandOptions = { clearEnv: true, env, cwd: outside, stdin: "piped", stdout: "piped" };
+  const child = new Deno.Command(command, { ...options, args: ["serve"], stderr: "inherit" }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
+  const reader = child.stdout.getReader();
+  assert.notEqual((await reader.read()).value, undefined);
   child.kill("SIGTERM");
-  for (let part = await reader.read(); !part.done; part = await reader.read()) said += part.value;
   const { code, signal } = await child.status;
-  assert.deepEqual({ code, signal }, { code: 0, signal: null }, said);
-  await child.stdin.close().catch(() => {});
+  assert.deepEqual({ code, signal }, { code: 0, signal: null });
+  await reader.cancel();
+  await writer.close().catch(() => {});
 }
 
 /** Ways to install a release: what is done to the folder, and the gate that is then there. */
