@@ -17,8 +17,8 @@ export interface Goal {
   readonly genesis?: JsonObject;
   /** What it has found out, by condition. */
   readonly facts: Readonly<Record<string, JsonValue>>;
-  /** Asks a person to sign; the whole item of evidence comes back. */
-  readonly sign?: (asked: JsonObject) => Promise<JsonObject>;
+  /** Asks the people whose signatures a run waits for; they sign by themselves. */
+  readonly decide?: (run: string) => Promise<void>;
 }
 
 /** A tool as it is listed. */
@@ -80,7 +80,10 @@ export async function pursue(server: SeenServer, goal: Goal): Promise<readonly T
     const answer = await server.call(tool.name, input);
     agent.turns.push({ tool: tool.name, input, answer });
     remember(agent, input, answer);
-    if (memory.get("run_status") === "complete") return agent.turns;
+    // People who approve may complete the run themselves.
+    if (memory.get("run_status") === "complete" || memory.get("reason") === "run_complete") return agent.turns;
+    const waits = waitsForPeople(agent, answer);
+    if (waits !== null) await goal.decide?.(waits);
     ({ tool, hint } = nextCall(agent, tool, answer));
   }
   throw new Error(`Cannot complete the run; the last answer was ${JSON.stringify(agent.turns.at(-1))}`);
@@ -169,6 +172,13 @@ function isHeld(answer: JsonObject): boolean {
   return /"completed":false/.test(JSON.stringify(answer)) && isAccepted(answer) && "outcome" in answer;
 }
 
+/** The run of an attempt that only signatures of people can complete; null for any other answer. */
+function waitsForPeople({ memory, wanted }: Agent, answer: JsonObject): string | null {
+  const ofStage = [...wanted.values()].filter(({ stage_id }) => stage_id === memory.get("stage_id"));
+  const waits = ofStage.some(({ channels }) => JSON.stringify(channels) === '["accepted_submission"]');
+  return isHeld(answer) && waits ? String(memory.get("run_id")) : null;
+}
+
 /** The steps that an answer suggests, wherever in it they stand. */
 export function nextSteps(value: JsonValue): readonly JsonObject[] {
   if (typeof value !== "object" || value === null) return [];
@@ -238,26 +248,15 @@ function randomId(): string {
 }
 
 /** Evidence for every condition that an answer described and a fact is known of. */
-async function evidence(agent: Agent, hint: JsonObject): Promise<JsonValue> {
+function evidence(agent: Agent, hint: JsonObject): JsonValue {
   const items: JsonValue[] = [];
   const stage = hint["stage_id"] ?? agent.memory.get("stage_id");
-  for (const [condition_id, { stage_id, channels, domain, retention, policy }] of agent.wanted) {
+  for (const [condition_id, { stage_id, channels, domain, retention }] of agent.wanted) {
     if (stage_id !== stage) continue;
     const value = agent.goal.facts[condition_id];
     if (value === undefined || !(channels as string[]).includes("caller_submission")) continue;
     const typed = { value, value_type: (domain as JsonObject)["domain"] ?? "" };
-    if ((policy as JsonObject)["authorization"] !== "signature") {
-      items.push({ condition_id, retention: { retention: retention ?? "" }, value: typed });
-      continue;
-    }
-    if (agent.goal.sign === undefined) throw new Error(`Nobody signs for ${condition_id}`);
-    const asked = Object.fromEntries(
-      ["namespace_id", "scenario_law_identity", "run_id", "stage_id", "expected_head"].map((name) => [
-        name,
-        hint[name] ?? agent.memory.get(name) ?? null,
-      ]),
-    );
-    items.push(await agent.goal.sign({ ...asked, condition_id, ...typed }));
+    items.push({ condition_id, retention: { retention: retention ?? "" }, value: typed });
   }
   return items;
 }

@@ -44,7 +44,8 @@ function assertAdvises(server: SeenServer, { tool, answer }: Pick<Turn, "tool" |
 /** What the agent runs into on its way. */
 const OBSTACLES: Readonly<Record<string, readonly string[]>> = {
   data_disclosure: ["invalid_spec", "policy_denied"],
-  change_approval: [],
+  // The people moved the run on, and completed it.
+  change_approval: ["stale", "stage_not_open"],
   agent_task: [],
   model_promotion: ["invalid_spec"],
 };
@@ -54,8 +55,9 @@ for (const example of EXAMPLES) {
     withExample(example, ({ folder, goal }) =>
       withServerIn(folder, async (server) => {
         const turns = await pursue(server, goal);
-        const last = turns.at(-1)?.answer["outcome"] as JsonObject;
-        assert.equal((last["result"] as JsonObject)["run_status"], "complete");
+        const { namespace_id = 0, scenario_id = "", run_id = "" } = turns.at(-1)?.input ?? {};
+        const { status = "" } = await server.call("scenario_status", { namespace_id, scenario_id, run_id });
+        assert.equal(status, "complete");
         const failures = turns.filter(isFailure);
         failures.forEach((turn) => assertAdvises(server, turn));
         assert.deepEqual([...new Set(failures.map(({ answer }) => nameOf(answer)))], OBSTACLES[example.name]);

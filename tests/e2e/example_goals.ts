@@ -21,20 +21,25 @@ export interface Example {
   readonly genesis?: JsonObject;
   /** Stages in an order in which they can be passed. */
   readonly stages: readonly string[];
+  /** The key ids of the people who approve; none unless given. */
+  readonly people?: readonly string[];
 }
-
-const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 /** The commit that good results are of. */
 export const COMMIT = "3a7bd3e2360a3d29eea436fcfb7e44c735d117c4";
 
 /** The genesis of a run of the release gate. */
 export function releaseOf(version: string, commit: string): JsonObject {
-  const given = (parameter_id: string, value: string): JsonObject => ({
+  return genesisOf({ version, commit });
+}
+
+/** The genesis of a run with parameters that are strings. */
+function genesisOf(values: Readonly<Record<string, string>>): JsonObject {
+  const parameters = Object.entries(values).map(([parameter_id, value]) => ({
     parameter_id,
     value: { value, value_type: "String" },
-  });
-  return { kind: "parameters", parameters: [given("version", version), given("commit", commit)] };
+  }));
+  return { kind: "parameters", parameters };
 }
 
 /** The release gate, all of whose evidence gate fetches itself; its endpoint is up in `withRelease()` alone. */
@@ -65,8 +70,10 @@ export const EXAMPLES: readonly Example[] = [
   {
     name: "change_approval",
     file: "scenario.yaml",
-    facts: { change_digest: DIGEST, tests_failed: 0, approved: true, window_open: true, deployed_digest: DIGEST },
-    stages: ["checks", "approval", "deploy"],
+    facts: { tested_commit: COMMIT, tests_failed: 0 },
+    genesis: genesisOf({ commit: COMMIT }),
+    stages: ["checks", "approval"],
+    people: ["alice", "bob"],
   },
   {
     name: "agent_task",
@@ -96,30 +103,46 @@ export interface Staged {
   readonly goal: Goal;
 }
 
-/** Copies an example to a fresh folder, with the key of an approver in it, and runs a body there. */
+/** Copies an example to a fresh folder, with the keys of its people, and runs a body there. */
 export async function withExample(
   example: Example,
   body: (staged: Staged) => Promise<void>,
   prepare: (folder: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
+  const { name, file, facts, genesis, people = [] } = example;
   await inFolder(async (folder) => {
-    await copyFolder(new URL(`../../docs/examples/${example.name}/`, import.meta.url).pathname, folder);
+    await copyFolder(new URL(`../../docs/examples/${name}/`, import.meta.url).pathname, folder);
     await prepare(folder);
-    assert.equal((await gate(folder, "key", "create", "keys/approver.key")).code, 0);
-    const printed = await gate(folder, "scenario", "json", example.file, ...await configOf(folder));
-    assert.equal(printed.code, 0, printed.stdout + printed.stderr);
-    const { spec } = JSON.parse(printed.stdout) as { spec: JsonObject };
+    for (const person of people) {
+      const key = `keys/${person}.key`;
+      await succeed(folder, "key", "create", key);
+      await succeed(folder, "key", "trust", `${key}.pub`, "--name", person);
+    }
+    const { spec } = JSON.parse(await succeed(folder, "scenario", "json", file, ...await configOf(folder)));
     const schemas = JSON.parse(await Deno.readTextFile(`${folder}/schemas.json`).catch(() => "[]")) as JsonObject[];
-    const genesis = example.genesis === undefined ? {} : { genesis: example.genesis };
-    const sign = (asked: JsonObject): Promise<JsonObject> => approve(folder, asked);
-    await body({ folder, goal: { spec, schemas, facts: example.facts, sign, ...genesis } });
+    const decide = async (run: string): Promise<void> => {
+      for (const person of people) {
+        await succeed(folder, "approve", run, "--key", `keys/${person}.key`, "--yes", ...await keysOf(folder));
+      }
+    };
+    await body({ folder, goal: { spec, schemas, facts, decide, ...genesis === undefined ? {} : { genesis } } });
   });
+}
+
+/** The folder of the keys that a server trusts. */
+const KEYS_OF_PEOPLE = "evidence-keys";
+
+/** Runs a command that must succeed; gives its output. */
+async function succeed(folder: string, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await gate(folder, ...args);
+  assert.equal(code, 0, stdout + stderr);
+  return stdout;
 }
 
 async function copyFolder(from: string, to: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(from)) {
-    // Left by whoever tried the example where it stands.
-    if (name === ".gate") continue;
+    // Left by a trial of the example where it stands.
+    if ([".gate", "keys", KEYS_OF_PEOPLE].includes(name)) continue;
     if (!isDirectory) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
     else {
       await Deno.mkdir(`${to}/${name}`);
@@ -128,41 +151,25 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** What a person does who is asked to approve. */
-export async function approve(folder: string, asked: JsonObject): Promise<JsonObject> {
-  const { record_id, revision } = asked["expected_head"] as { record_id: string; revision: number };
-  const flags: Readonly<Record<string, JsonValue | undefined>> = {
-    key: "keys/approver.key",
-    namespace: asked["namespace_id"],
-    law: asked["scenario_law_identity"],
-    run: asked["run_id"],
-    stage: asked["stage_id"],
-    condition: asked["condition_id"],
-    head: `${record_id}:${revision}`,
-  };
-  const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const { code, stdout, stderr } = await gate(
-    folder,
-    "evidence",
-    "sign",
-    ...words,
-    "--value",
-    JSON.stringify(asked["value"]),
-  );
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout) as JsonObject;
+/** The flags that name the configuration of a folder, where one lies there. */
+export function configOf(folder: string): Promise<readonly string[]> {
+  return flagOf("--config", `${folder}/gate.toml`);
 }
 
-/** The flags that name the configuration of a folder, where one lies there. */
-export async function configOf(folder: string): Promise<readonly string[]> {
-  const config = `${folder}/gate.toml`;
-  return await Deno.stat(config).then(() => ["--config", config], () => []);
+/** The flags that name the keys of people of a folder, where there are any. */
+export function keysOf(folder: string): Promise<readonly string[]> {
+  return flagOf("--evidence-keys", `${folder}/${KEYS_OF_PEOPLE}`);
+}
+
+async function flagOf(flag: string, path: string): Promise<readonly string[]> {
+  return await Deno.stat(path).then(() => [flag, path], () => []);
 }
 
 /** Runs a body with a server that was started in a folder, on the configuration that lies there, if one does. */
 export async function withServerIn(folder: string, body: (server: SeenServer) => Promise<void>): Promise<void> {
   const client = new Client({ name: "suite", version: "1" }, { versionNegotiation: { mode: "auto" } });
-  const { command, args } = processOf(gateArgs("serve", "--log-level", "error", ...await configOf(folder)));
+  const flags = [...await configOf(folder), ...await keysOf(folder)];
+  const { command, args } = processOf(gateArgs("serve", "--log-level", "error", ...flags));
   await client.connect(new StdioClientTransport({ command, args: [...args], cwd: folder, stderr: "ignore" }));
   try {
     const { tools } = await client.listTools();

@@ -82,7 +82,7 @@ const ROWS: readonly (readonly [code: number, what: string, command: Row])[] = [
   [6, "an audit log with an invalid head file", () => ["audit", "verify", "headless.jsonl"]],
   [6, "an unsigned runpack with --require-signature", () => [
     ...["runpack", "verify", "whole.runpack", "--require-signature"],
-    ...["--trusted-key", "keys/approver.key.pub"],
+    ...["--trusted-key", "keys/reader.key.pub"],
   ]],
   [7, "a namespace that is not open", () => call("scenarios_list", { namespace_id: 1 })],
   [8, "a server that there is not", () => ["client", "list", "--url", "http://127.0.0.1:1"]],
@@ -191,6 +191,7 @@ Deno.test("every exit code comes from its commands", async (t) => {
   const example = EXAMPLES.find(({ name }) => name === "agent_task");
   assert.ok(example);
   await withExample(example, async ({ folder }) => {
+    await succeed(folder, "key", "create", "keys/reader.key");
     const world = await prepare(folder);
     for (const [code, what, command] of ROWS) {
       await t.step(`${code}: ${what}`, async () => {

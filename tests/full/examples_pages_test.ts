@@ -23,9 +23,11 @@ const folders = (await Array.fromAsync(Deno.readDir(EXAMPLES))).filter(({ isDire
 const ELSEWHERE = ["mcp_provider/README.md", "pipelines/README.md"];
 const pages = ["README.md", ...folders.map(({ name }) => `${name}/README.md`).sort()]
   .filter((page) => !ELSEWHERE.includes(page));
-const blocks = (await Promise.all(pages.map(blocksOf))).flat().filter(({ commands }) =>
-  !NOT_TO_BE_PASTED.test(commands)
-);
+/** The blocks of this page follow on each other too: it shows what two people decide, and what comes of it. */
+const CONSECUTIVE = "change_approval/README.md";
+const blocks = (await Promise.all(pages.filter((page) => page !== CONSECUTIVE).map(blocksOf))).flat().filter((
+  { commands },
+) => !NOT_TO_BE_PASTED.test(commands));
 
 Deno.test("the pages of the examples have blocks to paste", () => assert.ok(blocks.length >= 8, `${blocks.length}`));
 
@@ -38,23 +40,51 @@ async function installGate(folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/gate`, script, { mode: 0o755 });
 }
 
-for (const { name, commands } of blocks) {
-  Deno.test(`${name} runs to its end`, () =>
-    inFolder(async (folder) => {
-      await Deno.mkdir(`${folder}/bin`);
-      await installGate(`${folder}/bin`);
-      await Deno.mkdir(`${folder}/docs`);
-      const copied = await new Deno.Command("cp", { args: ["-R", EXAMPLES.pathname, `${folder}/docs/examples`] })
-        .output();
-      assert.equal(copied.code, 0);
-      const { code, stdout, stderr } = await new Deno.Command("bash", {
-        args: ["-eu", "-o", "pipefail", "-c", commands],
-        cwd: folder,
-        env: { PATH: `${folder}/bin:${Deno.env.get("PATH") ?? ""}`, NO_COLOR: "1", GATE_CONFIG: "" },
-        stdin: "null",
-      }).output();
-      const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-      assert.equal(code, 0, said);
-      assert.ok(said.length > 0);
-    }));
+/** Runs commands as a reader of the pages does who is in the checkout; gives what they print. */
+async function paste(commands: string): Promise<string> {
+  let said = "";
+  await inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/bin`);
+    await installGate(`${folder}/bin`);
+    await Deno.mkdir(`${folder}/docs`);
+    const copied = await new Deno.Command("cp", { args: ["-R", EXAMPLES.pathname, `${folder}/docs/examples`] })
+      .output();
+    assert.equal(copied.code, 0);
+    const { code, stdout, stderr } = await new Deno.Command("bash", {
+      args: ["-eu", "-o", "pipefail", "-c", commands],
+      cwd: folder,
+      env: { PATH: `${folder}/bin:${Deno.env.get("PATH") ?? ""}`, NO_COLOR: "1", GATE_CONFIG: "" },
+      stdin: "null",
+    }).output();
+    said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.equal(code, 0, said);
+  });
+  return said;
 }
+
+for (const { name, commands } of blocks) {
+  Deno.test(`${name} runs to its end`, async () => assert.ok((await paste(commands)).length > 0));
+}
+
+/** What the commands of the page print, in this order. */
+const DECIDED = [
+  /1 of 2 stages complete[^]*exit code 4/,
+  /WAITS FOR\n[0-9a-f]{32} +approval +approved +0 of 2 +alice bob\n/,
+  /You sign {3}true\nComment {4}Reviewed\n[^]*as key alice\nStage approval: hold\n/,
+  /Signed {5}1 of 2, waits for bob\nYou sign {3}false\nComment {4}Not on a Friday\n[^]*as key bob\nStage approval: hold\n/,
+  /You sign {3}a withdrawal of your last statement\n[^]*Stage approval: hold\n/,
+  /WAITS FOR\n[0-9a-f]{32} +approval +approved +0 of 2 +alice\n/,
+  /as key bob\nStage approval: complete\n/,
+  /2 of 2 stages complete/,
+  /0 violated/,
+  /bob refused approved: false[^]*Not on a Friday[^]*alice withdrew its statement on approved[^]*run complete/,
+];
+
+Deno.test(`docs/examples/${CONSECUTIVE}: one approves, one refuses, one withdraws, then both agree`, async () => {
+  let said = await paste((await blocksOf(CONSECUTIVE)).map(({ commands }) => commands).join("\n"));
+  for (const shown of DECIDED) {
+    const at = shown.exec(said);
+    assert.ok(at !== null, `${shown} in ${said}`);
+    said = said.slice(at.index);
+  }
+});

@@ -16,10 +16,7 @@ interface Example {
   readonly change: readonly [from: string, to: string];
   readonly parameters?: Readonly<Record<string, string>>;
   readonly evidence: Readonly<Record<string, string>>;
-  readonly signed?: readonly string[];
 }
-
-const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 const EXAMPLES: readonly Example[] = [
   {
@@ -30,16 +27,11 @@ const EXAMPLES: readonly Example[] = [
     evidence: { tested_commit: "4f2a9c1", tests_failed: "2" },
   },
   {
-    name: "change approval: the approval is not signed",
+    name: "change approval: one of two people refuses",
     file: "docs/examples/change_approval/scenario.yaml",
-    change: ["{ And: [{ Condition: checks }, { Condition: approval }] }", "{ Condition: checks }"],
-    evidence: {
-      change_digest: DIGEST,
-      tests_failed: "0",
-      window_open: "true",
-      approved: "true",
-      deployed_digest: DIGEST,
-    },
+    change: ["{ combination: Quorum, minimum: 2 }", "{ combination: AnyQualifying }"],
+    parameters: { commit: "4f2a9c1" },
+    evidence: { tested_commit: "4f2a9c1", tests_failed: "0", approved: "alice = true\nbob = false" },
   },
   {
     name: "release gate: the program reports another version",
@@ -64,11 +56,11 @@ const EXAMPLES: readonly Example[] = [
 /** The body of the page. */
 export async function playgroundBody(): Promise<Markup> {
   const fragments = await Promise.all(EXAMPLES.map(async (example): Promise<[string, string]> => {
-    const { name, file, change: [from, to], parameters = {}, evidence, signed = [] } = example;
+    const { name, file, change: [from, to], parameters = {}, evidence } = example;
     const law = await Deno.readTextFile(new URL(file, ROOT_URL));
     if (!law.includes(from)) throw new Error(`Cannot change ${file}: it does not have "${from}"`);
     const entries = (texts: Readonly<Record<string, string>>): Map<string, string> => new Map(Object.entries(texts));
-    const given = { evidence: entries(evidence), parameters: entries(parameters), signed: new Set(signed), at: "" };
+    const given = { evidence: entries(evidence), parameters: entries(parameters), signed: new Set<string>(), at: "" };
     const fragment = fragmentOf({ law, changed: law.replace(from, to), given });
     if (fragment === null) throw new Error(`Cannot offer ${file}: it is too long`);
     return [name, fragment];
