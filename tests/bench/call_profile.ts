@@ -5,11 +5,11 @@
  * @module
  */
 
-import type { JsonObject } from "../../src/canonical/json.ts";
 import { schemaRecord } from "../../src/tools/tests/tools_fixture.ts";
 import { gateArgs, STORES } from "../e2e/gate_command.ts";
-import { type BenchRun, type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";
-import { openPeer, type StdioPeer } from "./stdio_load.ts";
+import { type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";
+import { callerOf, openPeer, type StdioPeer } from "./stdio_load.ts";
+import { submitRound } from "./submit_load.ts";
 
 const CALLS = 20_000;
 const IN_FLIGHT = 32;
@@ -79,14 +79,9 @@ const CASES: readonly Case[] = [
   },
   {
     tool: "scenario_submit",
-    run: async (_peer, call) => {
-      const runs = await startBenchRuns(call, CALLERS);
-      const each = CALLS / 4 / CALLERS;
-      const loop = async (run: BenchRun): Promise<void> => {
-        for (let at = 0; at < each; at++) await submit(call, run);
-      };
-      await Promise.all(runs.map(loop));
-      return each * CALLERS;
+    run: async (peer, call) => {
+      await submitRound(peer, await startBenchRuns(call, CALLERS), CALLS / CALLERS);
+      return CALLS;
     },
   },
 ];
@@ -111,17 +106,6 @@ async function profileOf({ run }: Case): Promise<ReadonlyMap<string, number>> {
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-function callerOf(peer: StdioPeer): CallTool {
-  return async (name, input) => {
-    const answer = JSON.parse(await peer.ask("tools/call", { name, arguments: input })) as {
-      result?: { structuredContent?: JsonObject };
-    };
-    const content = answer.result?.structuredContent;
-    if (content === undefined) throw new Error(`Cannot profile: ${JSON.stringify(answer).slice(0, 300)}`);
-    return content;
-  };
 }
 
 function partsOf({ nodes, samples, timeDeltas }: Profile, calls: number): Map<string, number> {

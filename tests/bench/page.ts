@@ -175,6 +175,8 @@ function ratios(rows: readonly BenchRow[]): string[] {
     : `${missed} of ${rows.length} rows miss what they must hold.`;
   return [
     `Both sides in turns, medians of at least five rounds. The ratio is gate's value over the other. ${sentence}`,
+    "Over stdio, a bare client writes lines and reads the id and the head of each answer: it shares the processors with the server,",
+    "and one that parsed and checked each answer would measure itself.",
     "",
     ...tableText(RATIO_COLUMNS, ratioCells(rows).map((cells) => cells.map(markPackages))),
   ];

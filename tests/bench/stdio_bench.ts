@@ -4,10 +4,11 @@
  * @module
  */
 
-import type { JsonObject } from "../../src/canonical/json.ts";
-import { startGate } from "../simulation/crash/gate_process.ts";
+import { gateArgs } from "../e2e/gate_command.ts";
 import { alternate, type BenchRow, makeRow, median } from "./harness.ts";
-import { type CallTool, loadRound, percentile, rawCommitLoop, startBenchRuns } from "./mutation_bench.ts";
+import { percentile, rawCommitLoop, startBenchRuns } from "./mutation_bench.ts";
+import { callerOf, openPeer } from "./stdio_load.ts";
+import { submitRound } from "./submit_load.ts";
 
 /** Callers of row 6e, each on a run of its own. */
 const CALLERS = 64;
@@ -21,16 +22,17 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await Deno.makeTempDir({ prefix: "gate-bench-" });
   const configPath = `${folder}/gate.toml`;
   await Deno.writeTextFile(configPath, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
-  const gate = await startGate(configPath, "null");
+  const gate = await openPeer({ command: Deno.execPath(), args: gateArgs("serve", "--config", configPath) });
   const raw = rawCommitLoop(folder);
   try {
-    const call: CallTool = async (tool, input) => await gate.call(tool, input) as JsonObject;
-    const runs = await startBenchRuns(call, CALLERS);
-    const one = await alternate(() => loadRound(call, runs.slice(0, 1), CALLS.one, []), raw.round);
+    const runs = await startBenchRuns(callerOf(gate), CALLERS);
+    const one = await alternate(
+      async () => (await submitRound(gate, runs.slice(0, 1), CALLS.one)).rate,
+      raw.round,
+    );
     const p99s: number[] = [];
     const many = await alternate(async () => {
-      const latencies: number[] = [];
-      const rate = await loadRound(call, runs, CALLS.many, latencies);
+      const { rate, latencies } = await submitRound(gate, runs, CALLS.many);
       p99s.push(percentile(latencies, 0.99));
       return rate;
     }, raw.round);
