@@ -1,6 +1,5 @@
 /** Servers with an audit log in a file, and what stands in it. */
 
-import assert from "node:assert/strict";
 import { spec } from "@/tools/tests/tools_fixture.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gate, gateArgs } from "./gate_command.ts";
@@ -58,15 +57,6 @@ export interface Line {
 /** The lines of a log. */
 export function linesOf(path: string): Line[] {
   return Deno.readTextFileSync(path).trimEnd().split("\n").map((line) => JSON.parse(line) as Line);
-}
-
-/** Waits until something holds. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!holds()) {
-    assert.ok(performance.now() < deadline, `waited for ${what}`);
-    await pause(10);
-  }
 }
 
 /** Lets a time pass. */

@@ -1,7 +1,8 @@
 /** The audit log where its file is moved away, deleted or cut under the process that writes it. */
 
 import assert from "node:assert/strict";
-import { AUDITED, call, define, end, exists, linesOf, startGate, until, verified } from "./audit_fixture.ts";
+import { until } from "../until.ts";
+import { AUDITED, call, define, end, exists, linesOf, startGate, verified } from "./audit_fixture.ts";
 import { inFolder } from "./gate_command.ts";
 
 Deno.test("gate serve continues the chain in a new file at SIGHUP, and gate audit verify accepts both", () =>

@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { until } from "../until.ts";
 import { ATTACK_ROWS, BODY_BYTES, TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, pause, send } from "./http_fixture.ts";
 import {
@@ -23,7 +24,6 @@ import {
   refusals,
   refusalsIn,
   settledMemory,
-  until,
 } from "./http_target.ts";
 import type { Wire } from "./client.ts";
 

@@ -9,6 +9,7 @@ import { PIPELINED } from "@/server/http/connections.ts";
 import { CONNECTION_BOUNDS } from "@/server/http/listener.ts";
 import { type BodyBounds, bodyBounds } from "@/server/http/body_admission.ts";
 import { BACKPRESSURE_BOUNDS } from "@/server/http/response_backpressure.ts";
+import { until } from "../until.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { type Answer, callText, exchange, message, send } from "./http_fixture.ts";
 import {
@@ -26,7 +27,6 @@ import {
   resetBeforeTaken,
   settledMemory,
   type Target,
-  until,
 } from "./http_target.ts";
 
 /** Two callers with long timeouts. */

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { until } from "../until.ts";
 import type { Wire } from "./client.ts";
 import { TOKEN } from "./http_attack_rows.ts";
 import { callText, type HttpServer, pause, send, startHttpFixture } from "./http_fixture.ts";
@@ -29,10 +30,6 @@ export function fieldsOf(token: string = TOKEN): Record<string, string> {
 
 /** Connections end soon here, so that the tests do. */
 export const BOUNDS = { headTime: 1_000, requestTime: 2_000, idleTime: 2_000 };
-
-/** How often a condition is looked at, and how long it is waited for, in milliseconds. */
-const LOOK = 25;
-const PATIENCE = 20_000;
 
 /** A server under attack. */
 export interface Target extends HttpServer {
@@ -63,14 +60,6 @@ export async function attack(server: Wire, http: Wire, body: (target: Target) =>
     await body({ ...target, audited: () => Deno.readTextFile(path) });
   } finally {
     await Deno.remove(folder, { recursive: true });
-  }
-}
-
-/** Waits until something is so. */
-export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !await isSo(); waited += LOOK) {
-    if (waited > PATIENCE) throw new Error(`Cannot see in time: ${what}`);
-    await pause(LOOK);
   }
 }
 

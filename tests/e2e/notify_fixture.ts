@@ -208,15 +208,6 @@ function driver(call: (name: string, input: unknown) => Promise<Wire>): Notifyin
   };
 }
 
-/** Waits until something holds; fails after a while. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string, seconds = 20): Promise<void> {
-  for (let tries = 0; tries < seconds * 20; tries++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`Cannot see within ${seconds} s that ${what}`);
-}
-
 /** The types of the events of a run in the order that a receiver restores, without repetitions. */
 export function restored(got: readonly Received[], runId: string): string {
   const events = got.map(({ body }) =>

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Webhook } from "npm:standardwebhooks@1.1.1";
+import { until } from "../until.ts";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import {
   APPROVED,
@@ -16,7 +17,6 @@ import {
   SCENARIO,
   SECRET,
   startNotifying,
-  until,
 } from "./notify_fixture.ts";
 import { ownCertificate } from "./own_certificates.ts";
 
@@ -31,7 +31,7 @@ Deno.test("a receiver gets every event of a run, signed, with identifiers alone,
     const peer = receiver();
     await using first = await startNotifying(folder, notifyFlags(peer.url + PATH));
     const runs = [await first.drive(SCENARIO), await first.drive(APPROVED)];
-    await until(() => peer.got.length >= 11, "all events came");
+    await until("all events came", () => peer.got.length >= 11);
     const errors = await first.end();
     assert.deepEqual(runs.map((run) => restored(peer.got, run)), [EVENTS.notified, EVENTS.approved]);
     for (const event of peer.got) {
@@ -61,7 +61,7 @@ Deno.test("a receiver gets every event of a run, signed, with identifiers alone,
 
     await using second = await startNotifying(folder, notifyFlags(peer.url + PATH));
     const later = await second.drive({ ...SCENARIO, scenario_id: "later" });
-    await until(() => restored(peer.got, later) === EVENTS.notified, "the events of the next run came");
+    await until("the events of the next run came", () => restored(peer.got, later) === EVENTS.notified);
     await second.end();
     assert.equal(peer.got.length, 15);
     await peer.close();
@@ -80,7 +80,7 @@ Deno.test("events of a receiver that is down wait over a restart, and calls are 
     await using second = await startNotifying(folder, notifyFlags(down.url));
     runs.push(await second.drive(APPROVED));
     const peer = receiver(() => new Response(), Number(port));
-    await until(() => peer.got.length >= 11, "all events came");
+    await until("all events came", () => peer.got.length >= 11);
     assert.deepEqual(runs.map((run) => restored(peer.got, run)), [EVENTS.notified, EVENTS.approved]);
     await second.end();
     await peer.close();
@@ -135,10 +135,10 @@ for (const { what, answer, reason } of HOSTILE) {
       const peer = receiver(() => answer(`${other.url}/stolen`));
       await using served = await startNotifying(folder, notifyFlags(peer.url));
       const run = await served.drive(SCENARIO);
-      await until(() => peer.got.length > 0, "an event came");
+      await until("an event came", () => peer.got.length > 0);
       if (reason !== null) await served.process.logged(`"reason":"${reason}"`);
       else if (what !== "never answers") {
-        await until(() => restored(peer.got, run) === EVENTS.notified, "all events came");
+        await until("all events came", () => restored(peer.got, run) === EVENTS.notified);
       }
       await served.end();
       assert.deepEqual(other.got, []);
@@ -240,7 +240,7 @@ Deno.test("with the permissions that gate permissions prints, events are deliver
     assert.ok(run.includes(`--allow-net=127.0.0.1:${new URL(peer.url).port}`), run.join(" "));
     await using served = await startNotifying(folder, [], { args: run.slice(1) });
     const id = await served.drive(SCENARIO);
-    await until(() => restored(peer.got, id) === EVENTS.notified, "the events came");
+    await until("the events came", () => restored(peer.got, id) === EVENTS.notified);
     await served.end();
     await peer.close();
   }));

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 
 import { markPath } from "@/store/sqlite/high_water_mark.ts";
 import { schemaRecord, spec } from "@/tools/tests/tools_fixture.ts";
+import { until } from "../until.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { gate, gateArgs, inFolder, logText } from "./gate_command.ts";
-import { callText, type HttpServer, listening, pause, send } from "./http_fixture.ts";
+import { callText, type HttpServer, listening, send } from "./http_fixture.ts";
 
 const CONFIG = `
 [server]
@@ -62,13 +63,6 @@ async function stop(server: HttpServer): Promise<string> {
   server.process.signal("SIGTERM");
   assert.equal(await server.process.ended(), 0, server.process.errors());
   return server.process.errors();
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !await isSo(); waited += 25) {
-    if (waited > 20_000) throw new Error(`Cannot see in time: ${what}`);
-    await pause(25);
-  }
 }
 
 /** Waits until the mark beside a store knows of so many schemas. */

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spec } from "@/tools/tests/tools_fixture.ts";
-import { exists, until } from "../e2e/audit_fixture.ts";
+import { until } from "../until.ts";
+import { exists } from "../e2e/audit_fixture.ts";
 import { gate } from "../e2e/gate_command.ts";
 import { type Fleet, withFleet } from "./fleet_servers.ts";
 import { runSql, startPostgres } from "./postgres_server.ts";

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { until } from "../until.ts";
 import { inFolder, STORES } from "../e2e/gate_command.ts";
-import { notifyFlags, receiver, SCENARIO, startServing, until } from "../e2e/notify_fixture.ts";
+import { notifyFlags, receiver, SCENARIO, startServing } from "../e2e/notify_fixture.ts";
 
 const MONITORING = new URL("../../config/monitoring/", import.meta.url).pathname;
 const PROMETHEUS = "prometheus";
@@ -141,7 +142,7 @@ Deno.test("a gate that is scraped has every metric of the files, and fires into 
     await fetch(`${gate.url}/nowhere`);
     await metrics();
     let text = "";
-    await until(async () => /^gate_notify_oldest_seconds\{\} [1-9]/m.test(text = await metrics()), "an event waits");
+    await until("an event waits", async () => /^gate_notify_oldest_seconds\{\} [1-9]/m.test(text = await metrics()));
 
     const alerts: Alert[] = [];
     const chat = receiver(({ body }) => {
@@ -152,7 +153,7 @@ Deno.test("a gate that is scraped has every metric of the files, and fires into 
     try {
       const isFiring = (name: string): boolean =>
         alerts.some(({ status, labels }) => status === "firing" && labels["alertname"] === name);
-      await until(() => isFiring("GateEventsNotDelivered"), "the alert about events came", 60);
+      await until("the alert about events came", () => isFiring("GateEventsNotDelivered"), 60);
       assert.ok(!isFiring("GateDown"));
 
       const { panels } = await readDashboard();
@@ -174,7 +175,7 @@ Deno.test("a gate that is scraped has every metric of the files, and fires into 
       assert.deepEqual([...used].filter((name) => !(CONDITIONAL.test(name) ? reference : exposed).has(name)), []);
 
       await gate.end();
-      await until(() => isFiring("GateDown"), "the alert about the end came", 60);
+      await until("the alert about the end came", () => isFiring("GateDown"), 60);
     } finally {
       await stop();
       await chat.close();

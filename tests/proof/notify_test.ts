@@ -1,8 +1,9 @@
 /** A receiver that is down for a real minute, while the server is killed and started again. */
 
 import assert from "node:assert/strict";
+import { until } from "../until.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startNotifying, until } from "../e2e/notify_fixture.ts";
+import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startNotifying } from "../e2e/notify_fixture.ts";
 
 const MINUTE = 60_000;
 
@@ -23,7 +24,7 @@ Deno.test("after a minute without a receiver, and a kill of the server in it, ev
     await using last = await startNotifying(folder, notifyFlags(down.url));
     await new Promise((resolve) => setTimeout(resolve, MINUTE - (performance.now() - began)));
     const peer = receiver(() => new Response(), port);
-    await until(() => runs.every((run) => restored(peer.got, run) === EVENTS.notified), "all events came", 90);
+    await until("all events came", () => runs.every((run) => restored(peer.got, run) === EVENTS.notified), 90);
     assert.equal(runs.length, 3);
     await last.end();
     await peer.close();
