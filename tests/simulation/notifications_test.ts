@@ -27,13 +27,26 @@ const BEGIN = Date.UTC(2026, 0, 1);
 
 /** A clock whose time passes only where nothing is left to do. */
 class Clock {
-  now = BEGIN;
+  /** Milliseconds since the start, of the monotonic clock. */
+  elapsed = 0;
+  /** The start by the clock of the machine. */
+  #begin = BEGIN;
   readonly #timers = new Set<{ readonly at: number; readonly fire: () => void }>();
+
+  /** Unix milliseconds by the clock of the machine. */
+  get now(): number {
+    return this.#begin + this.elapsed;
+  }
+
+  /** Sets the clock of the machine. */
+  set(millis: number): void {
+    this.#begin += millis;
+  }
 
   delay = (millis: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
-      const timer = { at: this.now + millis, fire: resolve };
+      const timer = { at: this.elapsed + millis, fire: resolve };
       this.#timers.add(timer);
       signal?.addEventListener("abort", () => {
         this.#timers.delete(timer);
@@ -42,21 +55,21 @@ class Clock {
     });
 
   async pass(millis: number): Promise<void> {
-    const end = this.now + millis;
+    const end = this.elapsed + millis;
     for (;;) {
       for (let quiet = 0; quiet < 12; quiet++) await turn();
       const next = [...this.#timers].sort((a, b) => a.at - b.at)[0];
       if (next === undefined || next.at > end) break;
       this.#timers.delete(next);
-      this.now = Math.max(this.now, next.at);
+      this.elapsed = Math.max(this.elapsed, next.at);
       next.fire();
     }
-    this.now = end;
+    this.elapsed = end;
   }
 
   /** Lets time pass at once, as while a machine sleeps. */
   async skip(millis: number): Promise<void> {
-    this.now += millis;
+    this.elapsed += millis;
     await this.pass(0);
   }
 }
@@ -117,6 +130,7 @@ function inWorld(
         },
         log: (_, message) => void logged.push(message),
         now: () => clock.now,
+        elapsed: () => clock.elapsed,
         delay: clock.delay,
         random: () => 0.5,
       });
@@ -306,6 +320,35 @@ Deno.test("Notifier takes the lease of a process that ended before the clock of 
     await clock.pass(MINUTE);
     assert.equal(restored(receiver.got), "1,2,3");
   }));
+
+/** How the clock is set of the machine while the receiver is down, in milliseconds, and while it is up. */
+const SETTINGS: readonly (readonly [what: string, whileDown: number, whileUp: number])[] = [
+  ["back by an hour while the receiver is down", -HOUR, 0],
+  ["back by an hour while the receiver is up", 0, -HOUR],
+  ["back by a year at both times", -365 * 24 * HOUR, -365 * 24 * HOUR],
+  ["forward by an hour at both times", HOUR, HOUR],
+];
+
+for (const implementation of [MEMORY, SQLITE]) {
+  for (const [what, whileDown, whileUp] of SETTINGS) {
+    Deno.test(`Notifier (${implementation.name}) delivers in time after the clock was set ${what}`, () =>
+      inWorld(implementation, async ({ clock, receiver, accept, start }) => {
+        receiver.answer = () => DOWN;
+        start("a");
+        await accept("one", 5);
+        await clock.pass(10 * SECOND);
+        clock.set(whileDown);
+        await accept("one", 5);
+        receiver.answer = () => DELIVERED;
+        await clock.pass(20 * SECOND);
+        assert.equal(restored(receiver.got), range(1, 10), "after the receiver came back");
+        clock.set(whileUp);
+        await accept("one", 5);
+        await clock.pass(2 * SECOND);
+        assert.equal(restored(receiver.got), range(1, 15), "while the receiver is up");
+      }));
+  }
+}
 
 Deno.test("two Notifiers on one store: one sends, and nothing is sent twice", () =>
   inWorld(SQLITE, async ({ clock, receiver, accept, start }) => {

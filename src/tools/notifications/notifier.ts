@@ -33,8 +33,10 @@ export interface NotifierOptions {
   /** Never rejects. */
   readonly send: (event: WebhookEvent, signal: AbortSignal) => Promise<Sent>;
   readonly log: (level: "info" | "warn", message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for the age of events alone. */
   readonly now: () => number;
+  /** Milliseconds of the monotonic clock, for pauses and leases. */
+  readonly elapsed: () => number;
   /** Resolves after some milliseconds, or when the signal aborts. */
   readonly delay: (millis: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1. */
@@ -122,7 +124,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
     registeredAt: -Infinity,
     settledAt: -Infinity,
     failures: 0,
-    pausedUntil: 0,
+    pausedUntil: -Infinity,
     isGone: false,
     mayHaveMore: true,
     reportedAt: -Infinity,
@@ -169,16 +171,16 @@ async function run(state: State): Promise<void> {
 async function step(state: State): Promise<number> {
   const { options } = state;
   const { outbox, target } = options;
-  if (options.now() - state.registeredAt >= REGISTER_MILLIS) {
+  if (options.elapsed() - state.registeredAt >= REGISTER_MILLIS) {
     await outbox.register(target);
-    state.registeredAt = options.now();
+    state.registeredAt = options.elapsed();
   }
   if (state.isGone) return LOOK_MILLIS;
   if (!await hasWork(state) || !await holdLease(state)) return LOOK_MILLIS;
   await fill(state);
   dropOld(state);
   sendDue(state);
-  const isDue = options.now() - state.settledAt >= LOOK_MILLIS || state.done.size >= SETTLE_AT;
+  const isDue = options.elapsed() - state.settledAt >= LOOK_MILLIS || state.done.size >= SETTLE_AT;
   if (state.done.size > 0 && isDue) await settle(state);
   return pauseOf(state);
 }
@@ -193,9 +195,9 @@ async function hasWork(state: State): Promise<boolean> {
 }
 
 async function holdLease(state: State): Promise<boolean> {
-  const { outbox, target, holder, now } = state.options;
-  if (state.isHolder && now() - state.leasedAt < RENEW_MILLIS) return true;
-  const asked = now();
+  const { outbox, target, holder, elapsed } = state.options;
+  if (state.isHolder && elapsed() - state.leasedAt < RENEW_MILLIS) return true;
+  const asked = elapsed();
   const isHeld = await outbox.lease(target, holder, LEASE_MILLIS);
   // A new holder begins where the store says: another process may have sent meanwhile.
   if (!isHeld || !state.isHolder || asked - state.leasedAt >= LEASE_MILLIS) forget(state);
@@ -221,8 +223,8 @@ function progressOf({ after, entries, done }: State): OutboxProgress {
 /** Reads records while few of the events that were read are new. */
 async function fill(state: State): Promise<void> {
   const { options, entries, events } = state;
-  const { outbox, target, now } = options;
-  if (now() < state.pausedUntil) return;
+  const { outbox, target, elapsed } = options;
+  if (elapsed() < state.pausedUntil) return;
   const fresh = [...events].filter(({ attempts }) => attempts === 0).length;
   if (fresh >= READ || entries.size >= OPEN_MAXIMUM) return;
   const found = await outbox.pending(target, progressOf(state), READ);
@@ -230,7 +232,7 @@ async function fill(state: State): Promise<void> {
   for (const entry of found) {
     const open: OpenEntry = { place: entry.place, events: new Set() };
     for (const event of await readEvents(state, entry)) {
-      const one: OpenEvent = { event, entry: open, attempts: 0, dueAt: 0, isInFlight: false };
+      const one: OpenEvent = { event, entry: open, attempts: 0, dueAt: -Infinity, isInFlight: false };
       open.events.add(one);
       events.add(one);
     }
@@ -280,12 +282,12 @@ function dropOld(state: State): void {
 
 /** Starts to send events that are due: several at a time to a receiver that answers, else one. */
 function sendDue(state: State): void {
-  const { now } = state.options;
-  if (now() < state.pausedUntil) return;
+  const now = state.options.elapsed();
+  if (now < state.pausedUntil) return;
   const most = state.failures === 0 ? CONCURRENCY : 1;
   for (const one of state.events) {
     if (state.flights.size >= most) return;
-    if (one.isInFlight || one.dueAt > now()) continue;
+    if (one.isInFlight || one.dueAt > now) continue;
     one.isInFlight = true;
     const flight: Promise<void> = sendOne(state, one).finally(() => {
       state.flights.delete(flight);
@@ -303,7 +305,7 @@ async function sendOne(state: State, one: OpenEvent): Promise<void> {
   if (sent.kind === "delivered") return delivered(state, one);
   one.attempts += 1;
   state.counts.failed += 1;
-  one.dueAt = state.options.now() + backOff(state, one.attempts);
+  one.dueAt = state.options.elapsed() + backOff(state, one.attempts);
   if (sent.kind === "gone") {
     state.isGone = true;
     return state.options.log("warn", "The receiver of events answered 410: nothing is sent until the next start");
@@ -312,7 +314,7 @@ async function sendOne(state: State, one: OpenEvent): Promise<void> {
   if (sent.kind === "refused") return;
   state.failures += 1;
   const asked = Math.min(sent.retryAfterMillis ?? 0, PAUSE_MAXIMUM_MILLIS);
-  state.pausedUntil = state.options.now() + Math.max(asked, backOff(state, state.failures));
+  state.pausedUntil = state.options.elapsed() + Math.max(asked, backOff(state, state.failures));
 }
 
 function delivered(state: State, one: OpenEvent): void {
@@ -320,8 +322,8 @@ function delivered(state: State, one: OpenEvent): void {
   close(state, one);
   if (state.failures === 0) return;
   state.failures = 0;
-  state.pausedUntil = 0;
-  for (const other of state.events) other.dueAt = 0;
+  state.pausedUntil = -Infinity;
+  for (const other of state.events) other.dueAt = -Infinity;
 }
 
 /** The pause after a number of failures: doubled by each, and up to half of it left out by chance. */
@@ -339,12 +341,12 @@ async function settle(state: State): Promise<void> {
     return forget(state);
   }
   for (const place of done) state.done.delete(place);
-  state.settledAt = state.options.now();
+  state.settledAt = state.options.elapsed();
 }
 
 /** Milliseconds until something is due. */
 function pauseOf(state: State): number {
-  const now = state.options.now();
+  const now = state.options.elapsed();
   if (state.mayHaveMore && state.failures === 0 && state.flights.size === 0 && state.entries.size === 0) return 0;
   const due = [...state.events].filter(({ isInFlight }) => !isInFlight).map(({ dueAt }) => dueAt);
   const next = Math.max(state.pausedUntil, Math.min(...due, now + LOOK_MILLIS));
@@ -354,7 +356,7 @@ function pauseOf(state: State): number {
 }
 
 function report(state: State, message: string, reason: string, event?: string): void {
-  const now = state.options.now();
+  const now = state.options.elapsed();
   if (now - state.reportedAt < REPORT_MILLIS) return;
   state.reportedAt = now;
   state.options.log("warn", message, { reason, failed: state.counts.failed, ...event === undefined ? {} : { event } });

@@ -48,6 +48,7 @@ export async function openNotifier(receiver: Receiver, { runs, projections, log 
     },
     log,
     now: Date.now,
+    elapsed: () => performance.now(),
     delay,
     random: Math.random,
   });
