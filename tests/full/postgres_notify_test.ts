@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 
+import { until } from "../until.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startServing, until } from "../e2e/notify_fixture.ts";
+import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startServing } from "../e2e/notify_fixture.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import { runSql, startPostgres } from "./postgres_server.ts";
 
@@ -32,12 +33,12 @@ Deno.test("events of two servers come once each; after a kill of the sender the 
         await using first = await startServing(one, notifyFlags(peer.url), STORES, environment);
         await using second = await startServing(two, notifyFlags(peer.url), STORES, environment);
         const runs = [await first.drive(SCENARIO), await second.drive({ ...SCENARIO, scenario_id: "second" })];
-        await until(() => runs.every((run) => restored(peer.got, run) === EVENTS.notified), "all events came");
+        await until("all events came", () => runs.every((run) => restored(peer.got, run) === EVENTS.notified));
         assert.equal(peer.got.length, 8);
 
         isUp = false;
         runs.push(await first.drive({ ...SCENARIO, scenario_id: "third" }));
-        await until(() => peer.got.length > 8, "the sender tries");
+        await until("the sender tries", () => peer.got.length > 8);
         const ages = await Promise.all([first, second].map(async ({ url }) => {
           const text = await (await fetch(`${url}/metrics`)).text();
           return Number(/^gate_notify_oldest_seconds\{\} (\S+)$/m.exec(text)?.[1]);
@@ -49,8 +50,18 @@ Deno.test("events of two servers come once each; after a kill of the sender the 
         runs.push(await other.drive({ ...SCENARIO, scenario_id: "fourth" }));
         isUp = true;
         delivered.push(...runs);
-        await until(() => delivered.every((run) => restored(peer.got, run) === EVENTS.notified), "all events came", 60);
+        await until("all events came", () => delivered.every((run) => restored(peer.got, run) === EVENTS.notified), 60);
         await other.end();
+        // No server names the receiver for 9 days: a record of that time has no row, and is announced when one does again.
+        await runSql(database, "UPDATE gate.outbox_targets SET seen = now() - interval '9 days'", "notified");
+        await using without = await startServing(one, [], STORES, environment);
+        const missed = await without.drive({ ...SCENARIO, scenario_id: "fifth" });
+        await without.end();
+        assert.equal((await runSql(database, "SELECT count(*) FROM gate.outbox", "notified")).trim(), "0");
+        assert.equal(restored(peer.got, missed), "");
+        await using again = await startServing(two, notifyFlags(peer.url), STORES, environment);
+        await until("the missed events came", () => restored(peer.got, missed) === EVENTS.notified);
+        await again.end();
       })
     );
     await peer.close();

@@ -2,7 +2,8 @@
  * The outbox in PostgreSQL. Transactions of several servers commit in another order than they begin, so no number says what was read.
  * The statement that appends a record also writes a row for each target; the row is removed once the record was announced.
  *
- * A target that no server has registered for seven days gets no rows, so that an outbox without readers stays small.
+ * A target that no server has registered for seven days gets no rows, so that an outbox without readers stays small. The server that
+ * registers it again adds them from the records.
  *
  * @module
  */
@@ -16,6 +17,18 @@ import type { Database } from "./database.ts";
 
 const REGISTER = `INSERT INTO gate.outbox_targets (target, holder, expires, seen) VALUES ($1, '', now(), now())
   ON CONFLICT (target) DO UPDATE SET seen = now()`;
+// In a receipt the instant of acceptance comes first: its members are sorted. Servers and database may differ by an hour; what was
+// announced before is announced again.
+const INSTANT = `substring(r.result from '"accepted_audit_instant":(\\d{1,15})')::int8`;
+const IS_AWAY = "SELECT 1 AS away FROM gate.outbox_targets WHERE target = $1 AND seen <= now() - interval '7 days'";
+const RETURN = `WITH away AS (
+    UPDATE gate.outbox_targets AS o SET seen = now()
+    FROM (SELECT target, seen FROM gate.outbox_targets WHERE target = $1 FOR UPDATE) AS old
+    WHERE o.target = old.target AND old.seen <= now() - interval '7 days'
+    RETURNING 1000 * extract(epoch FROM old.seen + interval '7 days' - interval '1 hour') AS since)
+  INSERT INTO gate.outbox (target, namespace_id, run_id, revision)
+  SELECT $1, r.namespace_id, r.run_id, r.revision FROM gate.records AS r JOIN away ON ${INSTANT} >= away.since
+  WHERE r.family IN ('open_stage', 'evaluate_stage') ORDER BY ${INSTANT}, r.namespace_id, r.run_id, r.revision`;
 // A lease that ends later than a new one was taken before the clock was set back: its holder may be gone.
 const LEASE = `UPDATE gate.outbox_targets SET holder = $2, expires = now() + $3 * interval '1 millisecond'
   WHERE target = $1 AND (holder = $2 OR expires <= now() OR expires > now() + $3 * interval '1 millisecond')
@@ -38,7 +51,11 @@ type Use = <Result>(call: () => Promise<Result>) => Promise<Result>;
 /** The outbox of a database. */
 export function createPostgresOutbox(database: Database, sha256: Sha256, use: Use): Outbox {
   return {
-    register: (target) => use(async () => void await database.query(REGISTER, [target])),
+    register: (target) =>
+      use(async () => {
+        const isAway = (await database.query(IS_AWAY, [target])).length > 0;
+        await database.query(isAway ? RETURN : REGISTER, [target]);
+      }),
     lease: (target, holder, millis) =>
       use(async () => (await database.query(LEASE, [target, holder, millis])).length === 1),
     release: (target, holder) => use(async () => void await database.query(RELEASE, [target, holder])),
