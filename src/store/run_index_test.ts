@@ -237,6 +237,7 @@ for (
         const isMissing = (error: unknown): boolean =>
           error instanceof StoreError && error.code === "index_missing" && error.message.includes("gate store migrate");
         await assert.rejects(stores.runs.findRuns(ALL, null, 1), isMissing);
+        await assert.rejects(stores.runs.figures(), isMissing);
         assert.equal(await migrateStore(options.run, sha256), runs);
         assert.equal(await migrateStore(options.run, sha256), 0);
       }

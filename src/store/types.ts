@@ -219,7 +219,11 @@ export interface RunStore {
    * @throws {StoreError} `index_missing` where an older store has runs without an entry in the index
    */
   findRuns(query: RunQuery, after: RunPosition | null, limit: number): Promise<RunPage>;
-  /** The figures of all runs for metrics; they may be a moment old. */
+  /**
+   * The figures of all runs for metrics; they may be a moment old.
+   *
+   * @throws {StoreError} `index_missing` as {@link findRuns}
+   */
   figures(): Promise<RunFigures>;
   /** Run keys of the whole store in (namespace_id, run_id) order, for checks and backups. */
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;

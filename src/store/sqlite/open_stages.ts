@@ -6,8 +6,10 @@
 
 import type { RunKey } from "../../run/types.ts";
 import type { RunFigures, StageChanges } from "../open_stages.ts";
+import { StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import { integer } from "./rows.ts";
+import { countMissing } from "./run_index.ts";
 
 const RUN_ROW = "(SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?)";
 const OPEN = `INSERT OR REPLACE INTO open_stages (run_row, stage_id, opened) VALUES (${RUN_ROW}, ?, ?)`;
@@ -31,8 +33,15 @@ export function writeStages(connection: Connection, { namespace_id, run_id }: Ru
   }
 }
 
-/** The figures of all runs: its cost grows with the active runs alone. */
+/**
+ * The figures of all runs: its cost grows with the active runs alone.
+ *
+ * @throws {StoreError} `index_missing` where runs have no entry in the index, so that their status is unknown
+ */
 export function readFigures(connection: Connection): RunFigures {
+  if (countMissing(connection, 1) > 0) {
+    throw new StoreError("index_missing", `Cannot count the runs of "${connection.path}": run "gate store migrate"`);
+  }
   const row = connection.statement(FIGURES).get() ?? {};
   const active = integer(row, "active");
   return {
