@@ -6,6 +6,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { encodeBase64 } from "../canonical/base64.ts";
 import { parseJson } from "../canonical/scan.ts";
 import { reconnectDelay } from "./backoff.ts";
 
@@ -21,15 +22,18 @@ const ENVELOPE = {
 export class CallError extends Error {
   /** The code of the error, such as `role_refused`. */
   readonly code: string;
+  /** Milliseconds until the call may be repeated; null where a repetition is of no use. */
+  readonly retryAfter: number | null;
 
   /** Creates the error. */
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, retryAfter: number | null = null) {
     super(message);
     this.code = code;
+    this.retryAfter = retryAfter;
   }
 }
 
-/** The credential of the caller. It lives in this variable alone: a reload forgets it. */
+/** The token that a person typed in. It lives in this variable alone: a reload forgets it. */
 let bearer: string | null = null;
 
 /** Uses a bearer token for further calls; null for none. */
@@ -37,9 +41,50 @@ export function useBearer(token: string | null): void {
   bearer = token;
 }
 
+/** Where the session of a link is kept: in the storage of this port alone. A cookie would go to every port of the machine. */
+const SESSION = "gate-console-session";
+
+function storedSession(): string | null {
+  try {
+    return localStorage.getItem(SESSION);
+  } catch {
+    return null;
+  }
+}
+
+function storeSession(session: string): void {
+  try {
+    localStorage.setItem(SESSION, session);
+  } catch {
+    // A browser that stores nothing forgets the session with the page.
+    bearer = session;
+  }
+}
+
+/**
+ * Makes the secret of a link a session of this browser. A session that the server knows already stays.
+ *
+ * @throws {CallError} Where the server refuses the link, such as one that another browser opened
+ */
+export async function openLink(secret: string): Promise<void> {
+  bearer = null;
+  const isOpen = storedSession() !== null && await listNamespaces().then(() => true, () => false);
+  if (isOpen) return;
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  const session = encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  bearer = `${secret}.${session}`;
+  try {
+    await listNamespaces();
+  } finally {
+    bearer = null;
+  }
+  storeSession(session);
+}
+
 let lastId = 0;
 
 function post(method: string, params: JsonObject, name: string | null, signal?: AbortSignal): Promise<Response> {
+  const token = bearer ?? storedSession();
   const body = JSON.stringify({ jsonrpc: "2.0", id: ++lastId, method, params: { ...params, _meta: ENVELOPE } });
   return fetch("/mcp", {
     method: "POST",
@@ -53,7 +98,7 @@ function post(method: string, params: JsonObject, name: string | null, signal?: 
       "mcp-protocol-version": VERSION,
       "mcp-method": method,
       ...name === null ? {} : { "mcp-name": name },
-      ...bearer === null ? {} : { authorization: `Bearer ${bearer}` },
+      ...token === null ? {} : { authorization: `Bearer ${token}` },
     },
     ...signal === undefined ? {} : { signal },
   });
@@ -65,7 +110,42 @@ function objectIn(value: JsonValue | undefined, name: string): JsonObject | null
 }
 
 function errorOf(error: JsonObject, code: string): CallError {
-  return new CallError(String(member(error, "code") ?? code), String(member(error, "message") ?? "unknown error"));
+  const data = objectIn(error, "data") ?? {};
+  const after = member(data, "retry_after_ms");
+  const pause = typeof after === "number" ? after : PAUSES.first;
+  return new CallError(
+    String(member(error, "code") ?? code),
+    String(member(error, "message") ?? "unknown error"),
+    member(data, "retryable") === true ? pause : null,
+  );
+}
+
+/** Milliseconds between repetitions of a call, where the server names none, and the longest that it may name. */
+const PAUSES = { first: 500, longest: 60_000 } as const;
+/** How often a call is repeated at most. */
+const REPETITIONS = 100;
+
+/** Repeats a call while the server is at a limit of calls. */
+export async function patiently<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  for (let repetition = 0;; repetition++) {
+    try {
+      return await call();
+    } catch (error) {
+      const after = error instanceof CallError ? error.retryAfter : null;
+      if (after === null || repetition === REPETITIONS || signal.aborted) throw error;
+      await pause(Math.min(after, PAUSES.longest), signal);
+    }
+  }
+}
+
+function refusedCredential({ headers }: Response): CallError {
+  const isLink = headers.get("www-authenticate")?.includes('"gate console"') === true;
+  return isLink
+    ? new CallError(
+      "link_needed",
+      "Open the address that gate console printed. It works once: for another one, start it again",
+    )
+    : new CallError("unauthenticated", "The server asks for a credential");
 }
 
 /** Sends a request and reads its result. */
@@ -73,7 +153,7 @@ async function request(method: string, params: JsonObject, name: string | null):
   const response = await post(method, params, name).catch(() => {
     throw new CallError("unreachable", "The server does not answer");
   });
-  if (response.status === 401) throw new CallError("unauthenticated", "The server asks for a credential");
+  if (response.status === 401) throw refusedCredential(response);
   const parsed = parseJson(await response.text());
   if (!parsed.ok) throw new CallError("unreadable", `The server answers with status ${response.status} and no JSON`);
   const error = objectIn(parsed.value, "error");

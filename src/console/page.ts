@@ -6,6 +6,7 @@
  * @module
  */
 
+import { openLink } from "./gate_client.ts";
 import { showKey } from "./key_page.ts";
 import { showRun } from "./run_page.ts";
 import { showRuns } from "./runs_page.ts";
@@ -21,6 +22,9 @@ const PAGES: Readonly<Record<string, { readonly title: string; readonly nav: str
   key: { title: "Key and credential", nav: "key", show: showKey },
 };
 
+/** Before the secret of a link. */
+const OPEN = "#/open/";
+
 let work = new AbortController();
 
 /** The parts of the fragment; an invalid escape stays as it is. */
@@ -34,7 +38,17 @@ function routeOf(): readonly string[] {
   });
 }
 
+/** Opens the link of `gate console`, whose secret stays in no address: neither in that of the page, nor in the history of the tab. */
+async function openAddress(isFirst: boolean): Promise<void> {
+  const secret = location.hash.slice(OPEN.length);
+  history.replaceState(null, "", "#/runs");
+  // Where the server refuses it, the page that follows says so.
+  await openLink(secret).catch(() => {});
+  navigate(isFirst);
+}
+
 function navigate(isFirst: boolean): void {
+  if (location.hash.startsWith(OPEN)) return void openAddress(isFirst);
   // A link within a page, such as the one that skips the navigation.
   if (location.hash !== "" && !location.hash.startsWith("#/")) return;
   const [name = "", ...route] = routeOf();

@@ -49,14 +49,17 @@ export function runAddress({ namespace_id, scenario_id, run_id }: RunName): stri
   return `#/run/${namespace_id}/${encodeURIComponent(scenario_id)}/${run_id}`;
 }
 
+/** A row of a table with these headings. */
+export function rowOf(headings: readonly string[], cells: readonly Content[]): HTMLElement {
+  return make("tr", {}, cells.map((cell, index) => make("td", { "data-name": headings[index] ?? "" }, cell)));
+}
+
 /** A table whose rows become blocks on a narrow screen. */
 export function tableOf(
   caption: string,
   headings: readonly string[],
   rows: readonly (readonly Content[])[],
 ): HTMLElement {
-  const cellsOf = (cells: readonly Content[]): HTMLElement =>
-    make("tr", {}, cells.map((cell, index) => make("td", { "data-name": headings[index] ?? "" }, cell)));
   return make(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
@@ -65,7 +68,7 @@ export function tableOf(
       { class: "stack" },
       make("caption", { class: "unseen" }, caption),
       make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading)))),
-      make("tbody", {}, rows.map(cellsOf)),
+      make("tbody", {}, rows.map((cells) => rowOf(headings, cells))),
     ),
   );
 }

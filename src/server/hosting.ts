@@ -9,6 +9,7 @@ import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/fram
 import type { NetworkCheck } from "./audit/peers.ts";
 import type { OpenHeadStore } from "./audit/head_recorder.ts";
 import type { AuditService } from "./audit/service.ts";
+import type { OneTimeLink } from "./auth/one_time_link.ts";
 import type { ConsoleAssets } from "./http/console_pages.ts";
 import type { ReadRevision } from "./http/run_streams.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
@@ -64,6 +65,8 @@ export interface HttpHostOptions {
   readonly folders: readonly string[];
   /** `--console`: its page; absent without it. */
   readonly console?: ConsoleAssets;
+  /** The link whose first browser is the only caller; absent without one. */
+  readonly link?: OneTimeLink;
   /** Called with the address once the server listens. */
   readonly listening?: (url: string) => void;
   /** Default: the bounds of the service. */

@@ -108,6 +108,7 @@ async function startServing(hosting: Hosting, transport: "http" | "sse", parts: 
     allowedOrigins: http.allowedOrigins,
     authenticate: createAuthenticator({
       auth: server.auth,
+      ...(http.link === undefined ? {} : { link: http.link }),
       subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
     }),
     health: createHealth({

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { delay } from "@/server/process/log.ts";
+import { until } from "../until.ts";
 import { startServer } from "./client.ts";
+import { startConsole } from "./console_process.ts";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { evidence } from "./run_command_fixture.ts";
-import { exchange, type HttpServer, listening, message, modernHeaders, send, type Sending } from "./http_fixture.ts";
+import { type HttpServer, listening, message, modernHeaders, send, type Sending } from "./http_fixture.ts";
 
 const HTTP = `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n`;
 const BEARER = 'auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }\n';
@@ -253,40 +254,74 @@ Deno.test("--console needs the HTTP transport, and says so", () =>
     assert.equal((await send(plain.url, LIST, { headers: own })).status, 403);
   }));
 
-Deno.test("gate console serves on the loopback and prints its address, whatever the transport of the configuration", () =>
+/** Secrets of sessions, as pages make them. */
+const [SESSION, OTHER] = ["s".repeat(43), "o".repeat(43)];
+
+/** Requests to `gate console` in their order, with the bearer token of each; `LINK` stands for the secret of the address. */
+const CALLERS: readonly (readonly [what: string, token: string | null, status: number, sending?: Sending])[] = [
+  ["the document, which has no data", null, 200, { method: "GET", path: "/console" }],
+  ["another user of the machine", null, 401],
+  ["another user who reads metrics", null, 401, { method: "GET", path: "/metrics" }],
+  ["a guess of the link", `${"x".repeat(43)}.${OTHER}`, 401],
+  ["the link without a session", "LINK", 401],
+  ["the link with a session that is too short", `LINK.${OTHER.slice(1)}`, 401],
+  ["the link with a session that is too long", `LINK.${OTHER}o`, 401],
+  ["the link with two sessions", `LINK.${OTHER}.${OTHER}`, 401],
+  ["an empty session before there is one", ".", 401],
+  ["the link through a proxy", `LINK.${OTHER}`, 401, { headers: { "x-forwarded-for": "192.0.2.1" } }],
+  ["the link from a page of another site", `LINK.${OTHER}`, 403, { headers: { origin: "https://evil.test" } }],
+  ["the link by a rebound name", `LINK.${OTHER}`, 403, { headers: { host: "evil.test" } }],
+  ["the page that opens the link first", `LINK.${SESSION}`, 200],
+  ["its session", SESSION, 200],
+  ["its session, for metrics", SESSION, 200, { method: "GET", path: "/metrics" }],
+  ["the same page, which got no answer before", `LINK.${SESSION}`, 200],
+  ["a stolen link", `LINK.${OTHER}`, 401],
+  ["a session of its own choice", OTHER, 401],
+  ["the link in place of a session", "LINK", 401],
+  ["a stolen session through a proxy", SESSION, 401, { headers: { via: "1.1 proxy" } }],
+  ["the session in a cookie", null, 401, { headers: { cookie: `gate-console-session=${SESSION}` } }],
+  ["the session in the address", null, 401, { path: `/mcp?session=${SESSION}` }],
+  ["a stolen session at a rebound name", SESSION, 403, { headers: { host: "evil.test" } }],
+  ["the session after all of that", SESSION, 200],
+];
+
+Deno.test("gate console answers the browser that opened its link first, and no other user of the machine", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "stdio"\n${STORES}`);
     const wrong = await gate(folder, "console", "--port", "70000");
     assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
-    await using process = startServer({
-      args: gateArgs("console", "--no-open"),
-      cwd: folder,
-      env: { GATE_CONFIG: "" },
-    });
-    for (let tries = 0; process.lines().length === 0 && tries < 400; tries++) await delay(50).passed;
-    const [address = ""] = process.lines();
-    assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/console$/);
-    const { port } = new URL(address);
-    const { text } = await exchange(Number(port), [
-      `GET /console HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n\r\n`,
-    ]);
-    assert.match(text, /^HTTP\/1\.1 200 OK/);
+    await using served = await startConsole(folder, ["--no-open"]);
+    for (const [what, token, status, { method = "POST", ...sending } = {}] of CALLERS) {
+      const own = token === null ? {} : { authorization: `Bearer ${token.replace("LINK", served.secret)}` };
+      const headers = { ...method === "POST" ? modernHeaders("tools/list") : {}, ...own, ...sending.headers };
+      const answer = await send(served.url, method === "POST" ? LIST : null, { ...sending, method, headers });
+      assert.equal(answer.status, status, `${what}: ${answer.text}`);
+      const isForwarded = "via" in headers || "x-forwarded-for" in headers;
+      const challenge = status === 401 && !isForwarded ? 'Bearer realm="gate console"' : undefined;
+      assert.equal(answer.headers["www-authenticate"], challenge, what);
+    }
+    const { process, secret } = served;
     process.signal("SIGTERM");
     assert.equal(await process.ended(), 0);
+    assert.equal(process.errors().split("was opened again, and refused").length, 2, process.errors());
+    for (const one of [secret, SESSION, OTHER]) assert.ok(!process.errors().includes(one), "no secret in the log");
   }));
 
-Deno.test("gate console opens the browser with the address that it prints", () =>
+Deno.test("gate console hands its address to the browser in a file of its user, and removes the file once it is opened", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
     await Deno.mkdir(`${folder}/bin`);
     const opener = Deno.build.os === "darwin" ? "open" : "xdg-open";
     await Deno.writeTextFile(`${folder}/bin/${opener}`, `#!/bin/sh\necho "$1" > "${folder}/opened"\n`, { mode: 0o755 });
-    const env = { GATE_CONFIG: "", PATH: `${folder}/bin:${Deno.env.get("PATH")}` };
-    await using process = startServer({ args: gateArgs("console"), cwd: folder, env });
-    let opened = "";
-    for (let tries = 0; opened === "" && tries < 400; tries++) {
-      await delay(50).passed;
-      opened = await Deno.readTextFile(`${folder}/opened`).catch(() => "");
-    }
-    assert.equal(opened.trim(), process.lines()[0]);
+    await using served = await startConsole(folder, [], { PATH: `${folder}/bin:${Deno.env.get("PATH")}` });
+    const opened = async (): Promise<string> => (await Deno.readTextFile(`${folder}/opened`).catch(() => "")).trim();
+    await until("the browser opens", async () => await opened() !== "");
+    const path = await opened();
+    assert.ok(!path.includes(served.secret), "every user of the machine can see the arguments of a process");
+    const { mode } = await Deno.stat(path);
+    assert.equal((mode ?? 0) & 0o777, 0o600);
+    assert.ok((await Deno.readTextFile(path)).includes(`content="0;url=${served.address}"`));
+    const headers = { ...modernHeaders("tools/list"), authorization: `Bearer ${served.secret}.${SESSION}` };
+    assert.equal((await send(served.url, LIST, { headers })).status, 200);
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import axe from "npm:axe-core@4.14.1";
-import { gate } from "../e2e/gate_command.ts";
-import { type Page, screenshot } from "./browser_chromium.ts";
+import { DatabaseSync } from "node:sqlite";
+import { startConsole } from "../e2e/console_process.ts";
+import { gate, inFolder, STORES } from "../e2e/gate_command.ts";
+import { type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import {
   answer,
   click,
@@ -320,6 +322,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   );
   assert.doesNotMatch(String(used), /alice0/, "the token is nowhere but in memory");
   await pagesRuns(alice, run);
+  await showsAllThatWaits(world, alice, run);
   await showsLargeLaw(world, alice);
 });
 
@@ -391,7 +394,10 @@ async function pagesRuns(page: Page, run: string): Promise<void> {
       const { outcome } = await ask("scenario_start", { namespace_id: 2, scenario_id: "release",
         scenario_law_identity: law, creation_request_id: index.toString(16).padStart(32, "0"),
         correlation: { kind: "unset" }, genesis: { kind: "parameters", parameters } });
-      if (outcome?.outcome === "accepted") count++;
+      const { run_key, head } = outcome.result;
+      const opened = await ask("scenario_open_stage", { ...run_key, scenario_id: "release", stage_id: "review",
+        expected_head: head, operation_id: "a".repeat(32) });
+      if (opened.outcome.outcome === "accepted") count++;
     }
     return count;
   })()`);
@@ -412,8 +418,38 @@ async function pagesRuns(page: Page, run: string): Promise<void> {
   assert.deepEqual(rows, [100, 200, 205]);
   assert.equal(await page.evaluate(`document.getElementById("more")`), null, "there are no more");
   assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run is on the last page");
+}
+
+/** Every active run whose law asks people is asked, and one that cannot be read hides no other one. */
+async function showsAllThatWaits(world: World, page: Page, run: string): Promise<void> {
+  using database = new DatabaseSync(`${world.folder}/gate.db`);
+  const [row] = database.prepare("SELECT run_row, run_id FROM runs ORDER BY run_row DESC LIMIT 1 OFFSET 50").all();
+  database.prepare("UPDATE records SET record = record || ' ' WHERE run_row = ?").run(Number(row?.["run_row"]));
+  const unread = String(row?.["run_id"]).slice(0, 12);
+  // The server had the run in memory.
+  await world.restart();
+  await page.evaluate("window.sent.length = 0");
   await go(page, "#/waiting");
-  await until(page, "There are more active runs");
+  const shown = await textOf(page);
+  for (const text of ["205 active runs asked", "Cannot be read", "Show more of "]) {
+    assert.ok(shown.includes(text), text);
+  }
+  const [, failed = ""] = shown.split("Cannot be read");
+  assert.ok(failed.includes(unread), failed);
+  assert.equal(
+    await page.evaluate(`document.querySelectorAll("main tbody tr").length`),
+    102,
+    "a page, one of another key, and the failure",
+  );
+  const asked = Number(await page.evaluate(`${sentOf("scenario_status")}.length`));
+  assert.equal(asked, 204, "the law of one run asks nobody");
+  for (let more = 1; more < 3; more++) {
+    await page.evaluate(
+      `[...document.querySelectorAll("main button")].find((one) => !one.parentElement.hidden).click()`,
+    );
+  }
+  assert.equal(await page.evaluate(`document.querySelectorAll("main tbody tr").length`), 204);
+  assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run");
 }
 
 /** A server that shows another law or history between showing and signing gets nothing. */
@@ -468,3 +504,44 @@ async function replaysNothing(page: Page, run: string): Promise<void> {
   assert.ok(String(outcome).startsWith(`${revision} `), String(outcome));
   assert.match(String(outcome), /payload_rejected.*statement_not_newer/);
 }
+
+Deno.test("gate console: the browser that opens the address first is its caller, and keeps no secret where others find it", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    await Deno.writeTextFile(`${folder}/law.yaml`, reviewLaw(2));
+    const started = await gate(folder, "run", "law.yaml", "--run-key", "one", "--parameter", "version=1", "--json");
+    const run = String(JSON.parse(started.stdout).result.run_id).slice(0, 12);
+    await using served = await startConsole(folder, ["--no-open"]);
+    await using browser = await startChromium();
+    const { address, url, secret } = served;
+    const [own, other] = [await browser.context(), await browser.context()];
+    const page = await browser.visit(address, own);
+    await until(page, run);
+    const session = String(await page.evaluate(`localStorage.getItem("gate-console-session")`));
+    assert.match(session, /^[A-Za-z0-9_-]{43}$/);
+    const { entries } = await page.call("Page.getNavigationHistory") as {
+      entries: readonly { readonly url: string }[];
+    };
+    const seen = [
+      ...entries.map((entry) => entry.url),
+      String(await page.evaluate("location.href + document.cookie + document.referrer")),
+      page.requests.join("\n"),
+      served.process.errors(),
+    ].join("\n");
+    for (const one of [secret, session]) assert.ok(!seen.includes(one), seen);
+    const needed = "Open the address that gate console printed";
+    const rows = [
+      ["another tab", `${url}/console`, own, run],
+      ["the address again", address, own, run],
+      ["another user without the address", `${url}/console`, other, needed],
+      ["another user with a stolen address", address, other, needed],
+      ["the browser after that", `${url}/console#/runs`, own, run],
+    ] as const;
+    for (const [what, visited, context, shown] of rows) {
+      const tab = await browser.visit(visited, context);
+      await until(tab, shown).catch(async () => assert.fail(`${what}: ${await textOf(tab)}`));
+      assert.deepEqual(tab.complaints.filter((text) => !/status of 401/.test(text)), [], what);
+    }
+    await page.call("Page.reload");
+    await until(page, run);
+  }));

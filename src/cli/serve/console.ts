@@ -1,12 +1,15 @@
 /**
- * `gate console`: serves the console on this machine alone, and opens the browser.
+ * `gate console`: serves the console on this machine alone, and opens the browser. The address that it prints has a secret, which the first
+ * browser turns into its session, since other users of the machine reach the port too.
  *
  * @module
  */
 
 import type { GateConfig } from "../../config/types.ts";
+import { createSecret } from "../../server/auth/one_time_link.ts";
 import { CONSOLE_PATH } from "../../server/http/console_pages.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
 import { writeError, writeOut } from "../terminal/output.ts";
 import { runServe } from "./serve.ts";
 
@@ -38,13 +41,32 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
     flags.evidenceKeys,
   ]] as const;
   const given = valued.flatMap(([name, value]) => value === undefined ? [] : [`--${name}=${value}`]);
-  return await runServe(["--console", "--log-level=warn", ...given], {
-    adapt: (config) => localOf(config, Number(port)),
-    listening: (url) => {
-      writeOut(`${url}${CONSOLE_PATH}\n`);
-      if (flags.open !== false) void openBrowser(`${url}${CONSOLE_PATH}`);
-    },
-  });
+  const secret = createSecret();
+  const opening = createOpeningFile();
+  let dataDir = "";
+  try {
+    return await runServe(["--console", "--log-level=warn", ...given], {
+      adapt: (config) => {
+        dataDir = dataDirOf(config, flags.dataDir);
+        return localOf(config, Number(port));
+      },
+      listening: (url) => {
+        const address = `${url}${CONSOLE_PATH}#/open/${secret}`;
+        writeOut(`${address}\n`);
+        if (flags.open !== false) void openBrowser(opening, dataDir, address);
+      },
+      link: { secret, taken: opening.remove, refused: warnOfSecondUse },
+    });
+  } finally {
+    opening.remove();
+  }
+}
+
+function warnOfSecondUse(): void {
+  writeError(
+    "gate warn: the printed address was opened again, and refused: it works once. " +
+      "If your browser shows no runs, someone else has opened it: stop gate console\n",
+  );
 }
 
 /** The configuration for a server on the loopback: its caller is the person who may read and write the stores. */
@@ -65,13 +87,52 @@ function localOf(config: GateConfig, port: number): GateConfig {
   };
 }
 
-async function openBrowser(url: string): Promise<void> {
+/** A file that leads the browser to an address. */
+interface OpeningFile {
+  /** Writes the file; returns its path. */
+  readonly write: (folder: string, address: string) => Promise<string>;
+  readonly remove: () => void;
+}
+
+/**
+ * Other users see the arguments of every process, and the secret if the address were one of them. This file has mode 0600, and is removed
+ * once the browser has opened the address.
+ */
+function createOpeningFile(): OpeningFile {
+  let path: string | null = null;
+  const remove = (): void => {
+    if (path === null) return;
+    try {
+      Deno.removeSync(path);
+    } catch {
+      // It is gone already; its secret works once.
+    }
+    path = null;
+  };
+  return {
+    write: async (folder, address) => {
+      const options = { prefix: "gate-console-", suffix: ".html" };
+      // A browser in a sandbox reads the folders of its user, and no temporary files.
+      path = await Deno.makeTempFile({ ...options, dir: folder }).catch(() => Deno.makeTempFile(options));
+      const refresh = `<meta http-equiv="refresh" content="0;url=${address}">`;
+      await Deno.writeTextFile(path, `<!doctype html>\n<meta charset="utf-8">\n${refresh}\n<title>gate</title>\n`);
+      return path;
+    },
+    remove,
+  };
+}
+
+async function openBrowser(opening: OpeningFile, folder: string, address: string): Promise<void> {
   const [program = "", ...args] = OPENERS[Deno.build.os] ?? ["xdg-open"];
   const { state } = await Deno.permissions.query({ name: "run", command: program });
   if (state !== "granted") return;
+  const path = await opening.write(folder, address).catch(() => null);
+  if (path === null) {
+    return writeError("gate warn: no file can be written that opens the browser: open the address yourself\n");
+  }
   try {
     const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
-    const { success } = await new Deno.Command(program, { args: [...args, url], ...quiet }).output();
+    const { success } = await new Deno.Command(program, { args: [...args, path], ...quiet }).output();
     if (!success) writeError("gate warn: the browser did not open: open the address yourself\n");
   } catch {
     writeError(`gate warn: "${program}" is not installed: open the address yourself\n`);

@@ -6,6 +6,7 @@
 
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
+import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
 import type { Collector } from "../../server/telemetry/exporter.ts";
 import type { LogLevel } from "../../server/process/log.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
@@ -23,6 +24,8 @@ export interface ServeChanges {
   readonly adapt: (config: GateConfig) => GateConfig;
   /** Called with the address once the server listens. */
   readonly listening: (url: string) => void;
+  /** The link whose first browser is the only caller. */
+  readonly link: OneTimeLink;
 }
 
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
@@ -55,7 +58,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     network: network === null ? null : {
       ...network.settings,
       ...page,
-      ...changes === null ? {} : { listening: changes.listening },
+      ...changes === null ? {} : { listening: changes.listening, link: changes.link },
     },
   });
 }

@@ -8,6 +8,7 @@ import type { AuthConfig, ServerConfig } from "../../config/types.ts";
 import { createBearerToken } from "./bearer_token.ts";
 import { createLocalOnly } from "./local_only.ts";
 import { createMtls } from "./mtls.ts";
+import { createOneTimeLink, type OneTimeLink } from "./one_time_link.ts";
 import type { Authenticator } from "./types.ts";
 
 /** The source of the subject of a client certificate. */
@@ -22,10 +23,17 @@ export interface SubjectSource {
 export interface AuthenticatorOptions {
   readonly auth: AuthConfig | null;
   readonly subjects: SubjectSource;
+  /** The link whose first browser is the only caller; absent without one. */
+  readonly link?: OneTimeLink;
 }
 
 /** Makes the authenticator of the HTTP transports; without `server.auth` only local callers are admitted. */
-export function createAuthenticator({ auth, subjects }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ link, ...options }: AuthenticatorOptions): Authenticator {
+  const admit = authenticatorOf(options);
+  return link === undefined ? admit : createOneTimeLink(link, admit);
+}
+
+function authenticatorOf({ auth, subjects }: AuthenticatorOptions): Authenticator {
   const principals = auth?.principals ?? [];
   switch (auth?.mode ?? "local_only") {
     case "local_only":

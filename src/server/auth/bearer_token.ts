@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { principalOf } from "../../access/principal.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
-import type { Authentication, Authenticator } from "./types.ts";
+import type { Authentication, Authenticator, RequestHeaders } from "./types.ts";
 
 /** The most bytes of an `Authorization` field; a longer one is rejected without being parsed. */
 export const AUTHORIZATION_BYTES = 8192;
@@ -30,12 +30,9 @@ export function createBearerToken(tokens: readonly string[], principals: readonl
   const known = tokens.map((token) => fingerprint(new TextEncoder().encode(token)));
   const callers = known.map((print) => principalOf(principals, `token:${print.toString("hex")}`, "bearer_token"));
   return ({ headers }) => {
-    const field = headers.get("authorization");
-    if (field === null) return refuse("token_missing");
-    if (field.length > AUTHORIZATION_BYTES) return refuse("authorization_too_long");
-    const token = CREDENTIALS.exec(field)?.[1];
-    if (token === undefined) return refuse("authorization_malformed");
-    const presented = fingerprint(bytesOf(token));
+    const bearer = readBearer(headers);
+    if (!bearer.ok) return refuse(bearer.detail);
+    const presented = fingerprint(bytesOf(bearer.token));
     let found = -1;
     known.forEach((print, index) => {
       if (timingSafeEqual(print, presented)) found = index;
@@ -43,6 +40,17 @@ export function createBearerToken(tokens: readonly string[], principals: readonl
     const principal = callers[found];
     return principal === undefined ? refuse("token_unknown") : { ok: true, principal };
   };
+}
+
+/** The bearer token of a request, or why it has none. */
+export function readBearer(
+  headers: RequestHeaders,
+): { readonly ok: true; readonly token: string } | { readonly ok: false; readonly detail: string } {
+  const field = headers.get("authorization");
+  if (field === null) return { ok: false, detail: "token_missing" };
+  if (field.length > AUTHORIZATION_BYTES) return { ok: false, detail: "authorization_too_long" };
+  const token = CREDENTIALS.exec(field)?.[1];
+  return token === undefined ? { ok: false, detail: "authorization_malformed" } : { ok: true, token };
 }
 
 function fingerprint(token: Uint8Array): Uint8Array & { toString(encoding: "hex"): string } {
