@@ -73,8 +73,22 @@ export async function openStoreFile(options: StorageOptions, notice: Notice = ()
 }
 
 function useConnection(connection: WriterConnection, options: StorageOptions, notice: Notice): StoreFile {
-  const { path } = connection;
   const guard = createFileGuard(connection, options);
+  try {
+    return useGuarded(connection, guard, options, notice);
+  } catch (error) {
+    guard.close();
+    throw error;
+  }
+}
+
+function useGuarded(
+  connection: WriterConnection,
+  guard: FileGuard,
+  options: StorageOptions,
+  notice: Notice,
+): StoreFile {
+  const { path } = connection;
   const mark = keepMark(connection);
   const loss = findLoss(connection);
   if (loss !== null) {
@@ -91,6 +105,7 @@ function useConnection(connection: WriterConnection, options: StorageOptions, no
     const connections = [...await readers.end(), connection];
     const isLost = !isVerified(guard);
     mark.close(isLost);
+    guard.close();
     if (isLost) ABANDONED.push(...connections);
     else for (const { database } of connections) database.close();
   };

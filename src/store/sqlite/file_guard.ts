@@ -6,9 +6,14 @@
  * commits. So each commit, each turn of the event loop with reads or commits, and each readiness check compares device and inode of all
  * files, and the length of the write-ahead log.
  *
+ * Since Linux 6.13 a `stat` of a file makes the next write to it record a new time, with which a flush takes half as long again. So the
+ * comparison does not `stat` the log before each commit: while the time of its folder stands still, no file there was removed or
+ * replaced, and an open handle has the length.
+ *
  * @module
  */
 
+import { dirname } from "node:path";
 import { setImmediate } from "node:timers";
 
 import { fileReason } from "../file_reason.ts";
@@ -38,6 +43,8 @@ export interface FileGuard {
    * @throws {StoreError} As `verify`
    */
   readonly verifyBeforeCommit: () => void;
+  /** Ends the comparisons; to be called before the connection is closed. */
+  readonly close: () => void;
 }
 
 interface OpenedFile {
@@ -45,9 +52,22 @@ interface OpenedFile {
   readonly name: string;
   readonly path: string;
   readonly identity: FileIdentity | null;
-  /** Whether it is the write-ahead log, whose length is compared too. */
-  readonly isLog: boolean;
 }
+
+/** The write-ahead log. */
+interface OpenedLog {
+  readonly file: OpenedFile;
+  readonly handle: Deno.FsFile;
+  readonly folder: string;
+  /** The folder when the log was last found in its place; null where a later change of the folder might not show. */
+  unchanged: FolderState | null;
+}
+
+/** What a change of the names in a folder changes. */
+type FolderState = Pick<Deno.FileInfo, "dev" | "ino" | "mtime" | "ctime">;
+
+/** How old the time of a folder is when every later change shows in it, in milliseconds: far more than a tick of the clock of files. */
+const SETTLED_MILLIS = 1_000;
 
 /** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
 const WAL_HEADER_BYTES = 32;
@@ -57,7 +77,7 @@ const FRAME_HEADER_BYTES = 24;
 const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
 
 /** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
-const SHORT_FINDINGS = 3;
+const SHORT_FINDINGS = 4;
 
 /**
  * Creates a guard for the files of a connection that was just opened.
@@ -70,6 +90,7 @@ export function createFileGuard(
 ): FileGuard {
   const { path } = connection;
   const files = openedFiles(connection, journal_mode);
+  const log = journal_mode === "wal" ? openLog(connection) : null;
   const frameBytes = FRAME_HEADER_BYTES + pageSize(connection);
   let lost: StoreError | null = null;
   let isVerified = false;
@@ -84,7 +105,7 @@ export function createFileGuard(
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
-    const why = differenceOf(connection, files, frameBytes);
+    const why = differenceOf(files) ?? (log === null ? null : logDifference(connection, log, frameBytes));
     if (why === null) return;
     lost = new StoreError("file_lost", `Cannot use store "${path}": ${why} while it was open`, { publicReason: why });
     throw lost;
@@ -99,52 +120,104 @@ export function createFileGuard(
   const verifyBeforeCommit = (): void => {
     if (lost !== null || !isVerifiedForCommit) verify();
   };
-  verify();
-  return { verify, verifyThisTurn, verifyBeforeCommit };
+  const close = (): void => log?.handle.close();
+  try {
+    verify();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { verify, verifyThisTurn, verifyBeforeCommit, close };
 }
 
 function openedFiles(connection: WriterConnection, mode: StorageOptions["journal_mode"]): readonly OpenedFile[] {
   const { path, realPath, identity } = connection;
-  // While a connection is open, SQLite keeps the log and its index beside the target of a link.
-  const beside = mode === "wal" ? ["-wal", "-shm"] : [];
-  return [
-    { name: "file", path, identity, isLog: false },
-    ...beside.map((end) => ({
-      name: `"${end}" file`,
-      path: `${realPath}${end}`,
-      identity: identityOf(`${realPath}${end}`),
-      isLog: end === "-wal",
-    })),
-  ];
+  const main = { name: "file", path, identity };
+  return mode === "wal" ? [main, fileBeside(realPath, "-shm")] : [main];
+}
+
+/** While a connection is open, SQLite keeps the log and its index beside the target of a link. */
+function fileBeside(realPath: string, end: "-wal" | "-shm"): OpenedFile {
+  const path = `${realPath}${end}`;
+  return { name: `"${end}" file`, path, identity: identityOf(path) };
+}
+
+/** Opens the log by its path; whether it is the log of the connection shows when it is compared. */
+function openLog({ realPath }: WriterConnection): OpenedLog {
+  const path = `${realPath}-wal`;
+  try {
+    const handle = Deno.openSync(path);
+    return {
+      file: { ...fileBeside(realPath, "-wal"), identity: handle.statSync() },
+      handle,
+      folder: dirname(path),
+      unchanged: null,
+    };
+  } catch (error) {
+    throw notCompared(path, error);
+  }
 }
 
 /** The first difference between the files at the paths and the opened ones; null where they are the same files. */
-function differenceOf(connection: WriterConnection, files: readonly OpenedFile[], frameBytes: number): string | null {
-  let logBytes: number | null = null;
-  for (const { name, path, identity, isLog } of files) {
+function differenceOf(files: readonly OpenedFile[]): string | null {
+  for (const { name, path, identity } of files) {
     const now = identityNow(path);
     if (now === null) return `its ${name} was removed or renamed`;
     if (now.dev !== identity?.dev || now.ino !== identity.ino) return `its ${name} was replaced by another`;
-    if (isLog) logBytes = now.size;
   }
-  if (logBytes === null || logBytes >= framesEnd(connection, frameBytes)) return null;
-  return isCutShort(connection, frameBytes) ? 'its "-wal" file was cut short' : null;
+  return null;
+}
+
+function logDifference(connection: WriterConnection, log: OpenedLog, frameBytes: number): string | null {
+  const folder = folderNow(log.folder);
+  if (folder === null || !isSame(folder, log.unchanged)) {
+    const why = differenceOf([log.file]);
+    if (why !== null) return why;
+    log.unchanged = folder;
+  }
+  return isCutShort(connection, log, frameBytes) ? `its ${log.file.name} was cut short` : null;
+}
+
+/** A folder now; null where a change of it might not show, since its time is young or unknown. */
+function folderNow(path: string): FolderState | null {
+  const now = Date.now();
+  const folder = folderState(path);
+  return folder.mtime !== null && now - folder.mtime.getTime() > SETTLED_MILLIS ? folder : null;
+}
+
+function folderState(path: string): FolderState {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    // The comparison of the log finds that it is missing.
+    if (error instanceof Deno.errors.NotFound) return { dev: 0, ino: null, mtime: null, ctime: null };
+    throw notCompared(path, error);
+  }
+}
+
+function isSame(folder: FolderState, before: FolderState | null): boolean {
+  return folder.dev === before?.dev && folder.ino === before.ino &&
+    folder.mtime?.getTime() === before.mtime?.getTime() && folder.ctime?.getTime() === before.ctime?.getTime();
 }
 
 function identityNow(path: string): FileIdentity | null {
   try {
     return identityOf(path);
   } catch (error) {
-    const why = fileReason(error) ?? String(error);
-    throw new StoreError("io", `Cannot use store: "${path}" cannot be compared: ${why}`, { cause: error });
+    throw notCompared(path, error);
   }
 }
 
+function notCompared(path: string, error: unknown): StoreError {
+  const why = fileReason(error) ?? String(error);
+  return new StoreError("io", `Cannot use store: "${path}" cannot be compared: ${why}`, { cause: error });
+}
+
 /** Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. */
-function isCutShort(connection: WriterConnection, frameBytes: number): boolean {
+function isCutShort(connection: WriterConnection, { handle }: OpenedLog, frameBytes: number): boolean {
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
     const end = framesEnd(connection, frameBytes);
-    if ((identityNow(`${connection.realPath}-wal`)?.size ?? 0) >= end) return false;
+    if (handle.seekSync(0, Deno.SeekMode.End) >= end) return false;
   }
   return true;
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 
@@ -130,6 +131,7 @@ for (const [bytes, isSeen] of CUTS) {
       // A lost store stays lost, also after the files are restored.
       await Deno.truncate(`${path}-wal`, size);
       if (isSeen) assert.throws(guard.verify, isLost);
+      guard.close();
       connection.database.close();
       await new Promise((resolve) => setTimeout(resolve, 0));
     }));
@@ -147,6 +149,7 @@ Deno.test("createFileGuard() compares once a turn on request, and follows links"
     guard.verifyThisTurn();
     await new Promise((resolve) => setTimeout(resolve));
     assert.throws(guard.verifyThisTurn, /its "-shm" file was removed or renamed while it was open/);
+    guard.close();
     connection.database.close();
   }));
 
@@ -170,6 +173,71 @@ for (const [read, phases, outcome] of BEFORE_COMMIT) {
       if (outcome === "begins") guard.verifyBeforeCommit();
       else assert.throws(guard.verifyBeforeCommit, { code: "file_lost" });
       assert.throws(guard.verify, { code: "file_lost" }, "the comparison after the commit finds it");
+      guard.close();
       connection.database.close();
     }));
 }
+
+/** Milliseconds since a name in the folder changed, what then happens to the log, and what the comparison finds. */
+const LOG_CHANGES:
+  readonly (readonly [age: number, what: string, change: (log: string) => void, finds: RegExp | null])[] = [
+    [0, "nothing", () => {}, null],
+    [5_000, "nothing", () => {}, null],
+    [0, "a removal", (log) => Deno.removeSync(log), /its "-wal" file was removed or renamed/],
+    [5_000, "a removal", (log) => Deno.removeSync(log), /its "-wal" file was removed or renamed/],
+    [0, "another file in its place", replace, /its "-wal" file was replaced by another/],
+    [5_000, "another file in its place", replace, /its "-wal" file was replaced by another/],
+    [
+      5_000,
+      "a removal of its folder",
+      (log) => Deno.renameSync(dirname(log), `${dirname(log)}-moved`),
+      /its file was removed/,
+    ],
+  ];
+
+function replace(log: string): void {
+  Deno.copyFileSync(log, `${log}-copy`);
+  Deno.renameSync(`${log}-copy`, log);
+}
+
+for (const [age, what, change, finds] of LOG_CHANGES) {
+  Deno.test(`createFileGuard() ${age} ms after a change of the folder, ${what}: ${finds?.source ?? "no difference"}`, () =>
+    withFolder(async (parent) => {
+      const folder = `${parent}/store`;
+      await Deno.mkdir(folder);
+      const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
+      const time = new Date(Date.now() - age);
+      await Deno.utime(folder, time, time);
+      const guard = createFileGuard(connection, OPTIONS);
+      guard.verify();
+      change(`${folder}/gate.db-wal`);
+      if (finds === null) guard.verify();
+      else assert.throws(guard.verify, finds);
+      guard.close();
+      connection.database.close();
+    }));
+}
+
+Deno.test("createFileGuard() does not stat the log while the time of its folder stands still", () =>
+  withFolder(async (folder) => {
+    const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
+    const time = new Date(Date.now() - 5_000);
+    await Deno.utime(folder, time, time);
+    const guard = createFileGuard(connection, OPTIONS);
+    const statSync = Deno.statSync;
+    const compared: string[] = [];
+    try {
+      Deno.statSync = (path) => {
+        compared.push(String(path).slice(folder.length));
+        return statSync(path);
+      };
+      guard.verify();
+      await Deno.writeTextFile(`${folder}/another`, "");
+      guard.verify();
+    } finally {
+      Deno.statSync = statSync;
+    }
+    assert.deepEqual(compared, ["/gate.db", "/gate.db-shm", "", "/gate.db", "/gate.db-shm", "", "/gate.db-wal"]);
+    guard.close();
+    connection.database.close();
+  }));
