@@ -10,7 +10,8 @@ import { openLocalRepository } from "../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../runpack/host/open_publisher.ts";
 import { createPublisher, type Publication, type Publisher } from "../runpack/host/publish.ts";
 import { RepositoryError } from "../runpack/host/repository.ts";
-import { leafHash, rootOf } from "../runpack/format/merkle.ts";
+import { leafHash } from "../runpack/format/merkle.ts";
+import { rootOf } from "../runpack/format/merkle_fixture.ts";
 import type { Manifest } from "../runpack/format/types.ts";
 import { asJson } from "../run/primitives.ts";
 import {

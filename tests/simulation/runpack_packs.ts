@@ -8,7 +8,8 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
-import { consistencyProof, inclusionProof, leafHash, rootOf } from "../../src/runpack/format/merkle.ts";
+import { leafHash } from "../../src/runpack/format/merkle.ts";
+import { consistencyProof, inclusionProof, rootOf } from "../../src/runpack/format/merkle_fixture.ts";
 import { openContents } from "../../src/runpack/host/contents.ts";
 import { writeFolder } from "../../src/runpack/host/folder.ts";
 import { openLocalRepository } from "../../src/runpack/host/local_repository.ts";
