@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
 import type { LogLevel } from "../server/process/log.ts";
 import { CliError } from "./terminal/cli_error.ts";
@@ -14,12 +14,9 @@ import {
   command,
   CONFIG_FILE,
   describeCommand,
-  type Finish,
   type Flags,
+  GateCommand,
   group,
-  withExamples,
-  withJson,
-  withValues,
 } from "./terminal/command_parts.ts";
 import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
@@ -59,8 +56,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 }
 
 /** Builds the program with all of its commands. */
-export function buildProgram(finish: Finish): Command {
-  const program = new Command("gate")
+export function buildProgram(finish: (code: number) => void): GateCommand {
+  const program = new GateCommand("gate", finish)
     .summary("Answer from evidence whether work may move on")
     .description("Answers from evidence whether work may move on, and records each answer so that it can be checked.")
     .usage("COMMAND [options]")
@@ -76,198 +73,180 @@ export function buildProgram(finish: Finish): Command {
       outputError: () => {},
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-    });
-  withExamples(program, ["gate init", "gate doctor", "gate scenario check release.yaml", "gate client list"]);
-  program.addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
+    })
+    .withExamples(["gate init", "gate doctor", "gate scenario check release.yaml", "gate client list"])
+    .addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
   program.commandsGroup("Serve:");
   addServe(program);
-  addConsole(program, finish);
-  addInit(program, finish);
-  addConfig(program, finish);
-  addDoctor(program, finish);
-  addPermissions(program, finish);
+  addConsole(program);
+  addInit(program);
+  addConfig(program);
+  addDoctor(program);
+  addPermissions(program);
   program.commandsGroup("Write a law:");
-  addScenario(program, finish);
-  addProvider(program, finish);
+  addScenario(program);
+  addProvider(program);
   program.commandsGroup("Drive a run:");
-  addClient(program, finish);
-  addRun(program, finish);
-  addRuns(program, finish);
-  addExplain(program, finish);
-  addEvidence(program, finish);
+  addClient(program);
+  addRun(program);
+  addRuns(program);
+  addExplain(program);
+  addEvidence(program);
   program.commandsGroup("Verify records:");
-  addRunpack(program, finish);
-  addStore(program, finish);
-  addAudit(program, finish);
-  addRelease(program, finish);
+  addRunpack(program);
+  addStore(program);
+  addAudit(program);
+  addRelease(program);
   program.commandsGroup("Help:");
-  addCompletions(program, finish);
-  addHelp(program, finish);
+  addCompletions(program);
+  addHelp(program);
   return program;
 }
 
-function addServe(program: Command): void {
-  const serve = command(program, "serve", "Serve MCP clients", [
-    "gate serve",
-    "gate serve --config /etc/gate/gate.toml --log-level warn",
-  ]);
+function addServe(program: GateCommand): void {
+  const summary = "Serve MCP clients";
+  const serve = program.command("serve").summary(summary).description(summary)
+    .withExamples(["gate serve", "gate serve --config /etc/gate/gate.toml --log-level warn"])
+    .withValues({ "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
   for (const flag of SERVE_FLAGS) {
     serve.option(`--${flag.name}${flag.value === null ? "" : ` <${flag.value}>`}`, flag.description);
   }
-  withValues(serve, { "--log-level": ["error", "warn", "info", "debug"] satisfies LogLevel[] });
   // This definition serves help alone: main() runs the command itself.
 }
 
-function addConsole(program: Command, finish: Finish): void {
-  withJson(command(program, "console", "Serve the console for people on this machine, and open the browser", [
+function addConsole(program: GateCommand): void {
+  command(program, "console", "Serve the console for people on this machine, and open the browser", [
     "gate console",
     "gate console --no-open --port 8040",
-  ]))
+  ])
     .option("--config <PATH>", CONFIG_FILE)
-    .option("--data-dir <DIR>", "as for gate serve")
-    .option("--evidence-keys <DIR>", "as for gate serve")
+    .asForServe("data-dir", "evidence-keys")
     .option("--port <PORT>", "port on 127.0.0.1 (default: a free one)")
     .option("--no-open", "print the address, and do not open the browser")
-    .action(async (flags: Flags) => finish(await (await import("./serve/console.ts")).runConsole(flags)));
+    .runs(async () => (await import("./serve/console.ts")).runConsole);
 }
 
-function addInit(program: Command, finish: Finish): void {
-  withJson(command(program, "init", "Write a starter configuration", ["gate init", "gate init --stdout > gate.toml"]))
+function addInit(program: GateCommand): void {
+  command(program, "init", "Write a starter configuration", ["gate init", "gate init --stdout > gate.toml"])
     .argument("[file]", "where to write it", "gate.toml")
     .option("--force", "replace a file that exists")
     .option("--stdout", "write to standard output")
-    .action(async (file: string, flags: Flags) => finish(await (await import("./serve/init.ts")).runInit(file, flags)));
+    .runs(async () => (await import("./serve/init.ts")).runInit);
 }
 
-function addConfig(program: Command, finish: Finish): void {
+function addConfig(program: GateCommand): void {
   const config = group(program, "config", "Check and describe configurations", [
     "gate config check",
     "gate config schema > gate.schema.json",
   ]);
-  withJson(command(config, "check", "List every problem of a configuration", [
+  command(config, "check", "List every problem of a configuration", [
     "gate config check",
     "gate config check --json /etc/gate/gate.toml",
-  ]))
+  ])
     .argument("[file]", CONFIG_FILE)
     .option("--config <PATH>", "the same file, named as for other commands")
-    .option("--evidence-keys <DIR>", "as for gate serve")
-    .option("--notify <URL>", "as for gate serve")
-    .option("--notify-secret <env:VAR>", "as for gate serve")
-    .action(async (file: string | undefined, flags: Flags) =>
-      finish(await (await import("./config/check.ts")).runConfigCheck(file, flags))
-    );
-  withJson(command(config, "schema", "Print the JSON Schema of the configuration file", [
+    .asForServe("evidence-keys", "notify", "notify-secret")
+    .runs(async () => (await import("./config/check.ts")).runConfigCheck);
+  command(config, "schema", "Print the JSON Schema of the configuration file", [
     "gate config schema > gate.schema.json",
-  ])).action(async (flags: Flags) => finish(await (await import("./config/schema.ts")).runConfigSchema(flags)));
+  ]).runs(async () => (await import("./config/schema.ts")).runConfigSchema);
 }
 
-function addDoctor(program: Command, finish: Finish): void {
-  withJson(command(program, "doctor", "Check the configuration and the machine, and print the client block", [
+function addDoctor(program: GateCommand): void {
+  command(program, "doctor", "Check the configuration and the machine, and print the client block", [
     "gate doctor",
     "gate doctor --config /etc/gate/gate.toml --json",
-  ]))
+  ])
     .option("--config <PATH>", CONFIG_FILE)
-    .option("--evidence-keys <DIR>", "as for gate serve")
-    .option("--notify <URL>", "as for gate serve")
-    .option("--notify-secret <env:VAR>", "as for gate serve")
-    .action(async (flags: Flags) => finish(await (await import("./doctor/doctor.ts")).runDoctor(flags)));
+    .asForServe("evidence-keys", "notify", "notify-secret")
+    .runs(async () => (await import("./doctor/doctor.ts")).runDoctor);
 }
 
-function addStore(program: Command, finish: Finish): void {
+function addStore(program: GateCommand): void {
   const store = group(program, "store", "Check, back up, copy, archive and migrate the stores", [
     "gate store check",
     "gate store backup /backup/gate.db",
   ]);
-  withJson(command(store, "check", "Verify everything in the stores: hashes, chains and states", [
+  command(store, "check", "Verify everything in the stores: hashes, chains and states", [
     "gate store check",
     "gate store check --json /backup/gate.db",
     "gate store check env:RESTORED_DATABASE",
-  ]))
+  ])
     .argument("[store]", `${STORE_NAME} (default: the stores of the configuration)`)
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (store: string | undefined, flags: Flags) =>
-      finish(await (await import("./store/check.ts")).runStoreCheck(store, flags))
-    );
-  const backup = command(store, "backup", "Copy a store to a file while it is in use", [
+    .runs(async () => (await import("./store/check.ts")).runStoreCheck);
+  command(store, "backup", "Copy a store to a file while it is in use", [
     "gate store backup /backup/gate.db",
-  ]);
-  withValues(withJson(backup), { "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
+  ])
+    .withValues({ "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
     .argument("<file>", "where to write the copy; must not exist")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
-    .action(async (file: string, flags: Flags) =>
-      finish(await (await import("./store/backup.ts")).runStoreBackup(file, flags))
-    );
-  withJson(command(store, "copy", "Copy everything in one store to another one, and compare it there", [
+    .runs(async () => (await import("./store/backup.ts")).runStoreBackup);
+  command(store, "copy", "Copy everything in one store to another one, and compare it there", [
     "gate store copy gate.db env:GATE_DATABASE",
     "gate store copy old.toml new.toml --json",
-  ]))
+  ])
     .argument("<from>", STORE_NAME)
     .argument("<to>", "the same; a file may be new, a database needs gate store migrate first")
-    .action(async (from: string, to: string, flags: Flags) =>
-      finish(await (await import("./store/copy.ts")).runStoreCopy(from, to, flags))
-    );
-  withJson(command(store, "archive", "Move old complete runs into runpacks, and leave their receipts", [
+    .runs(async () => (await import("./store/copy.ts")).runStoreCopy);
+  command(store, "archive", "Move old complete runs into runpacks, and leave their receipts", [
     "gate store archive --before 2026-01-01T00:00:00Z --dry-run",
     "gate store archive --before 2026-01-01T00:00:00Z",
     "gate store archive --before 2026-01-01T00:00:00Z --owner env:GATE_OWNER",
-  ]))
+  ])
     .requiredOption("--before <INSTANT>", "archive runs whose last record is older", collect)
     .option("--dry-run", "list these runs, and change nothing")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--data-dir <DIR>", "folder that holds the runpacks (default: the folder of the run store, else .gate)")
     .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
     .option("--signing-key <FILE>", "Ed25519 private key in PEM that signs the runpacks")
-    .action(async (flags: Flags) => finish(await (await import("./store/archive.ts")).runStoreArchive(flags)));
-  withJson(command(store, "migrate", "Bring a store to the format of this version", [
+    .runs(async () => (await import("./store/archive.ts")).runStoreArchive);
+  command(store, "migrate", "Bring a store to the format of this version", [
     "gate store migrate",
     "gate store migrate --owner env:OWNER_URL --server-role gate_server",
-  ]))
+  ])
     .option("--config <PATH>", CONFIG_FILE)
     .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
     .option("--server-role <NAME>", "postgres: role of the servers, which is granted what it needs")
-    .action(async (flags: Flags) => finish(await (await import("./store/migrate.ts")).runStoreMigrate(flags)));
+    .runs(async () => (await import("./store/migrate.ts")).runStoreMigrate);
 }
 
-function addProvider(program: Command, finish: Finish): void {
+function addProvider(program: GateCommand): void {
   const provider = group(program, "provider", "List evidence providers and run their checks", [
     "gate provider list",
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
   ]);
-  withJson(command(provider, "list", "List the providers of a configuration with their checks", [
+  command(provider, "list", "List the providers of a configuration with their checks", [
     "gate provider list",
     "gate provider list --namespace 2",
-  ]))
+  ])
     .option("--config <PATH>", CONFIG_FILE)
     .option("--namespace <ID>", "namespace whose active typed providers are included")
-    .action(async (flags: Flags) => finish(await (await import("./provider/list.ts")).runProviderList(flags)));
-  withJson(command(provider, "check", "Run one check now and show its result", [
+    .runs(async () => (await import("./provider/list.ts")).runProviderList);
+  command(provider, "check", "Run one check now and show its result", [
     "gate provider check time after --param timestamp=2026-01-01T00:00:00Z",
     "gate provider check json path --param file=a.json --param 'jsonpath=$.failed'",
-  ]))
+  ])
     .argument("<provider>", "name of the provider")
     .argument("<check>", "name of the check")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--namespace <ID>", "namespace whose active typed providers are included")
-    .option("--typed-host <HOST>", "as for gate serve (repeatable)", collect)
-    .option("--typed-private", "as for gate serve")
-    .option("--credentials-dir <DIR>", "as for gate serve")
+    .asForServe("typed-host", "typed-private", "credentials-dir")
     .option("--param <NAME=VALUE>", "one parameter (repeatable); a value that is not JSON is a string", collect)
     .option("--params <JSON>", "parameters as one JSON object; --param overrides it")
     .option("--trigger-time <MS>", "the time for checks of time, in Unix milliseconds (default: now)")
-    .action(async (name: string, check: string, flags: Flags) =>
-      finish(await (await import("./provider/check.ts")).runProviderCheck(name, check, flags))
-    );
-  addProviderImport(provider, finish);
+    .runs(async () => (await import("./provider/check.ts")).runProviderCheck);
+  addProviderImport(provider);
 }
 
-function addProviderImport(provider: Command, finish: Finish): void {
-  const imported = withJson(command(provider, "import", "Make a typed provider from the description of a service", [
+function addProviderImport(provider: GateCommand): void {
+  command(provider, "import", "Make a typed provider from the description of a service", [
     "gate provider import openapi pets.yaml --dry-run",
     "gate provider import openapi pets.yaml --select 'ready=getStatus#/ready'",
     "gate provider import grpc checks.proto --server-url grpc.example.com:443",
-  ]));
-  withValues(imported, { kind: IMPORT_KINDS })
+  ])
+    .withValues({ kind: IMPORT_KINDS })
     .argument("<kind>", "openapi: OpenAPI 3.0 or 3.1 in JSON or YAML; grpc: .proto files or a descriptor set")
     .argument(
       "<file...>",
@@ -283,89 +262,85 @@ function addProviderImport(provider: Command, finish: Finish): void {
     .option("--out <DIR>", "folder for contract and profile (default: the current folder)")
     .option("--dry-run", "show the candidates and write no file")
     .option("--force", "replace files that exist")
-    .action(async (kind: string, files: readonly string[], flags: Flags) =>
-      finish(await (await import("./provider/import.ts")).runProviderImport(kind, files, flags))
-    );
+    .runs(async () => (await import("./provider/import.ts")).runProviderImport);
 }
 
-function addPermissions(program: Command, finish: Finish): void {
-  withJson(command(program, "permissions", "Print the permission flags that a configuration needs", [
+function addPermissions(program: GateCommand): void {
+  command(program, "permissions", "Print the permission flags that a configuration needs", [
     "gate permissions --config gate.toml",
     "gate permissions --config gate.toml --signing-key signing.pem",
-  ]))
+  ])
     .option("--config <PATH>", CONFIG_FILE)
-    .option("--data-dir <DIR>", "as for gate serve")
-    .option("--signing-key <PATH>", "as for gate serve")
-    .option("--typed-host <HOST>", "as for gate serve (repeatable)", collect)
-    .option("--typed-private", "as for gate serve")
-    .option("--credentials-dir <DIR>", "as for gate serve")
-    .option("--evidence-keys <DIR>", "as for gate serve")
-    .option("--otlp-endpoint <URL>", "as for gate serve")
-    .option("--otlp-header <NAME=env:VAR>", "as for gate serve (repeatable)", collect)
-    .option("--console", "as for gate serve")
-    .option("--notify <URL>", "as for gate serve")
-    .option("--notify-secret <env:VAR>", "as for gate serve")
-    .action(async (flags: Flags) => finish(await (await import("./permissions/permissions.ts")).runPermissions(flags)));
+    .asForServe(
+      "data-dir",
+      "signing-key",
+      "typed-host",
+      "typed-private",
+      "credentials-dir",
+      "evidence-keys",
+      "otlp-endpoint",
+      "otlp-header",
+      "console",
+      "notify",
+      "notify-secret",
+    )
+    .runs(async () => (await import("./permissions/permissions.ts")).runPermissions);
 }
 
-function addAudit(program: Command, finish: Finish): void {
+function addAudit(program: GateCommand): void {
   const audit = group(program, "audit", "Check audit logs", ["gate audit verify /var/log/gate/audit.jsonl"]);
-  withJson(command(audit, "verify", "Verify the hash chain of an audit log", [
+  command(audit, "verify", "Verify the hash chain of an audit log", [
     "gate audit verify /var/log/gate/audit.jsonl",
     "gate audit verify audit.jsonl.2 audit.jsonl.1 audit.jsonl",
     "gate audit verify --config gate.toml server1/audit.jsonl server2/audit.jsonl",
-  ]))
+  ])
     .argument("<file...>", "audit files of one chain, oldest first; with --config of several servers")
     .option("--config <PATH>", "compare with the heads in the database of this configuration")
-    .action(async (files: readonly string[], flags: Flags) =>
-      finish(await (await import("./audit_verify.ts")).runAuditVerify(files, flags))
-    );
+    .runs(async () => (await import("./audit_verify.ts")).runAuditVerify);
 }
 
-function addExplain(program: Command, finish: Finish): void {
-  withJson(command(program, "explain", "Show what a run is missing and which evidence would count", [
+function addExplain(program: GateCommand): void {
+  command(program, "explain", "Show what a run is missing and which evidence would count", [
     "gate explain 0123456789abcdef0123456789abcdef",
     "gate explain --json --namespace 2 0123456789abcdef0123456789abcdef",
-  ]))
+  ])
     .argument("<run>", "run_id of the run, or its first digits")
     .option("--namespace <N>", "namespace of the run (default: search all)")
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (run: string, flags: Flags) =>
-      finish(await (await import("./run/explain.ts")).runExplain(run, flags))
-    );
+    .runs(async () => (await import("./run/explain.ts")).runExplain);
 }
 
-function addCompletions(program: Command, finish: Finish): void {
-  const added = withJson(command(program, "completions", "Print the completions of a shell: bash, zsh or fish", [
+function addCompletions(program: GateCommand): void {
+  command(program, "completions", "Print the completions of a shell: bash, zsh or fish", [
     "source <(gate completions bash)",
     "gate completions zsh > ~/.zfunc/_gate",
     "gate completions fish > ~/.config/fish/completions/gate.fish",
-  ]));
-  withValues(added, { shell: SHELLS })
+  ])
+    .withValues({ shell: SHELLS })
     .argument("<shell>", "bash, zsh or fish")
-    .action(async (shell: string, flags: Flags) =>
-      finish((await import("./terminal/completions.ts")).runCompletions(program, shell, flags))
-    );
+    .runs(async () => (await import("./terminal/completions.ts")).runCompletions.bind(null, program));
 }
 
 /** The topic of `gate help` that is not a command. */
 const EXIT_CODES = "exit-codes";
 
-function addHelp(program: Command, finish: Finish): void {
+function addHelp(program: GateCommand): void {
   const topics = [...program.commands.map((one) => one.name()), EXIT_CODES];
-  const help = command(program, "help", "Explain a command, or the exit codes", [
+  command(program, "help", "Explain a command, or the exit codes", [
     "gate help config check",
     "gate help config check --json",
     "gate help exit-codes",
-  ]);
-  withValues(withJson(help), { topic: topics })
+  ])
+    .withValues({ topic: topics })
     .argument("[topic...]", "a command, or exit-codes")
-    .action(async (named: readonly string[], flags: Flags) => {
+    .runs(() => async (named: readonly string[], flags: Flags) => {
       const topic = findTopic(named, topics);
       if (topic.length === 1 && topic[0] === EXIT_CODES) {
-        finish((await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags));
-      } else if (flags["json"] === true) writeHelp(program, topic);
+        return (await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags);
+      }
+      if (flags["json"] === true) writeHelp(program, topic);
       else findCommand(program, topic).outputHelp();
+      return EXIT.ok;
     });
 }
 
@@ -386,11 +361,11 @@ function findTopic(named: readonly string[], topics: readonly string[]): readonl
 }
 
 /** Writes the help of a command as JSON. */
-function writeHelp(program: Command, topic: readonly string[]): void {
+function writeHelp(program: GateCommand, topic: readonly string[]): void {
   writeResult("help", describeCommand(findCommand(program, topic), topic));
 }
 
-function findCommand(program: Command, topic: readonly string[]): Command {
+function findCommand(program: GateCommand, topic: readonly string[]): GateCommand {
   return topic.reduce((parent, name) => {
     const found = parent.commands.find((candidate) => candidate.name() === name);
     if (found === undefined) throw unknownCommand(name, parent);
@@ -399,7 +374,7 @@ function findCommand(program: Command, topic: readonly string[]): Command {
 }
 
 /** Converts commander's error to a usage error of this program. */
-function usageError(error: CommanderError, program: Command, argv: readonly string[]): CliError {
+function usageError(error: CommanderError, program: GateCommand, argv: readonly string[]): CliError {
   if (error.code === "commander.help") return missingCommand(program, argv);
   if (error.code === "commander.unknownCommand") {
     const [first, second] = argv.filter((argument) => !argument.startsWith("-"));
@@ -414,7 +389,7 @@ function usageError(error: CommanderError, program: Command, argv: readonly stri
 }
 
 /** The names of the command and subcommands at the start of a command line. */
-function commandPath(program: Command, argv: readonly string[]): string[] {
+function commandPath(program: GateCommand, argv: readonly string[]): string[] {
   const names: string[] = [];
   let at = program;
   for (const argument of argv) {
@@ -426,14 +401,14 @@ function commandPath(program: Command, argv: readonly string[]): string[] {
   return names;
 }
 
-function unknownCommand(name: string, parent: Command): CliError {
+function unknownCommand(name: string, parent: GateCommand): CliError {
   const names = parent.commands.map((candidate) => candidate.name());
   const meant = nearest(name, parent.name() === "gate" ? [...names, EXIT_CODES] : names);
   const hint = meant === null ? `expected one of ${names.join(", ")}` : `did you mean "${meant}"?`;
   return new CliError("usage", `Unknown command "${name}"`, hint);
 }
 
-function missingCommand(program: Command, argv: readonly string[]): CliError {
+function missingCommand(program: GateCommand, argv: readonly string[]): CliError {
   const group = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program;
   const names = group.commands.map((candidate) => candidate.name());
   return new CliError("usage", `Command is missing after "${group.name()}"`, `expected one of ${names.join(", ")}`);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { Command } from "commander";
 import { CliError } from "./terminal/cli_error.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
-import { describeTree } from "./terminal/command_parts.ts";
+import { describeTree, type GateCommand } from "./terminal/command_parts.ts";
 import { completionScript } from "./terminal/completions.ts";
 import { SHELLS } from "./terminal/choices.ts";
 import { exitCodeOfAnswer, exitCodeOfEdge } from "./client/exit_code.ts";
@@ -15,7 +14,7 @@ const LEAVES = TREE.filter(({ commands }) => commands.length === 0);
 const GROUPS = TREE.filter((one) => one.words.length > 0 && !LEAVES.includes(one));
 
 /** Finds a command by its words. */
-function found(words: readonly string[]): Command {
+function found(words: readonly string[]): GateCommand {
   return words.reduce((at, word) => {
     const next = at.commands.find((one) => one.name() === word);
     assert.ok(next, words.join(" "));
@@ -24,7 +23,7 @@ function found(words: readonly string[]): Command {
 }
 
 /** The help text of a command. */
-function helpOf(command: Command): string {
+function helpOf(command: GateCommand): string {
   let text = "";
   command.configureOutput({ writeOut: (part) => text += part, getOutHelpWidth: () => 80 });
   command.outputHelp();

@@ -4,22 +4,21 @@
  * @module
  */
 
-import type { Command } from "commander";
 import { TOOL_PAGES } from "../../docs/tool_pages.ts";
-import { collect, command, type Finish, type Flags, group, withJson, withValues } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 
 /** Adds `gate client` with its commands. */
-export function addClient(program: Command, finish: Finish): void {
+export function addClient(program: GateCommand): void {
   const client = group(program, "client", "Call the tools of a server that runs or that is started", [
     "gate client list",
     "gate client call scenarios_list --arg namespace_id=2",
   ]);
-  addCall(client, finish);
-  addList(client, finish);
+  addCall(client);
+  addList(client);
 }
 
 /** Adds the flags that select the server; the default is to start `gate serve` with the configuration. */
-function withServerFlags(added: Command): Command {
+function withServerFlags(added: GateCommand): GateCommand {
   return added
     .option("--url <URL>", "address of a running HTTP server, such as http://127.0.0.1:8080; default path /mcp")
     .option("--stdio [COMMAND...]", "command of a server to start over standard input and output; its flags after --")
@@ -30,15 +29,15 @@ function withServerFlags(added: Command): Command {
     .option("--timeout <MS>", "time limit of an answer in milliseconds (default: 60000)");
 }
 
-function addCall(client: Command, finish: Finish): void {
-  const added = withServerFlags(withJson(command(client, "call", "Call a tool; the exit code reflects its answer", [
+function addCall(client: GateCommand): void {
+  withServerFlags(command(client, "call", "Call a tool; the exit code reflects its answer", [
     "gate client call scenarios_list --arg namespace_id=2",
     "gate client call scenario_define --input call.json --config gate.toml",
     "gate client call scenario_status --input - < run.json",
     "gate client call providers_list --url http://127.0.0.1:8080",
     "gate client call providers_list --stdio -- gate serve --config gate.toml",
-  ])));
-  withValues(added, { tool: TOOL_PAGES.map((page) => page.replace(/^.*\/(.*)\.md$/, "$1")) })
+  ]))
+    .withValues({ tool: TOOL_PAGES.map((page) => page.replace(/^.*\/(.*)\.md$/, "$1")) })
     .argument("<tool>", "name of the tool")
     .argument("[command...]", "with --stdio: the rest of the command")
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")
@@ -47,19 +46,15 @@ function addCall(client: Command, finish: Finish): void {
       "one argument, overrides --input (repeatable); a value that is not JSON is a string, as is '\"1\"'",
       collect,
     )
-    .action(async (tool: string, rest: readonly string[], flags: Flags) =>
-      finish(await (await import("./call.ts")).runClientCall(tool, rest, flags as never))
-    );
+    .runs(async () => (await import("./call.ts")).runClientCall);
 }
 
-function addList(client: Command, finish: Finish): void {
-  withServerFlags(withJson(command(client, "list", "List the tools of a server; with --json including schemas", [
+function addList(client: GateCommand): void {
+  withServerFlags(command(client, "list", "List the tools of a server; with --json including schemas", [
     "gate client list",
     "gate client list --json --url http://127.0.0.1:8080",
     "gate client list --stdio -- gate serve --config gate.toml",
-  ])))
+  ]))
     .argument("[command...]", "with --stdio: the rest of the command")
-    .action(async (rest: readonly string[], flags: Flags) =>
-      finish(await (await import("./call.ts")).runClientList(rest, flags as never))
-    );
+    .runs(async () => (await import("./call.ts")).runClientList);
 }

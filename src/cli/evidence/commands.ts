@@ -4,11 +4,11 @@
  * @module
  */
 
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { VALUE_TYPES } from "../../law/value/types.ts";
 import { withRunFlags } from "../run/commands.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { command, type Finish, type Flags, group, withJson, withValues } from "../terminal/command_parts.ts";
+import { command, type Flags, type GateCommand, group } from "../terminal/command_parts.ts";
 
 const PASSPHRASE = "file with the passphrase of the key";
 
@@ -16,7 +16,7 @@ const PASSPHRASE = "file with the passphrase of the key";
 const OLDER_FLAGS = ["--run <RUN_ID>", "--stage <ID>", "--head <HEAD>", "--any-head", "--type <TYPE>", "--digest-only"];
 
 /** Adds `gate approve`, `gate waiting`, `gate evidence sign` and `gate key`. */
-export function addEvidence(program: Command, finish: Finish): void {
+export function addEvidence(program: GateCommand): void {
   const approve = withRunFlags(
     command(program, "approve", "Show what a stage asks you, sign the answer and submit it", [
       "gate approve 0123abcd --key keys/alice.key --namespace 2 \\\n" +
@@ -42,14 +42,14 @@ export function addEvidence(program: Command, finish: Finish): void {
     .option("--law <FILE>", "check law and records here, against a server that you do not trust")
     .option("--yes", "sign without asking");
   for (const flags of OLDER_FLAGS) approve.addOption(new Option(flags).hideHelp());
-  approve.action(async (run: string | undefined, stage: string | undefined, flags: Flags) => {
+  approve.runs(() => async (run: string | undefined, stage: string | undefined, flags: Flags) => {
     if (run === undefined || flags["run"] !== undefined) {
       const hint = flags["run"] === undefined
         ? "see gate help approve"
         : "gate approve with --run is now gate evidence sign";
       throw new CliError("usage", "Argument RUN is missing", hint);
     }
-    finish(await (await import("./approve.ts")).runApprove(run, stage, flags));
+    return await (await import("./approve.ts")).runApprove(run, stage, flags);
   });
   withRunFlags(command(program, "waiting", "List the signatures that open stages wait for", [
     "gate waiting",
@@ -58,20 +58,20 @@ export function addEvidence(program: Command, finish: Finish): void {
     .option("--key <FILE>", "only what waits for this private key")
     .option("--passphrase-file <FILE>", PASSPHRASE)
     .option("--evidence-keys <DIR>", "as for gate serve; without --server")
-    .action(async (flags: Flags) => finish(await (await import("./waiting.ts")).runWaiting(flags)));
-  addSign(program, finish);
-  addKey(program, finish);
+    .runs(async () => (await import("./waiting.ts")).runWaiting);
+  addSign(program);
+  addKey(program);
 }
 
-function addSign(program: Command, finish: Finish): void {
+function addSign(program: GateCommand): void {
   const evidence = group(program, "evidence", "Sign evidence for a call", [
     "gate evidence sign --key me.key --namespace 2 --law LAW --run RUN \\\n" +
     "  --stage release --condition approved --value true --head RECORD_ID:REVISION",
   ]);
-  const sign = withJson(command(evidence, "sign", "Sign an item of caller_evidence for one condition at one head", [
+  command(evidence, "sign", "Sign an item of caller_evidence for one condition at one head", [
     "gate evidence sign --key me.key --namespace 2 --law LAW --run RUN \\\n" +
     "  --stage release --condition approved --value true --head RECORD_ID:REVISION",
-  ]))
+  ])
     .option("--key <FILE>", "Ed25519 private key: 32 raw bytes, their base64, or PKCS #8 PEM")
     .option("--passphrase-file <FILE>", PASSPHRASE)
     .option("--key-id <ID>", "name of the public key in the gate's configuration (default: the file with .pub)")
@@ -86,33 +86,27 @@ function addSign(program: Command, finish: Finish): void {
     .option("--any-head", "make the item valid at any head of the run")
     .option("--observed-at <MS>", "time of the observation in Unix milliseconds (default: now)")
     .option("--digest-only", "for a condition that retains only digests")
-    .action(async (flags: Flags) => finish(await (await import("./sign.ts")).runEvidenceSign(flags)));
-  withValues(sign, { "--type": VALUE_TYPES });
+    .runs(async () => (await import("./sign.ts")).runEvidenceSign)
+    .withValues({ "--type": VALUE_TYPES });
 }
 
-function addKey(program: Command, finish: Finish): void {
+function addKey(program: GateCommand): void {
   const key = group(program, "key", "Create and trust keys of people", [
     "gate key create keys/alice.key",
     "gate key trust keys/alice.key.pub --name alice",
   ]);
-  withJson(
-    command(key, "create", "Create a key pair: a private key that only its owner can read, and a public key", [
-      "gate key create keys/alice.key",
-      "gate key create keys/alice.key --passphrase-file passphrase.txt",
-    ]),
-  )
+  command(key, "create", "Create a key pair: a private key that only its owner can read, and a public key", [
+    "gate key create keys/alice.key",
+    "gate key create keys/alice.key --passphrase-file passphrase.txt",
+  ])
     .argument("<file>", "where to write the private key; the public key goes to FILE.pub")
     .option("--passphrase-file <FILE>", "encrypt the private key with the passphrase in this file")
-    .action(async (file: string, flags: Flags) =>
-      finish(await (await import("./key_create.ts")).runKeyCreate(file, flags))
-    );
-  withJson(command(key, "trust", "Put a public key into the folder of gate serve --evidence-keys", [
+    .runs(async () => (await import("./key_create.ts")).runKeyCreate);
+  command(key, "trust", "Put a public key into the folder of gate serve --evidence-keys", [
     "gate key trust keys/alice.key.pub --name alice --evidence-keys /etc/gate/keys",
-  ]))
+  ])
     .argument("<file>", "the public key")
     .requiredOption("--name <NAME>", "the key id that laws use")
     .option("--evidence-keys <DIR>", "the folder (default: evidence-keys)")
-    .action(async (file: string, flags: Flags) =>
-      finish(await (await import("./key_trust.ts")).runKeyTrust(file, flags))
-    );
+    .runs(async () => (await import("./key_trust.ts")).runKeyTrust);
 }

@@ -6,9 +6,9 @@
 
 import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
-import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { readPassphrase } from "./read_key.ts";
+import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate key create`. */
@@ -24,13 +24,16 @@ export interface KeyCreateOptions {
 export async function runKeyCreate(file: string, options: KeyCreateOptions): Promise<number> {
   const path = resolve(file);
   const publicPath = `${path}.pub`;
+  const hint = "gate never replaces a key";
   const { private_pem, public_text } = makeKeyPair(
     options.passphraseFile === undefined ? null : await readPassphrase(options.passphraseFile),
   );
-  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => fail(dirname(path), error));
-  await writeNew(path, private_pem, 0o600);
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch((error) => {
+    throw cannotWrite(dirname(path), error);
+  });
+  await writeNewFile(path, private_pem, { mode: 0o600, hint });
   try {
-    await writeNew(publicPath, public_text, 0o644);
+    await writeNewFile(publicPath, public_text, { mode: 0o644, hint });
   } catch (error) {
     // A private key beside the public key of another pair would sign what that key does not verify.
     await Deno.remove(path);
@@ -45,19 +48,4 @@ export async function runKeyCreate(file: string, options: KeyCreateOptions): Pro
     );
   }
   return EXIT.ok;
-}
-
-async function writeNew(path: string, text: string, mode: number): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "gate never replaces a key");
-    }
-    fail(path, error);
-  }
-}
-
-function fail(path: string, error: unknown): never {
-  throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -11,6 +11,7 @@ import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/public_key.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate key trust`. */
@@ -32,13 +33,17 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
   }
   const public_key = await readKeyText(file);
   const folder = resolve(options.evidenceKeys ?? FOLDER);
-  await Deno.mkdir(folder, { recursive: true }).catch((error) => fail(folder, error));
+  await Deno.mkdir(folder, { recursive: true }).catch((error) => {
+    throw cannotWrite(folder, error);
+  });
   const path = join(folder, `${name}.pub`);
   const other = (await readEvidenceKeys(folder)).find((key) => key.public_key === public_key);
   if (other !== undefined && other.key_id !== name) {
     throw new CliError("usage", `Cannot trust "${file}" as "${name}": it is trusted as "${other.key_id}" already`);
   }
-  if (other === undefined) await writeNew(path, `${public_key}\n`);
+  if (other === undefined) {
+    await writeNewFile(path, `${public_key}\n`, { mode: 0o644, exists: "it is the key of that name already" });
+  }
   if (options.json === true) writeResult("key trust", { key_id: name, public_key, path });
   else {
     writeOut(`${path}\n`);
@@ -55,19 +60,4 @@ async function readKeyText(file: string): Promise<string> {
     throw new CliError("usage", `Cannot read public key "${file}": expected 32 raw bytes or their base64`, hint);
   }
   return encodeBase64(key);
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, { createNew: true, mode: 0o644 });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it is the key of that name already`);
-    }
-    fail(path, error);
-  }
-}
-
-function fail(path: string, error: unknown): never {
-  throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
-import { isLoopbackHost, parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
@@ -18,6 +18,8 @@ import { referencedEnvironment } from "../../evidence/providers.ts";
 import { headDraftPath, headPath } from "../../server/audit/head.ts";
 import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
+import { isLocal } from "../terminal/secure_url.ts";
+import { existsSync } from "node:fs";
 
 /** The allowed values of one permission: all, or a list. */
 export type Allowance = "all" | readonly string[];
@@ -201,7 +203,7 @@ function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   const audit = config.server.audit.path;
   const stores = storeFiles(config).flatMap((path) => [path, markPath(realPath(path))]);
   const files = [...stores, ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
-  return [...files, join(dataDir, "runpacks")].map((path) => isThere(dirname(path)) ? path : dirname(path));
+  return [...files, join(dataDir, "runpacks")].map((path) => existsSync(dirname(path)) ? path : dirname(path));
 }
 
 /** Folders of written files: gate reads their free space, and syncs them so that new files survive a power failure. */
@@ -214,15 +216,6 @@ function writtenFolders(config: GateConfig): readonly string[] {
 /** The files of the stores. SQLite needs no permission for its own files beside them. */
 function storeFiles(config: GateConfig): readonly string[] {
   return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): Promise<Allowance> {
@@ -274,10 +267,6 @@ function outwardOfFlags({ typedHosts = [], typedPrivate = false, receiver }: Ser
   return receiver === undefined || isLocal(receiver)
     ? typed
     : [...typed, { hosts: [receiver.hostname], allowPrivate: false }];
-}
-
-function isLocal({ hostname }: URL): boolean {
-  return isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
 }
 
 /** A receiver on this machine, which the worker reaches by an address. */

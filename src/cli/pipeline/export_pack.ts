@@ -6,16 +6,14 @@
 
 import { join } from "node:path";
 import { isJsonObject, member } from "../../canonical/json.ts";
-import { sha256 } from "../../evidence/host_primitives.ts";
 import { writeArchive } from "../../runpack/host/archive_file.ts";
-import { openContents, type PackContents } from "../../runpack/host/contents.ts";
-import { openLocalRepository } from "../../runpack/host/local_repository.ts";
-import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { PackContents } from "../../runpack/host/contents.ts";
 import type { RunKey } from "../../run/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { withPackErrors } from "../runpack/session.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { publishedContents } from "../runpack/export.ts";
 
 /**
  * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at every moment.
@@ -29,14 +27,7 @@ export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: 
   if (!isJsonObject(publication) || member(publication, "outcome") !== "published" || typeof identity !== "string") {
     throw refusedCall("runpack_export", answer);
   }
-  await withPackErrors(async () => {
-    const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
-    if (contents === null) {
-      const message = `Cannot copy runpack "${identity}": it is not in the data folder "${dataDir}"`;
-      throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
-    }
-    await replaceArchive(file, contents);
-  });
+  await withPackErrors(async () => replaceArchive(file, await publishedContents(dataDir, identity)));
   return identity;
 }
 

@@ -12,10 +12,11 @@ import { didYouMean } from "../../law/suggest.ts";
 import type { Parameter, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { valueOfText } from "../../law/value/value_of_text.ts";
 import { describeDomain } from "../../tools/law_words/describe_law.ts";
-import { describeDiagnostic } from "../scenario/check.ts";
-import { type Diagnostic, diagnosticsOf, refusalsAt } from "../scenario/law.ts";
+import { diagnosticsOf, refusalsAt } from "../scenario/law.ts";
 import { readSource, readSpec, type Source } from "../scenario/source.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { namedTexts } from "../terminal/named_values.ts";
+import { notLaw } from "../runpack/law_file.ts";
 
 /** Reads a law file; the error lists every fault of it. */
 export async function readLawFile(file: string): Promise<Source> {
@@ -32,15 +33,6 @@ export function refusedSpec(source: Source, error: JsonObject): CliError {
   return notLaw(source.file, refusalsAt(source, refusals as unknown as readonly Refusal[]));
 }
 
-function notLaw(
-  file: string,
-  diagnostics: readonly Diagnostic[],
-  why = countOf(diagnostics.length, "error"),
-): CliError {
-  const reasons = diagnostics.map((one) => describeDiagnostic(file, one, false));
-  return new CliError("usage", `Cannot use law "${file}": ${why}`, null, undefined, reasons);
-}
-
 /**
  * The genesis of a run with the values of `--parameter`, each read by the domain of the parameter.
  *
@@ -48,14 +40,7 @@ function notLaw(
  */
 export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObject {
   const declared = law.parameters ?? [];
-  const given = new Map<string, string>();
-  for (const pair of pairs) {
-    const at = pair.indexOf("=");
-    if (at < 1) throw new CliError("usage", `Cannot read --parameter "${pair}": expected NAME=VALUE`);
-    const name = pair.slice(0, at);
-    if (given.has(name)) throw new CliError("usage", `Cannot use --parameter "${pair}": "${name}" is repeated`);
-    given.set(name, pair.slice(at + 1));
-  }
+  const given = namedTexts("--parameter", pairs);
   const names = declared.map(({ parameter_id }) => parameter_id);
   for (const name of given.keys()) {
     if (names.includes(name)) continue;

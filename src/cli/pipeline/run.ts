@@ -16,7 +16,6 @@ import type { RunKey } from "../../run/types.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import {
   describeStanding,
-  exitCodeOfStanding,
   progressOf,
   readLaw,
   readStanding,
@@ -45,6 +44,7 @@ import { durationOf, pauseBefore } from "./duration.ts";
 import { exportPack, withTemporaryData } from "./export_pack.ts";
 import { genesisOf, readEvidence, readLawFile, refusedSpec } from "./inputs.ts";
 import { writeSummary } from "./summary.ts";
+import { exitCodeOfAttempts } from "../run/explain_view.ts";
 
 /** The flags of `gate run`. */
 export interface RunCommandFlags extends ServerAddressFlags {
@@ -239,7 +239,7 @@ async function look(
 async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode> {
   const { identity, genesis, standing, looks, runpack } = driven;
   const obstacles = looks.at(-1)?.obstacles ?? [];
-  const code = exitCodeOfRun(exitCodeOfStanding(standing), obstacles);
+  const code = exitCodeOfRun(exitCodeOfAttempts(standing.status, standing.attempts), obstacles);
   const parameters = (member(genesis, "parameters") ?? []) as never;
   if (flags.summary !== undefined) {
     const text = writeSummary(standing, {

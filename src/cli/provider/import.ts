@@ -20,6 +20,7 @@ import {
 import { IMPORT_KINDS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { existsAlready, writeNewFile } from "../terminal/new_file.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 
@@ -184,29 +185,18 @@ async function writeFiles(
   return { contract_path, profile_path };
 }
 
+const FORCE = "--force replaces it";
+
 async function refuseExisting(path: string): Promise<void> {
   const found = await Deno.lstat(path).catch(() => null);
-  if (found !== null) throw existsAlready(path);
-}
-
-function existsAlready(path: string): CliError {
-  return new CliError("file_exists", `Cannot write "${path}": it exists already`, "--force replaces it");
+  if (found !== null) throw existsAlready(path, FORCE);
 }
 
 async function writeJson(path: string, value: unknown, force: boolean): Promise<void> {
   const indented = `${JSON.stringify(value, null, 2)}\n`;
   // Limits count the bytes of the file.
   const text = utf8Length(indented) <= IMPORT_LIMITS.contractBytes ? indented : JSON.stringify(value);
-  try {
-    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
-    await Deno.writeTextFile(path, text, force ? {} : { createNew: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) throw existsAlready(path);
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CliError("usage", `Cannot write "${path}": folder does not exist`);
-    }
-    throw error;
-  }
+  await writeNewFile(path, text, { createNew: !force, hint: FORCE });
 }
 
 function countOfChecks({ contract: { checks } }: ImportedProvider): string {

@@ -4,22 +4,19 @@
  * @module
  */
 
-import type { Command } from "commander";
-import { collect, command, type Finish, type Flags, group, withJson } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 
 /** Adds `gate release`. */
-export function addRelease(program: Command, finish: Finish): void {
+export function addRelease(program: GateCommand): void {
   const release = group(program, "release", "Check a downloaded release of gate", [
     "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
   ]);
-  withJson(command(release, "verify", "Compare every file of a release folder with its signed list", [
+  command(release, "verify", "Compare every file of a release folder with its signed list", [
     "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
     "gate release verify gate-0.1.0 --origin-unchecked",
-  ]))
+  ])
     .argument("<dir>", "the folder, with SHA256SUMS and provenance.dsse.json")
     .option("--trusted-key <FILE>", "a public key that may have signed the release (repeatable)", collect)
     .option("--origin-unchecked", "compare the files without a key: who made them stays open")
-    .action(async (folder: string, flags: Flags) =>
-      finish(await (await import("./verify.ts")).runReleaseVerify(folder, flags))
-    );
+    .runs(async () => (await import("./verify.ts")).runReleaseVerify);
 }

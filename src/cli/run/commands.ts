@@ -4,20 +4,11 @@
  * @module
  */
 
-import type { Command } from "commander";
 import type { RunStatus } from "../../run/types.ts";
-import {
-  collect,
-  command,
-  CONFIG_FILE,
-  type Finish,
-  type Flags,
-  withJson,
-  withValues,
-} from "../terminal/command_parts.ts";
+import { collect, command, CONFIG_FILE, type GateCommand } from "../terminal/command_parts.ts";
 
 /** Adds the flags that name a running server. */
-function withServerAddress(added: Command): Command {
+function withServerAddress(added: GateCommand): GateCommand {
   return added
     .option(
       "--server <URL>",
@@ -30,20 +21,20 @@ function withServerAddress(added: Command): Command {
 }
 
 /** Adds the flags of all commands on runs. */
-export function withRunFlags(added: Command): Command {
-  return withServerAddress(withJson(added).option("--config <PATH>", CONFIG_FILE))
+export function withRunFlags(added: GateCommand): GateCommand {
+  return withServerAddress(added.option("--config <PATH>", CONFIG_FILE))
     .option("--namespace <N>", "namespace of the run (default: all)");
 }
 
 /** Adds `gate run`. */
-export function addRun(program: Command, finish: Finish): void {
+export function addRun(program: GateCommand): void {
   withServerAddress(
-    withJson(command(program, "run", "Take every step of a run that the evidence allows, for pipelines", [
+    command(program, "run", "Take every step of a run that the evidence allows, for pipelines", [
       "gate run release.yaml --evidence results.json",
       'gate run release.yaml --run-key "$COMMIT" --evidence results.json \\\n' +
       "  --export release.runpack --summary summary.md",
       "gate run release.yaml --run-key v1.2.0 --parameter version=1.2.0 --wait 30m",
-    ])),
+    ]),
   )
     .argument("<file>", "the law: a scenario file in YAML, TOML or JSON")
     .option("--parameter <NAME=VALUE>", "the value of a parameter of the law (repeatable)", collect)
@@ -55,25 +46,23 @@ export function addRun(program: Command, finish: Finish): void {
     .option("--dry-run", "take the steps in memory, and record nothing")
     .option("--evidence-keys <DIR>", "as for gate serve; without --server")
     .option("--config <PATH>", CONFIG_FILE)
-    .action(async (file: string, flags: Flags) =>
-      finish(await (await import("../pipeline/run.ts")).runRun(file, flags))
-    );
+    .runs(async () => (await import("../pipeline/run.ts")).runRun);
 }
 
 /** Adds `gate runs`, `gate status` and `gate history`. */
-export function addRuns(program: Command, finish: Finish): void {
-  const list = withRunFlags(command(program, "runs", "List runs, newest first", [
+export function addRuns(program: GateCommand): void {
+  withRunFlags(command(program, "runs", "List runs, newest first", [
     "gate runs",
     "gate runs --status active --scenario release",
     "gate runs --server http://127.0.0.1:8080 --namespace 2 --json",
-  ]));
-  withValues(list, { "--status": ["active", "complete"] satisfies RunStatus[] })
+  ]))
+    .withValues({ "--status": ["active", "complete"] satisfies RunStatus[] })
     .option("--scenario <ID>", "only runs of this scenario")
     .option("--law <IDENTITY>", "only runs of this law")
     .option("--status <STATUS>", "only runs of this status: active or complete")
     .option("--correlation <ID>", "only runs with this correlation id")
     .option("--limit <N>", "how many runs (default: 20)")
-    .action(async (flags: Flags) => finish(await (await import("./runs.ts")).runRuns(flags)));
+    .runs(async () => (await import("./runs.ts")).runRuns);
   withRunFlags(command(program, "status", "Show where a run stands, and what is missing", [
     "gate status 0123456789abcdef0123456789abcdef",
     "gate status 0123abcd",
@@ -82,11 +71,11 @@ export function addRuns(program: Command, finish: Finish): void {
   ]))
     .argument("<run>", "run_id of the run, or its first digits")
     .option("--svg <FILE>", "also draw the stages and conditions to this file, which must not exist")
-    .action(async (run: string, flags: Flags) => finish(await (await import("./status.ts")).runStatus(run, flags)));
+    .runs(async () => (await import("./status.ts")).runStatus);
   withRunFlags(command(program, "history", "List the records of a run", [
     "gate history 0123456789abcdef0123456789abcdef",
     "gate history 0123abcd --json",
   ]))
     .argument("<run>", "run_id of the run, or its first digits")
-    .action(async (run: string, flags: Flags) => finish(await (await import("./history.ts")).runHistory(run, flags)));
+    .runs(async () => (await import("./history.ts")).runHistory);
 }

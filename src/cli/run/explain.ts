@@ -11,20 +11,19 @@ import { missingOfRun } from "../../run/missing/stage.ts";
 import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
-import type { RunState } from "../../run/types.ts";
 import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
 import { archivedOf } from "../../store/tombstone.ts";
 import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
 import { parametersLine } from "./parameters_text.ts";
-import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
+import { describeMissing, describeRun, exitCodeOfAttempts, inOrder, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { findStoredRun, requireRunDigits } from "./stored_run.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { layersOf } from "../../law/stage_layers.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
+import { parseNamespace } from "../terminal/namespace_flag.ts";
 
 /** The flags of `gate explain`. */
 export interface ExplainOptions {
@@ -44,12 +43,12 @@ interface ExplainedRun extends ProjectedRun {
 /** Runs `gate explain RUN`. Returns 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
 export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
   requireRunDigits("run", runId);
-  const namespaceId = namespaceOf(options.namespace);
+  const namespaceId = options.namespace === undefined ? null : parseNamespace(options.namespace);
   const config = await withPipelineStore(await loadConfig({ config: options.config }));
   const { law, state, attempts, archived } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
-  const code = exitCodeOf(state, attempts);
+  const code = exitCodeOfAttempts(state.status, attempts);
   if (options.json === true) {
     const result = {
       ...state.run_key,
@@ -65,19 +64,10 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
     writeResult("explain", result, code === EXIT.ok);
   } else {
     const colour = wantsColour();
-    // The law sorts stages by name; people read them in an order in which they can be passed.
-    const positions = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
-    const positionOf = ({ stage_id }: { readonly stage_id: string }): number => positions.get(stage_id) ?? 0;
-    const inOrder = missing.toSorted((a, b) => positionOf(a) - positionOf(b));
     const about = describeRun(state, colour) + parametersLine(state) + archivedLine(archivedOf(archived));
-    writeOut(about + describeMissing(inOrder, attempts, law.law, colour));
+    writeOut(about + describeMissing(inOrder(law.law, missing), attempts, law.law, colour));
   }
   return code;
-}
-
-function exitCodeOf({ status }: RunState, attempts: readonly LastAttempt[]): ExitCode {
-  if (status === "complete") return EXIT.ok;
-  return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
 }
 
 /** The last attempts of the open stages, in the order of the law. */
@@ -96,13 +86,6 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
     if (found.size === open.length) break;
   }
   return open.flatMap((stageId) => found.get(stageId) ?? []);
-}
-
-function namespaceOf(given: string | undefined): number | null {
-  if (given === undefined) return null;
-  const namespaceId = /^[1-9]\d{0,15}$/.test(given) ? Number(given) : 0;
-  if (namespaceId >= 1 && Number.isSafeInteger(namespaceId)) return namespaceId;
-  throw new CliError("usage", `Cannot use --namespace "${given}": must be an integer of at least 1`);
 }
 
 function loadRun(config: GateConfig, runId: string, namespaceId: number | null): Promise<ExplainedRun> {

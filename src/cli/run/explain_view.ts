@@ -13,6 +13,8 @@ import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts
 import type { RunState, StageClassification } from "../../run/types.ts";
 import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { paint, shown } from "../terminal/text.ts";
+import { layersOf } from "../../law/stage_layers.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 
 const STATES: Readonly<Record<StageClassification, string>> = {
   blocked: "is blocked",
@@ -64,6 +66,21 @@ export interface LastAttempt {
   readonly record_id: string;
   readonly outcome: Kleene;
   readonly causes: readonly UnmetCause[];
+}
+
+/** 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
+export function exitCodeOfAttempts(status: RunState["status"], attempts: readonly LastAttempt[]): ExitCode {
+  if (status === "complete") return EXIT.ok;
+  return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
+}
+
+/** Sorts stages into an order in which they can be passed; the law has them by name. */
+export function inOrder<Named extends { readonly stage_id: string }>(
+  { stages }: Pick<ScenarioLaw, "stages">,
+  named: readonly Named[],
+): readonly Named[] {
+  const positions = new Map(layersOf(stages).flat().map(({ stage_id }, index) => [stage_id, index]));
+  return named.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
 }
 
 function describeCause({ condition_id, value, reason, cause = [], counts }: UnmetCause): string {

@@ -19,6 +19,8 @@ import {
 import { requireFile, storeFile, withPipelineStore } from "../store/files.ts";
 import type { Archived } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { parseNamespace } from "../terminal/namespace_flag.ts";
+import { ambiguousRun, requireRunDigits } from "./stored_run.ts";
 
 /** The flags that all commands on runs have. */
 export interface RunFlags extends ServerAddressFlags {
@@ -45,8 +47,6 @@ export interface RunItem {
 
 /** Runs of a page of a search. */
 const PAGE = 1000;
-/** Matches that the message about an ambiguous prefix shows. */
-const SHOWN_MATCHES = 5;
 
 /** Runs a body with the tools of `--server`, else with those on the run store of the configuration. */
 export async function withRunTools<Result>(
@@ -61,11 +61,7 @@ export async function withRunTools<Result>(
 
 /** The namespaces of `--namespace`, else all that the caller may read. */
 export async function namespacesOf(session: ToolSession, given: string | undefined): Promise<readonly number[]> {
-  if (given !== undefined) {
-    const namespaceId = /^[1-9]\d{0,15}$/.test(given) ? Number(given) : 0;
-    if (namespaceId >= 1 && Number.isSafeInteger(namespaceId)) return [namespaceId];
-    throw new CliError("usage", `Cannot use --namespace "${given}": must be an integer of at least 1`);
-  }
+  if (given !== undefined) return [parseNamespace(given)];
   const found = await session.namespaces();
   if (found !== null) return found;
   throw new CliError("usage", "Cannot list the namespaces of the server", "name one with --namespace");
@@ -110,16 +106,12 @@ async function matchingRuns(
  * @throws {CliError} `usage` for other characters and for a prefix of several runs, `run_not_found`
  */
 export async function findRun(session: ToolSession, flags: RunFlags, prefix: string): Promise<RunItem> {
-  if (!/^[0-9a-f]{4,32}$/.test(prefix)) {
-    throw new CliError("usage", `Cannot use run "${prefix}": must be 4 to 32 lower-case hex digits`);
-  }
+  requireRunDigits("run", prefix);
   const [run, ...others] = await matchingRuns(session, await namespacesOf(session, flags.namespace), prefix);
   if (run === undefined) {
     const where = flags.namespace === undefined ? "" : ` in namespace ${flags.namespace}`;
     throw new CliError("run_not_found", `Cannot find run "${prefix}"${where}`, "gate runs lists the runs");
   }
   if (others.length === 0) return run;
-  const matches = [run, ...others].slice(0, SHOWN_MATCHES).map(({ run_key }) => run_key.run_id);
-  const more = others.length >= SHOWN_MATCHES ? " and more" : "";
-  throw new CliError("usage", `Cannot use run "${prefix}": it begins ${matches.join(", ")}${more}`, "name more digits");
+  throw ambiguousRun(prefix, [run, ...others].map(({ run_key }) => run_key));
 }

@@ -9,15 +9,14 @@ import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { MARKS, stateWords } from "../../runpack/picture/marks.ts";
 import { type PicturedAttempt, pictureOfStatus, type RunPicture } from "../../runpack/picture/run_picture.ts";
-import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
 import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
-import { describeMissing, describeRun, type LastAttempt } from "./explain_view.ts";
+import { describeMissing, describeRun, inOrder, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { readHistory } from "./history.ts";
 
@@ -72,10 +71,7 @@ export async function readStanding(
     run_id,
     include: ["missing", "waiting"],
   });
-  const positions = new Map(layersOf(law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
-  const inOrder = <Stage extends { readonly stage_id: string }>(stages: readonly Stage[]): readonly Stage[] =>
-    stages.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
-  const stages = inOrder(listOf<RunStanding["stages"][number]>(status, "stages"));
+  const stages = inOrder(law, listOf<RunStanding["stages"][number]>(status, "stages"));
   const open = stages.filter(({ classification }) => classification === "open_incomplete").map(({ stage_id }) =>
     stage_id
   );
@@ -96,7 +92,7 @@ export async function readStanding(
     head: status["accepted_head"] as unknown as Head,
     stages,
     ready_frontier: listOf<string>(status, "ready_frontier"),
-    missing: inOrder(listOf<StageStanding>(status, "missing")),
+    missing: inOrder(law, listOf<StageStanding>(status, "missing")),
     attempts: open.flatMap((stageId) => {
       const attempt = last.get(stageId);
       if (attempt === undefined) return [];
@@ -132,12 +128,6 @@ async function lastAttempts(
 function listOf<Item>(answer: JsonObject, name: string): readonly Item[] {
   const value = answer[name] ?? null;
   return (isJsonArray(value) ? value : []) as unknown as readonly Item[];
-}
-
-/** 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
-export function exitCodeOfStanding({ status, attempts }: Pick<RunStanding, "status" | "attempts">): ExitCode {
-  if (status === "complete") return EXIT.ok;
-  return attempts.some(({ outcome }) => outcome === "false") ? EXIT.evaluatedFalse : EXIT.unknown;
 }
 
 /** The progress of a run, such as `1 of 2 stages complete`. */

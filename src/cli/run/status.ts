@@ -13,7 +13,8 @@ import { archivedOf } from "../../store/tombstone.ts";
 import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
 import { parametersLine } from "./parameters_text.ts";
-import { describeStanding, exitCodeOfStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
+import { describeStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
+import { exitCodeOfAttempts } from "./explain_view.ts";
 
 /** The flags of `gate status`. */
 export interface RunStatusFlags extends RunFlags {
@@ -28,7 +29,7 @@ export function runStatus(prefix: string, flags: RunStatusFlags): Promise<number
     const { run_key, scenario_law_identity, created_instant, parameters, correlation } = run;
     const law = await readLaw(session, run_key.namespace_id, scenario_law_identity);
     const standing = await readStanding(session, run_key, law);
-    const code = exitCodeOfStanding(standing);
+    const code = exitCodeOfAttempts(standing.status, standing.attempts);
     if (flags.svg !== undefined) {
       const { drawLaw } = await import("../../runpack/picture/draw_law.ts");
       await writeNewFile(flags.svg, `${drawLaw(law, standing.picture, { as: "file" }).markup}\n`);

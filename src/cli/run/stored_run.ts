@@ -57,7 +57,16 @@ export async function findStoredRun(
     throw new CliError("run_not_found", `Cannot find run "${digits}" in ${where}`);
   }
   if (others.length === 0) return run;
+  throw ambiguousRun(digits, found);
+}
+
+/** The error for digits with which several runs begin. */
+export function ambiguousRun(digits: string, found: readonly RunKey[]): CliError {
   const matches = found.slice(0, SHOWN_MATCHES).map(({ run_id }) => run_id);
   const rest = found.length > SHOWN_MATCHES ? " and more" : "";
-  throw new CliError("usage", `Cannot use run "${digits}": it begins ${matches.join(", ")}${rest}`, "name more digits");
+  return new CliError(
+    "usage",
+    `Cannot use run "${digits}": it begins ${matches.join(", ")}${rest}`,
+    "name more digits",
+  );
 }

@@ -19,6 +19,7 @@ import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
 import { withPackErrors } from "./session.ts";
 import { readTrustedKeys } from "./trust.ts";
 import { verifyPack } from "./verify.ts";
+import { namedTexts } from "../terminal/named_values.ts";
 
 /** The flags that say what is expected of a runpack. */
 export interface AdmissionFlags extends RepositoryFlags {
@@ -107,7 +108,8 @@ function unusable(named: string, { exit_code, reasons }: Admission): CliError {
 
 async function expectationOf(flags: AdmissionFlags): Promise<Expectation> {
   const { law = "", anyParameter: any_parameters = [], stage = null, notBefore } = flags;
-  const parameters = textsOf(flags.parameter ?? []);
+  // The domain of a parameter decides which value a text has.
+  const parameters = namedTexts("--parameter", flags.parameter ?? []);
   const twice = any_parameters.find((name, index) => parameters.has(name) || any_parameters.indexOf(name) < index);
   if (twice !== undefined) throw new CliError("usage", `Cannot use --any-parameter "${twice}": it is named twice`);
   const document = isIdentity(law) ? null : await readLawFile(law);
@@ -121,19 +123,6 @@ async function expectationOf(flags: AdmissionFlags): Promise<Expectation> {
     origin_unchecked: flags.originUnchecked === true,
     allow_asserted: flags.allowAsserted === true,
   };
-}
-
-/** Texts by name. The domain of the parameter decides which value a text has. */
-function textsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
-  for (const pair of pairs) {
-    const at = pair.indexOf("=");
-    if (at < 1) throw new CliError("usage", `Cannot read --parameter "${pair}": expected NAME=VALUE`);
-    const name = pair.slice(0, at);
-    if (texts.has(name)) throw new CliError("usage", `Cannot use --parameter "${pair}": "${name}" is repeated`);
-    texts.set(name, pair.slice(at + 1));
-  }
-  return texts;
 }
 
 /** The first Unix millisecond that is not before an RFC 3339 date-time. */

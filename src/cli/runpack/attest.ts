@@ -18,6 +18,7 @@ import { derivationOf } from "../../runpack/verify/result_line.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeNewFile } from "../terminal/new_file.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { shown } from "../terminal/text.ts";
@@ -52,7 +53,7 @@ export async function runRunpackAttest(named: string, flags: AttestFlags): Promi
     statement = await statementOf(named, decided, pack, subjects, flags);
   });
   const envelope = signer.signStatement(statement);
-  if (flags.out !== undefined) await writeNew(flags.out, `${envelope}\n`);
+  if (flags.out !== undefined) await writeNewFile(flags.out, `${envelope}\n`);
   const { exit_code, line } = admission;
   if (flags.json === true) {
     const { keyId: key_id, publicKey } = signer;
@@ -147,15 +148,4 @@ async function statementOf(
 
 function resourceOf({ decoded: { run_key } }: PackContents): string {
   return `urn:gate:run:${run_key.namespace_id}:${run_key.run_id}`;
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, { createNew: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`);
-    }
-    throw new CliError("usage", `Cannot write "${path}": ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

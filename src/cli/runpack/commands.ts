@@ -4,33 +4,32 @@
  * @module
  */
 
-import type { Command } from "commander";
-import { collect, command, type Finish, type Flags, group, withJson } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 import { addVerification } from "./verification_commands.ts";
 
 const CONFIG = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 const DATA_DIR = "folder for runpacks (default: the folder of run_state_store.path, else .gate)";
 
 /** Adds `gate runpack` with all of its commands. */
-export function addRunpack(program: Command, finish: Finish): void {
+export function addRunpack(program: GateCommand): void {
   const runpack = group(program, "runpack", "Export, sign, verify, admit and show runpacks", [
     "gate runpack export --namespace 2 --run RUN --archive release.runpack",
     "gate runpack verify release.runpack",
     "gate runpack admit a.runpack --law law.yaml --producer-key gate.pub",
     "gate runpack show release.runpack",
   ]);
-  addExport(runpack, finish);
-  addPull(runpack, finish);
-  addSign(runpack, finish);
-  addVerification(program, runpack, finish);
+  addExport(runpack);
+  addPull(runpack);
+  addSign(runpack);
+  addVerification(program, runpack);
 }
 
-function addExport(runpack: Command, finish: Finish): void {
-  withJson(command(runpack, "export", "Publish a run, up to its accepted head, as a runpack", [
+function addExport(runpack: GateCommand): void {
+  command(runpack, "export", "Publish a run, up to its accepted head, as a runpack", [
     "gate runpack export --namespace 2 --run 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
     "gate runpack export --namespace 2 --run RUN --archive release.runpack",
     "gate runpack export --namespace 2 --run RUN --out release --redact customer",
-  ]))
+  ])
     .requiredOption("--namespace <N>", "namespace of the run")
     .requiredOption("--run <RUN_ID>", "the run")
     .option("--config <PATH>", CONFIG)
@@ -39,31 +38,27 @@ function addExport(runpack: Command, finish: Finish): void {
     .option("--archive <FILE>", "also write the runpack to this file, which must not exist")
     .option("--redact <CONDITION>", "omit the values of this condition (repeatable)", collect)
     .option("--signing-key <FILE>", "Ed25519 private key that signs the runpack")
-    .action(async (flags: Flags) => finish(await (await import("./export.ts")).runRunpackExport(flags)));
+    .runs(async () => (await import("./export.ts")).runRunpackExport);
 }
 
-function addPull(runpack: Command, finish: Finish): void {
-  withJson(command(runpack, "pull", "Fetch runpacks from the object store into the local repository", [
+function addPull(runpack: GateCommand): void {
+  command(runpack, "pull", "Fetch runpacks from the object store into the local repository", [
     "gate runpack pull 3f0c...9a",
-  ]))
+  ])
     .argument("<runpack_identity...>", "the runpacks to fetch")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)
-    .action(async (identities: readonly string[], flags: Flags) =>
-      finish(await (await import("./pull.ts")).runRunpackPull(identities, flags))
-    );
+    .runs(async () => (await import("./pull.ts")).runRunpackPull);
 }
 
-function addSign(runpack: Command, finish: Finish): void {
-  withJson(command(runpack, "sign", "Sign a runpack with a DSSE envelope over an in-toto statement", [
+function addSign(runpack: GateCommand): void {
+  command(runpack, "sign", "Sign a runpack with a DSSE envelope over an in-toto statement", [
     "gate runpack sign release.runpack --key release.key",
     "gate runpack sign 3f0c...9a --key release.key",
-  ]))
+  ])
     .argument("<runpack>", "a folder, a file, or a runpack identity in the local repository")
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)
-    .action(async (runpack: string, flags: Flags) =>
-      finish(await (await import("./sign.ts")).runRunpackSign(runpack, flags))
-    );
+    .runs(async () => (await import("./sign.ts")).runRunpackSign);
 }

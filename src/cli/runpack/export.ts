@@ -5,13 +5,13 @@
  */
 
 import { resolve } from "node:path";
-import { isOperationIdentity } from "../../canonical/identity.ts";
+import { type Identity, isOperationIdentity } from "../../canonical/identity.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import type { RunKey } from "../../run/types.ts";
 import { writeArchive } from "../../runpack/host/archive_file.ts";
-import { openContents } from "../../runpack/host/contents.ts";
+import { openContents, type PackContents } from "../../runpack/host/contents.ts";
 import { isFreeFolder, writeFolder } from "../../runpack/host/folder.ts";
 import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../../runpack/host/open_publisher.ts";
@@ -24,6 +24,7 @@ import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
+import { parseNamespace } from "../terminal/namespace_flag.ts";
 
 /** The flags of `gate runpack export`. */
 export interface RunpackExportOptions {
@@ -71,10 +72,7 @@ function named(publication: Publication, withheld: readonly string[]): Exported 
 }
 
 function runKeyOf({ namespace = "", run = "" }: RunpackExportOptions): RunKey {
-  const namespace_id = /^[1-9]\d{0,15}$/.test(namespace) ? Number(namespace) : 0;
-  if (namespace_id < 1 || !Number.isSafeInteger(namespace_id)) {
-    throw new CliError("usage", `Cannot use --namespace "${namespace}": must be an integer of at least 1`);
-  }
+  const namespace_id = parseNamespace(namespace);
   requireRunDigits("--run", run);
   return { namespace_id, run_id: run };
 }
@@ -130,14 +128,18 @@ function publish(
   });
 }
 
+/** The contents of a runpack that is published in a data folder. */
+export async function publishedContents(dataDir: string, identity: Identity): Promise<PackContents> {
+  const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
+  if (contents !== null) return contents;
+  const message = `Cannot copy runpack "${identity}": it is not in the data folder "${dataDir}"`;
+  throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
+}
+
 async function copyTo({ out, archive }: Target, dataDir: string, identity: string, progress: Progress): Promise<void> {
   if (out === null && archive === null) return;
   await withPackErrors(async () => {
-    const contents = await openContents(sha256, openLocalRepository(repositoryFolder(dataDir)), identity);
-    if (contents === null) {
-      const message = `Cannot copy runpack "${identity}": it is not in the data folder "${dataDir}"`;
-      throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
-    }
+    const contents = await publishedContents(dataDir, identity);
     let count = 0;
     if (out !== null) await writeFolder(out, contents, () => progress.show("out", ++count));
     count = 0;

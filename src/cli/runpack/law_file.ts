@@ -27,13 +27,12 @@ export async function readLawFile(path: string): Promise<CompiledLaw> {
   throw notLaw(path, refusalsAt(read.source, compiled.refusals));
 }
 
-function notLaw(path: string, diagnostics: readonly Diagnostic[]): CliError {
-  const message = `Cannot use law "${path}": ${countOf(diagnostics.length, "error")}`;
-  return new CliError(
-    "usage",
-    message,
-    null,
-    EXIT.usage,
-    diagnostics.map((one) => describeDiagnostic(path, one, false)),
-  );
+/** The error for a file that is not a law, with its faults as reasons. */
+export function notLaw(
+  path: string,
+  diagnostics: readonly Diagnostic[],
+  why = countOf(diagnostics.length, "error"),
+): CliError {
+  const reasons = diagnostics.map((one) => describeDiagnostic(path, one, false));
+  return new CliError("usage", `Cannot use law "${path}": ${why}`, null, EXIT.usage, reasons);
 }

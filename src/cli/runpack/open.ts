@@ -73,7 +73,8 @@ async function openPublished(identity: Identity, flags: RepositoryFlags): Promis
   return { source, signatures, identity, close: () => {} };
 }
 
-function kindOf(path: string): "folder" | "file" | null {
+/** What a path names; null where nothing is there. */
+export function kindOf(path: string): "folder" | "file" | null {
   try {
     return Deno.statSync(path).isDirectory ? "folder" : "file";
   } catch (error) {
@@ -82,7 +83,8 @@ function kindOf(path: string): "folder" | "file" | null {
   }
 }
 
-function notFound(named: string): CliError {
+/** The error for a name without a runpack. */
+export function notFound(named: string): CliError {
   const message = `Cannot find runpack "${named}": no folder, file or published runpack has that name`;
   return new CliError("runpack_not_found", message);
 }

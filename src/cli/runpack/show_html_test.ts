@@ -14,7 +14,7 @@ Deno.test({
     const view = await viewPack(memorySource(pack), PRIMITIVES);
     assert.ok(!("reason" in view));
     await assert.rejects(writePage("/tmp/release.html", view, await examineWhole(pack), false), {
-      message: 'Cannot write "/tmp/release.html": permission denied',
+      message: 'Cannot write "/tmp/release.html": gate has no permission to use it',
     });
   },
 });

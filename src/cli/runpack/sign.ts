@@ -20,6 +20,7 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { signerOf, withPackErrors } from "./session.ts";
+import { kindOf, notFound } from "./open.ts";
 
 /** The flags of `gate runpack sign`. */
 export interface RunpackSignOptions {
@@ -75,19 +76,4 @@ async function signFolder(folder: string, sign: Sign): Promise<string> {
 /** Reads and verifies every object, so that only a complete pack is signed. */
 async function readWhole(contents: PackContents): Promise<void> {
   for await (const object of contents.objects()) await object.bytes();
-}
-
-function kindOf(path: string): "folder" | "file" | null {
-  try {
-    return Deno.statSync(path).isDirectory ? "folder" : "file";
-  } catch {
-    return null;
-  }
-}
-
-function notFound(runpack: string): CliError {
-  return new CliError(
-    "runpack_not_found",
-    `Cannot find runpack "${runpack}": no folder, file or published runpack has that name`,
-  );
 }

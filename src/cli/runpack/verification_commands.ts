@@ -4,55 +4,50 @@
  * @module
  */
 
-import type { Command } from "commander";
 import { PROFILES } from "../../runpack/verify/types.ts";
-import { collect, command, type Finish, type Flags, withJson, withValues } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand } from "../terminal/command_parts.ts";
 
 const RUNPACK = "a folder, a file, or a runpack identity in the local repository";
 const CONFIG = "configuration file, for a runpack identity (default: GATE_CONFIG, then ./gate.toml)";
 const DATA_DIR = "folder for runpacks, for a runpack identity";
 
-function withRepository(added: Command): Command {
+function withRepository(added: GateCommand): GateCommand {
   return added.option("--config <PATH>", CONFIG).option("--data-dir <DIR>", DATA_DIR);
 }
 
 const RECORDED = "accept the recorded verdicts of JSON Schemas instead of validating again";
 
-function withVerdicts(added: Command): Command {
+function withVerdicts(added: GateCommand): GateCommand {
   return added.option("--recorded-verdicts", RECORDED);
 }
 
 /** Adds the commands. */
-export function addVerification(program: Command, runpack: Command, finish: Finish): void {
-  addVerify(runpack, finish);
-  addAdmit(runpack, finish);
-  addAttest(runpack, finish);
-  addShow(runpack, finish);
-  addDiff(runpack, finish);
-  addReplay(program, finish);
+export function addVerification(program: GateCommand, runpack: GateCommand): void {
+  addVerify(runpack);
+  addAdmit(runpack);
+  addAttest(runpack);
+  addShow(runpack);
+  addDiff(runpack);
+  addReplay(program);
 }
 
-function addVerify(runpack: Command, finish: Finish): void {
-  const added = withRepository(
-    withJson(command(runpack, "verify", "Verify each claim of a runpack from its contents alone", [
-      "gate runpack verify release.runpack",
-      "gate runpack verify release --trusted-key ci.pub --budget records=100000",
-    ])),
-  );
-  withValues(withVerdicts(added), { "--profile": PROFILES })
+function addVerify(runpack: GateCommand): void {
+  withVerdicts(withRepository(command(runpack, "verify", "Verify each claim of a runpack from its contents alone", [
+    "gate runpack verify release.runpack",
+    "gate runpack verify release --trusted-key ci.pub --budget records=100000",
+  ])))
+    .withValues({ "--profile": PROFILES })
     .argument("<runpack>", RUNPACK)
     .option("--profile <NAME>", "integrity_only_v1 or full_replay_v1 (default: full_replay_v1)")
     .option("--trusted-key <FILE>", "trusted Ed25519 public key (repeatable)", collect)
     .option("--require-signature", "fail unless a trusted key has signed the runpack itself")
     .option("--budget <NAME=NUMBER>", "a limit on the work of verification (repeatable)", collect)
-    .action(async (named: string, flags: Flags) =>
-      finish(await (await import("./verify.ts")).runRunpackVerify(named, flags))
-    );
+    .runs(async () => (await import("./verify.ts")).runRunpackVerify);
 }
 
 /** Adds the flags that say what is expected of a runpack. */
-function withExpectation(added: Command): Command {
-  return withRepository(withJson(added))
+function withExpectation(added: GateCommand): GateCommand {
+  return withRepository(added)
     .argument("<runpack>", RUNPACK)
     .requiredOption("--law <FILE|IDENTITY>", "the law: a scenario file, or a law identity")
     .option("--parameter <NAME=VALUE>", "the value that a parameter of the run must have (repeatable)", collect)
@@ -65,18 +60,16 @@ function withExpectation(added: Command): Command {
     .option("--allow-asserted", "admit a run in which asserted evidence counted");
 }
 
-function addAdmit(runpack: Command, finish: Finish): void {
+function addAdmit(runpack: GateCommand): void {
   withExpectation(command(runpack, "admit", "Decide whether a runpack shows a complete run under a law", [
     "gate runpack admit a.runpack --law law.yaml --producer-key gate.pub",
     "gate runpack admit a.runpack --law law.yaml --parameter commit=3f0c9a",
     "gate runpack admit a.runpack --law law.yaml --stage build --trusted-key ci.pub",
   ]))
-    .action(async (named: string, flags: Flags) =>
-      finish(await (await import("./admit.ts")).runRunpackAdmit(named, flags))
-    );
+    .runs(async () => (await import("./admit.ts")).runRunpackAdmit);
 }
 
-function addAttest(runpack: Command, finish: Finish): void {
+function addAttest(runpack: GateCommand): void {
   withExpectation(command(runpack, "attest", "Sign the decision on a runpack as a SLSA Verification Summary", [
     "gate runpack attest a.runpack --law law.yaml --producer-key gate.pub \\\n" +
     "  --subject app=sha256:DIGEST --key verifier.key",
@@ -85,45 +78,39 @@ function addAttest(runpack: Command, finish: Finish): void {
     .requiredOption("--key <FILE>", "Ed25519 private key of the verifier")
     .option("--resource-uri <URI>", "the URI of the artifact (default: that of the run)")
     .option("--out <FILE>", "write the envelope to this file, which must not exist")
-    .action(async (named: string, flags: Flags) =>
-      finish(await (await import("./attest.ts")).runRunpackAttest(named, flags))
-    );
+    .runs(async () => (await import("./attest.ts")).runRunpackAttest);
 }
 
-function addShow(runpack: Command, finish: Finish): void {
-  withVerdicts(withRepository(withJson(
-    command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
+function addShow(runpack: GateCommand): void {
+  withVerdicts(
+    withRepository(command(runpack, "show", "Show stages, timeline and decisions of a runpack, and verify it", [
       "gate runpack show release.runpack",
       "gate runpack show release --all",
       "gate runpack show release --html release.html",
-    ]),
-  )))
+    ])),
+  )
     .argument("<runpack>", RUNPACK)
     .option("--all", "show every record (default: the last 200)")
     .option("--html <FILE>", "also write a self-contained HTML page to this file, which must not exist")
-    .action(async (named: string, flags: Flags) =>
-      finish(await (await import("./show.ts")).runRunpackShow(named, flags))
-    );
+    .runs(async () => (await import("./show.ts")).runRunpackShow);
 }
 
-function addDiff(runpack: Command, finish: Finish): void {
-  withRepository(withJson(command(runpack, "diff", "Compare the records of two runpacks", [
+function addDiff(runpack: GateCommand): void {
+  withRepository(command(runpack, "diff", "Compare the records of two runpacks", [
     "gate runpack diff monday.runpack tuesday.runpack",
-  ])))
+  ]))
     .argument("<a>", RUNPACK)
     .argument("<b>", "the runpack to compare with")
-    .action(async (a: string, b: string, flags: Flags) =>
-      finish(await (await import("./diff.ts")).runRunpackDiff(a, b, flags))
-    );
+    .runs(async () => (await import("./diff.ts")).runRunpackDiff);
 }
 
-function addReplay(program: Command, finish: Finish): void {
-  withVerdicts(withRepository(withJson(
-    command(program, "replay", "List the decisions that a changed law would make differently", [
+function addReplay(program: GateCommand): void {
+  withVerdicts(
+    withRepository(command(program, "replay", "List the decisions that a changed law would make differently", [
       "gate replay release.runpack --law next.yaml",
-    ]),
-  )))
+    ])),
+  )
     .argument("<runpack>", RUNPACK)
     .requiredOption("--law <FILE>", "the changed scenario: a YAML, TOML or JSON file")
-    .action(async (named: string, flags: Flags) => finish(await (await import("./replay.ts")).runReplay(named, flags)));
+    .runs(async () => (await import("./replay.ts")).runReplay);
 }

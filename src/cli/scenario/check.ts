@@ -42,6 +42,22 @@ export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<nu
   );
 }
 
+/** Runs a command on the law of a file. Writes the diagnostics and returns 2 if the file is not a law. */
+export function withLaw(
+  command: string,
+  file: string,
+  flags: ScenarioFlags,
+  work: (law: ScenarioLaw) => number | Promise<number>,
+): Promise<number> {
+  return withScenario(file, flags.config, async ({ scenario }) => {
+    const { law, diagnostics } = scenario;
+    if (law !== null) return await work(law);
+    if (flags.json === true) writeResult(`scenario ${command}`, { file, diagnostics }, false);
+    else writeOut(describeDiagnostics(scenario, false));
+    return EXIT.usage;
+  });
+}
+
 /** The identities of a law, as the server computes them. */
 export function identitiesOf(
   law: ScenarioLaw,

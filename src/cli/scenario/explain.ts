@@ -13,21 +13,14 @@ import { conditionsOf, describePacket, explainLaw, opensWhen } from "../../tools
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
-import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
-import { withScenario } from "./law.ts";
+import { identitiesOf, type ScenarioFlags, withLaw } from "./check.ts";
 
 /** Runs `gate scenario explain`. Returns 2 if the file is not a law, else 0. */
 export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<number> {
-  return withScenario(file, flags.config, ({ scenario }) => {
-    const { law, diagnostics } = scenario;
-    if (law === null) {
-      if (flags.json === true) writeResult("scenario explain", { file, diagnostics }, false);
-      else writeOut(describeDiagnostics(scenario, false));
-      return Promise.resolve(EXIT.usage);
-    }
+  return withLaw("explain", file, flags, (law) => {
     if (flags.json === true) writeResult("scenario explain", { file, ...identitiesOf(law), ...explainedData(law) });
     else writeOut(explainLaw(law));
-    return Promise.resolve(EXIT.ok);
+    return EXIT.ok;
   });
 }
 

@@ -12,8 +12,7 @@ import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
-import { withScenario } from "./law.ts";
+import { type ScenarioFlags, withLaw } from "./check.ts";
 import { columns, shown } from "../terminal/text.ts";
 
 /** The flags of `gate scenario graph`. */
@@ -27,13 +26,7 @@ export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promi
   if (format === undefined) {
     throw new CliError("usage", `Cannot draw as "${flags.format}"`, `expected one of ${GRAPH_FORMATS.join(", ")}`);
   }
-  return withScenario(file, flags.config, async ({ scenario }) => {
-    const { law } = scenario;
-    if (law === null) {
-      if (flags.json === true) writeResult("scenario graph", { file, diagnostics: scenario.diagnostics }, false);
-      else writeOut(describeDiagnostics(scenario, false));
-      return EXIT.usage;
-    }
+  return withLaw("graph", file, flags, async (law) => {
     const text = format === "svg" ? await svgGraph(law) : format === "mermaid" ? mermaidGraph(law) : terminalGraph(law);
     if (flags.json === true) writeResult("scenario graph", { file, format, text, ...graphData(law) });
     else writeOut(text);

@@ -6,22 +6,15 @@
 
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
-import { describeDiagnostics, type ScenarioFlags } from "./check.ts";
-import { withScenario } from "./law.ts";
+import { type ScenarioFlags, withLaw } from "./check.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 
 /** Runs `gate scenario json`. Prints the normal form, so equal laws have equal output. Returns 2 if the file is not a law. */
 export function runScenarioJson(file: string, flags: ScenarioFlags): Promise<number> {
-  return withScenario(file, flags.config, ({ scenario }) => {
-    const { law, diagnostics } = scenario;
-    if (law === null) {
-      if (flags.json === true) writeResult("scenario json", { file, diagnostics }, false);
-      else writeOut(describeDiagnostics(scenario, false));
-      return Promise.resolve(EXIT.usage);
-    }
+  return withLaw("json", file, flags, (law) => {
     const call = { spec: lawAsJson(law) };
     if (flags.json === true) writeResult("scenario json", call);
     else writeOut(`${JSON.stringify(call, null, 2)}\n`);
-    return Promise.resolve(EXIT.ok);
+    return EXIT.ok;
   });
 }

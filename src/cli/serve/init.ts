@@ -6,8 +6,8 @@
 
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
-import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { writeNewFile } from "../terminal/new_file.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /**
@@ -73,7 +73,7 @@ export async function runInit(file: string | undefined, options: InitOptions): P
     return EXIT.ok;
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
-  await writeStarter(path, options.force === true);
+  await writeNewFile(path, STARTER_CONFIG, { createNew: options.force !== true, hint: "--force replaces it" });
   await Deno.mkdir(join(dirname(path), STARTER_EVIDENCE_FOLDER), { recursive: true });
   if (options.json === true) writeResult("init", { path, content: STARTER_CONFIG });
   else {
@@ -81,19 +81,4 @@ export async function runInit(file: string | undefined, options: InitOptions): P
     writeError("Next: gate doctor\n");
   }
   return EXIT.ok;
-}
-
-async function writeStarter(path: string, force: boolean): Promise<void> {
-  try {
-    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
-    await Deno.writeTextFile(path, STARTER_CONFIG, force ? {} : { createNew: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`, "--force replaces it");
-    }
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CliError("usage", `Cannot write "${path}": folder does not exist`);
-    }
-    throw error;
-  }
 }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { isLoopbackHost } from "../../config/postgres_address.ts";
 import type { Receiver } from "../../tools/notifications/open.ts";
 import { secretOf } from "../../tools/notifications/signature.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { secureUrl } from "../terminal/secure_url.ts";
 
 /**
  * Reads `--notify` and `--notify-secret`.
@@ -55,12 +55,8 @@ export function checkReceiverFlags(
  */
 export function parseReceiver(given: string): URL {
   const refuse = (why: string): CliError => new CliError("usage", `Cannot use --notify: ${why}`);
-  const url = URL.canParse(given) ? new URL(given) : null;
-  if (url === null) throw refuse("it is not a URL");
-  if (url.username !== "" || url.password !== "") throw refuse("expected no user and no password in it");
+  const url = secureUrl(given, refuse, "expected no user and no password in it");
   if (url.hash !== "") throw refuse("expected no fragment");
-  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
-  if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
   return url;
 }
 

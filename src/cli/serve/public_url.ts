@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isLoopbackHost } from "../../config/postgres_address.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { secureUrl } from "../terminal/secure_url.ts";
 
 /**
  * Reads `--public-url`.
@@ -26,13 +26,9 @@ export function publicUrlOf(given: string): string {
   // An address with a credential in it is not shown.
   const shown = given.includes("@") ? "" : ` "${given}"`;
   const refuse = (why: string): CliError => new CliError("usage", `Cannot use --public-url${shown}: ${why}`);
-  const url = URL.canParse(given) ? new URL(given) : null;
-  if (url === null) throw refuse("it is not a URL");
-  if (url.username !== "" || url.password !== "") throw refuse("a credential in it would be sent to clients");
+  const url = secureUrl(given, refuse, "a credential in it would be sent to clients");
   // A bare "?" or "#" counts: what follows it would be no path.
   if (/[?#]/.test(url.href)) throw refuse("expected no query and no fragment");
-  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
-  if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
   // The page reads its parts and the tools from the root of its host.
   if (!/^\/+$/.test(url.pathname)) throw refuse("expected no path: the console is at /console of its host");
   return url.origin;

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { isLoopbackHost } from "../../config/postgres_address.ts";
 import type { Collector } from "../../server/telemetry/exporter.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { secureUrl } from "../terminal/secure_url.ts";
 
 /** A header of `--otlp-header`. */
 export interface OtlpHeader {
@@ -47,12 +47,8 @@ export function parseEndpoint(endpoint: string): URL {
   // An address with a credential in it is not shown.
   const shown = endpoint.includes("@") ? "" : ` "${endpoint}"`;
   const refuse = (why: string): CliError => new CliError("usage", `Cannot use --otlp-endpoint${shown}: ${why}`);
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
-  if (url === null) throw refuse("it is not a URL");
-  if (url.username !== "" || url.password !== "") throw refuse("a credential in it would be logged: use --otlp-header");
+  const url = secureUrl(endpoint, refuse, "a credential in it would be logged: use --otlp-header");
   if (url.search !== "" || url.hash !== "") throw refuse("expected no query and no fragment");
-  const isCleartext = url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[|\]$/g, ""));
-  if (url.protocol !== "https:" && !isCleartext) throw refuse("expected https, or http to this machine");
   return url;
 }
 

@@ -6,10 +6,8 @@
 
 import { principalOf } from "../../access/principal.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { NO_GRANTS } from "../../evidence/typed/grants.ts";
-import { StoreError } from "../../store/types.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import { openRuntime } from "../../tools/runtime.ts";
 import { exitCodeOfAnswer } from "../client/exit_code.ts";
@@ -17,6 +15,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { shown } from "../terminal/text.ts";
+import { withStoreErrors } from "../store/files.ts";
 
 /** The flags that name a running server. */
 export interface ServerAddressFlags {
@@ -105,16 +104,8 @@ export async function withLocalSession<Result>(
   evidenceKeys: string | null = null,
 ): Promise<Result> {
   const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
-  const runtime = await openRuntime({ ...config, server }, {
-    dataDir,
-    signingKey: null,
-    typed: NO_GRANTS,
-    evidenceKeys,
-  }).catch(
-    (error) => {
-      throw storeErrorOf(error) ?? error;
-    },
-  );
+  const options = { dataDir, signingKey: null, typed: NO_GRANTS, evidenceKeys };
+  const runtime = await withStoreErrors(() => openRuntime({ ...config, server }, options));
   const principal = principalOf([], LOCAL_SUBJECT, "local");
   const call: Call = { principal, signal: new AbortController().signal, correlationId: null };
   try {
@@ -130,12 +121,6 @@ export async function withLocalSession<Result>(
   } finally {
     await runtime.close();
   }
-}
-
-function storeErrorOf(error: unknown): CliError | null {
-  if (error instanceof ConfigError || !(error instanceof StoreError)) return null;
-  if (error.code === "corrupt") return new CliError("store_corrupt", error.message, null, EXIT.verificationFailed);
-  return new CliError("store_unavailable", error.message, null, EXIT.unreachable);
 }
 
 /**

@@ -4,46 +4,84 @@
  * @module
  */
 
-import type { Command } from "commander";
+import { Command } from "commander";
+import { SERVE_FLAGS } from "../serve/serve_flags.ts";
 
 /** The parsed flags that commander passes to an action after the arguments. */
 export type Flags = Readonly<Record<string, string | boolean>>;
 
 /** Receives the exit code of the command. */
-export type Finish = (code: number) => void;
+type Finish = (code: number) => void;
+
+/** Runs a command with its arguments, and then its flags; returns the exit code. */
+type Run = (...given: never[]) => number | Promise<number>;
 
 /** The help text of `--config`. */
 export const CONFIG_FILE = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 
-const EXAMPLES = new WeakMap<Command, readonly string[]>();
-const VALUES = new WeakMap<Command, Readonly<Record<string, readonly string[]>>>();
+/** A command with examples, allowed values, and an action that returns the exit code. */
+export class GateCommand extends Command {
+  declare readonly commands: readonly GateCommand[];
+  /** The examples below its help. */
+  examples: readonly string[] = [];
+  /** The allowed values of flags (by `--name`) and arguments (by name). */
+  values: Readonly<Record<string, readonly string[]>> = {};
+  readonly #finish: Finish;
 
-/** Adds a command with examples. */
-export function command(parent: Command, usage: string, summary: string, examples: readonly string[]): Command {
-  return withExamples(parent.command(usage).summary(summary).description(summary), examples);
+  /** Creates a command; `finish` receives the exit code of its action. */
+  constructor(name: string | undefined, finish: Finish) {
+    super(name);
+    this.#finish = finish;
+  }
+
+  /** Creates a subcommand. */
+  override createCommand(name?: string): GateCommand {
+    return new GateCommand(name, this.#finish);
+  }
+
+  /** Adds examples below the help. */
+  withExamples(examples: readonly string[]): this {
+    this.examples = examples;
+    const lines = examples.map((example) => `  ${example.replaceAll("\n", "\n  ")}`);
+    return this.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
+  }
+
+  /** Sets the allowed values of flags (by `--name`) and arguments (by name). */
+  withValues(values: GateCommand["values"]): this {
+    this.values = values;
+    return this;
+  }
+
+  /** Adds flags that mean the same as for `gate serve`, without their dashes. */
+  asForServe(...names: readonly string[]): this {
+    for (const { name, value, repeatable } of SERVE_FLAGS.filter((flag) => names.includes(flag.name))) {
+      const flag = value === null ? `--${name}` : `--${name} <${value}>`;
+      if (repeatable === true) this.option(flag, "as for gate serve (repeatable)", collect);
+      else this.option(flag, "as for gate serve");
+    }
+    return this;
+  }
+
+  /** Loads and runs the implementation when the command is called. */
+  runs(load: () => Run | Promise<Run>): this {
+    return this.action(async (...given) => {
+      // The last argument is the command itself.
+      const [run, passed] = [await load(), given.slice(0, -1)];
+      this.#finish(await run(...passed as never[]));
+    });
+  }
+}
+
+/** Adds a command with `--json` and examples. */
+export function command(parent: GateCommand, name: string, summary: string, examples: readonly string[]): GateCommand {
+  return parent.command(name).summary(summary).description(summary).withExamples(examples)
+    .option("--json", "write one JSON object, and errors as JSON");
 }
 
 /** Adds a command that only groups subcommands. */
-export function group(parent: Command, name: string, summary: string, examples: readonly string[]): Command {
-  return command(parent, name, summary, examples).helpCommand(false).usage("COMMAND [options]");
-}
-
-/** Adds examples below the help of a command. */
-export function withExamples(added: Command, examples: readonly string[]): Command {
-  EXAMPLES.set(added, examples);
-  const lines = examples.map((example) => `  ${example.replaceAll("\n", "\n  ")}`);
-  return added.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
-}
-
-/** Adds `--json` to a command. */
-export function withJson(added: Command): Command {
-  return added.option("--json", "write one JSON object, and errors as JSON");
-}
-
-/** Sets the allowed values of flags (by `--name`) and arguments (by name). */
-export function withValues(added: Command, values: Readonly<Record<string, readonly string[]>>): Command {
-  VALUES.set(added, values);
-  return added;
+export function group(parent: GateCommand, name: string, summary: string, examples: readonly string[]): GateCommand {
+  return parent.command(name).summary(summary).description(summary).withExamples(examples)
+    .helpCommand(false).usage("COMMAND [options]");
 }
 
 /** Collects the values of a repeatable flag. */
@@ -86,8 +124,8 @@ export interface DescribedCommand {
 }
 
 /** Describes the command with these words. */
-export function describeCommand(command: Command, words: readonly string[]): DescribedCommand {
-  const values = VALUES.get(command) ?? {};
+export function describeCommand(command: GateCommand, words: readonly string[]): DescribedCommand {
+  const { values, examples } = command;
   return {
     words,
     summary: command.summary(),
@@ -106,12 +144,12 @@ export function describeCommand(command: Command, words: readonly string[]): Des
       values: values[long ?? flags] ?? null,
     })),
     commands: command.commands.map((one) => ({ name: one.name(), summary: one.summary() })),
-    examples: EXAMPLES.get(command) ?? [],
+    examples,
   };
 }
 
 /** Describes a command and all of its subcommands, outer ones first. */
-export function describeTree(command: Command, words: readonly string[] = []): DescribedCommand[] {
+export function describeTree(command: GateCommand, words: readonly string[] = []): DescribedCommand[] {
   const below = command.commands.flatMap((one) => describeTree(one, [...words, one.name()]));
   return [describeCommand(command, words), ...below];
 }

@@ -4,15 +4,14 @@
  * @module
  */
 
-import type { Command } from "commander";
 import { type Shell, SHELLS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";
-import { type DescribedCommand, type DescribedFlag, describeTree } from "./command_parts.ts";
+import { type DescribedCommand, type DescribedFlag, describeTree, type GateCommand } from "./command_parts.ts";
 import { EXIT } from "./exit_codes.ts";
 import { writeOut, writeResult } from "./output.ts";
 
 /** Runs `gate completions`. */
-export function runCompletions(program: Command, name: string, flags: { readonly json?: boolean }): number {
+export function runCompletions(program: GateCommand, name: string, flags: { readonly json?: boolean }): number {
   const shell = SHELLS.find((known) => known === name);
   if (shell === undefined) {
     throw new CliError("usage", `Unknown shell "${name}"`, `expected one of ${SHELLS.join(", ")}`);

@@ -4,27 +4,40 @@
  * @module
  */
 
+import { fileReason } from "../../store/file_reason.ts";
 import { CliError } from "./cli_error.ts";
+
+/** How to write a file, and what to say where it exists. */
+export interface NewFileOptions extends Pick<Deno.WriteFileOptions, "mode"> {
+  /** Whether a file that exists is an error, which is the default. */
+  readonly createNew?: boolean;
+  /** The reason of the error, and a hint. */
+  readonly exists?: string;
+  readonly hint?: string;
+}
 
 /**
  * Writes a text to a file.
  *
- * @param path The file, which must not exist
  * @throws {CliError} `file_exists`; `usage` if the folder does not exist or cannot be written
  */
-export async function writeNewFile(path: string, text: string): Promise<void> {
+export async function writeNewFile(path: string, text: string, options: NewFileOptions = {}): Promise<void> {
+  const { exists, hint, ...rest } = options;
   try {
-    await Deno.writeTextFile(path, text, { createNew: true });
+    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
+    await Deno.writeTextFile(path, text, { createNew: true, ...rest });
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CliError("file_exists", `Cannot write "${path}": it exists already`);
-    }
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CliError("usage", `Cannot write "${path}": its folder does not exist`);
-    }
-    if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
-      throw new CliError("usage", `Cannot write "${path}": permission denied`);
-    }
-    throw error;
+    throw error instanceof Deno.errors.AlreadyExists ? existsAlready(path, hint, exists) : cannotWrite(path, error);
   }
+}
+
+/** The error for a file that exists. */
+export function existsAlready(path: string, hint: string | null = null, why = "it exists already"): CliError {
+  return new CliError("file_exists", `Cannot write "${path}": ${why}`, hint);
+}
+
+/** The error for an error of the file system; any other unchanged. */
+export function cannotWrite(path: string, error: unknown): unknown {
+  const reason = error instanceof Deno.errors.NotFound ? "its folder does not exist" : fileReason(error);
+  return reason === null ? error : new CliError("usage", `Cannot write "${path}": ${reason}`);
 }
