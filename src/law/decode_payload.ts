@@ -8,8 +8,8 @@ import { decodeBase64 } from "../canonical/base64.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { isJsonContentType, isMediaType } from "./content_type.ts";
-import { contentHash, readMember, readObject } from "../canonical/shape.ts";
-import { type Read, readCanonical, readIdentifier, readLine, readVariant } from "./readers.ts";
+import { contentHash, oneOf, readMember, readObject } from "../canonical/shape.ts";
+import { objectOf, type Read, readCanonical, readIdentifier, readLine, readVariant } from "./readers.ts";
 import { describe } from "./suggest.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
@@ -96,22 +96,10 @@ function fits(refusals: Collector, path: JsonPath, bytes: number, maximumBytes: 
   return false;
 }
 
-function readExternalPayload(refusals: Collector, value: JsonValue, path: JsonPath): Payload | undefined {
-  const object = readObject(refusals, value, path, ["kind", "content_ref"]);
-  if (object === undefined) return undefined;
-  const reference = readMember(refusals, object, path, "content_ref", readContentReference);
-  return reference === undefined ? undefined : { kind: "external", content_ref: reference };
-}
-
-type ContentReference = Extract<Payload, { kind: "external" }>["content_ref"];
-
-const readContentReference: Read<ContentReference> = (refusals, value, path) => {
-  const object = readObject(refusals, value, path, ["uri", "content_hash"], ["encryption"]);
-  if (object === undefined) return undefined;
-  const uri = readMember(refusals, object, path, "uri", readLine(SPEC_LIMITS.uriBytes));
-  const hash = readMember(refusals, object, path, "content_hash", contentHash);
-  const encryption = readMember(refusals, object, path, "encryption", readIdentifier);
-  const broken = encryption === undefined && Object.hasOwn(object, "encryption");
-  if (uri === undefined || hash === undefined || broken) return undefined;
-  return { uri, content_hash: hash, ...(encryption === undefined ? {} : { encryption }) };
-};
+const readExternalPayload: Read<Payload> = objectOf({
+  kind: oneOf("external"),
+  content_ref: objectOf(
+    { uri: readLine(SPEC_LIMITS.uriBytes), content_hash: contentHash },
+    { encryption: readIdentifier },
+  ),
+});

@@ -7,7 +7,7 @@
 
 import type { JsonValue } from "../canonical/json.ts";
 import { boolean, type Bounds, integer, oneOf, readMember, readObject, readWholeArray } from "../canonical/shape.ts";
-import { type Read, readIdentifier, readVariant } from "./readers.ts";
+import { objectOf, type Read, readIdentifier, variantOf } from "./readers.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
@@ -151,30 +151,16 @@ export function readSet<T extends string>(
   });
 }
 
-const readCombination: Read<Combination> = (refusals, value, path) => {
-  const names = ["AllQualifyingAgree", "AnyQualifying", "Quorum"] as const;
-  const combination = readVariant(refusals, value, path, "combination", names);
-  if (combination === undefined) return undefined;
-  if (combination !== "Quorum") {
-    return readObject(refusals, value, path, ["combination"]) === undefined ? undefined : { combination };
-  }
-  const object = readObject(refusals, value, path, ["combination", "minimum"]);
-  if (object === undefined) return undefined;
-  const minimum = readMember(refusals, object, path, "minimum", integer(1, SPEC_LIMITS.quorum));
-  return minimum === undefined ? undefined : { combination, minimum };
-};
+const readCombination = variantOf<Combination>("combination", {
+  AllQualifyingAgree: objectOf({ combination: oneOf("AllQualifyingAgree") }),
+  AnyQualifying: objectOf({ combination: oneOf("AnyQualifying") }),
+  Quorum: objectOf({ combination: oneOf("Quorum"), minimum: integer(1, SPEC_LIMITS.quorum) }),
+});
 
-const readFreshness: Read<Freshness> = (refusals, value, path) => {
-  const freshness = readVariant(refusals, value, path, "freshness", ["NotRequired", "MaximumAge"]);
-  if (freshness === undefined) return undefined;
-  if (freshness === "NotRequired") {
-    return readObject(refusals, value, path, ["freshness"]) === undefined ? undefined : { freshness };
-  }
-  const object = readObject(refusals, value, path, ["freshness", "maximum_age_millis"]);
-  if (object === undefined) return undefined;
-  const age = readMember(refusals, object, path, "maximum_age_millis", integer(1));
-  return age === undefined ? undefined : { freshness, maximum_age_millis: age };
-};
+const readFreshness = variantOf<Freshness>("freshness", {
+  NotRequired: objectOf({ freshness: oneOf("NotRequired") }),
+  MaximumAge: objectOf({ freshness: oneOf("MaximumAge"), maximum_age_millis: integer(1) }),
+});
 
 /** Whether every member of a record could be read. */
 export function isWhole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefined }): draft is T {

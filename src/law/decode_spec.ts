@@ -11,7 +11,7 @@ import { isWhole, readEvidenceUsePolicy } from "./decode_policy.ts";
 import { callerAsserted, expandPolicies } from "./expand_policies.ts";
 import { readRequirement } from "./decode_requirement.ts";
 import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
-import { type Draft, type Read, readCanonical, readIdentifier, readText, readVariant } from "./readers.ts";
+import { type Draft, objectOf, type Read, readCanonical, readIdentifier, readText, variantOf } from "./readers.ts";
 import { describe } from "./suggest.ts";
 import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
@@ -134,25 +134,14 @@ const readSpecVersion: Read<"dag-v3"> = (refusals, value, path) => {
 };
 
 function readValueLimits(operator: LawLimits): Read<ValueLimits> {
-  return (refusals, value, path) => {
-    const selection = readVariant(refusals, value, path, "selection", ["InheritOperator", "Explicit"]);
-    if (selection === undefined) return undefined;
-    if (selection === "InheritOperator") {
-      return readObject(refusals, value, path, ["selection"]) === undefined ? undefined : { selection };
-    }
-    const object = readObject(refusals, value, path, ["selection", "maximum_value_bytes", "maximum_payload_bytes"]);
-    if (object === undefined) return undefined;
-    const values = readMember(refusals, object, path, "maximum_value_bytes", readLower(operator.maximum_value_bytes));
-    const payloads = readMember(
-      refusals,
-      object,
-      path,
-      "maximum_payload_bytes",
-      readLower(operator.maximum_payload_bytes),
-    );
-    if (values === undefined || payloads === undefined) return undefined;
-    return { selection, maximum_value_bytes: values, maximum_payload_bytes: payloads };
-  };
+  return variantOf<ValueLimits>("selection", {
+    InheritOperator: objectOf({ selection: oneOf("InheritOperator") }),
+    Explicit: objectOf({
+      selection: oneOf("Explicit"),
+      maximum_value_bytes: readLower(operator.maximum_value_bytes),
+      maximum_payload_bytes: readLower(operator.maximum_payload_bytes),
+    }),
+  });
 }
 
 /** A size limit that a law may set: at least 1, at most the operator's. */

@@ -8,10 +8,10 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { checkDistinct } from "./check_names.ts";
 import { contentTypeMismatch, readContentType, readPayload } from "./decode_payload.ts";
-import { isWhole, readSet } from "./decode_policy.ts";
+import { readSet } from "./decode_policy.ts";
 import { readPrerequisite, readRequirement } from "./decode_requirement.ts";
-import { integer, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
-import { type Draft, type Read, readIdentifier, readLine, readVariant } from "./readers.ts";
+import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
+import { type Draft, objectOf, type Read, readIdentifier, readLine, variantOf } from "./readers.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
@@ -101,58 +101,21 @@ function policyHint(value: JsonValue): string {
 }
 
 /** Reads a target of a packet. */
-const readTarget: Read<Target> = (refusals, value, path) => {
-  const kind = readVariant(
-    refusals,
-    value,
-    path,
-    "kind",
-    ["agent", "session", "external", "channel"],
-    policyHint(value),
-  );
-  switch (kind) {
-    case undefined:
-      return undefined;
-    case "agent":
-      return whole<Target>({ kind, ...readMembers(refusals, value, path, { agent_id: readIdentifier }) });
-    case "session":
-      return whole<Target>({ kind, ...readMembers(refusals, value, path, { session_id: readIdentifier }) });
-    case "channel":
-      return whole<Target>({ kind, ...readMembers(refusals, value, path, { channel: readIdentifier }) });
-    case "external": {
-      const members = { system: readIdentifier, target: readLine(SPEC_LIMITS.uriBytes) };
-      return whole<Target>({ kind, ...readMembers(refusals, value, path, members) });
-    }
-  }
-};
+const readTarget = variantOf<Target>("kind", {
+  agent: objectOf({ kind: oneOf("agent"), agent_id: readIdentifier }),
+  session: objectOf({ kind: oneOf("session"), session_id: readIdentifier }),
+  external: objectOf({ kind: oneOf("external"), system: readIdentifier, target: readLine(SPEC_LIMITS.uriBytes) }),
+  channel: objectOf({ kind: oneOf("channel"), channel: readIdentifier }),
+}, policyHint);
+
+/** Reads a point in time: Unix milliseconds, negative before 1970, or a reading of a logical clock from 0 on. */
+const readTimestamp = variantOf<Timestamp>("kind", {
+  unix_millis: objectOf({ kind: oneOf("unix_millis"), value: integer(-INTEGER_MAXIMUM) }),
+  logical: objectOf({ kind: oneOf("logical"), value: integer(0) }),
+});
 
 const readExpiry: Read<Timestamp | null> = (refusals, value, path) =>
   value === null ? null : readTimestamp(refusals, value, path);
-
-/** Reads a point in time: Unix milliseconds, negative before 1970, or a reading of a logical clock from 0 on. */
-const readTimestamp: Read<Timestamp> = (refusals, value, path) => {
-  const kind = readVariant(refusals, value, path, "kind", ["unix_millis", "logical"]);
-  if (kind === undefined) return undefined;
-  const minimum = kind === "logical" ? 0 : -INTEGER_MAXIMUM;
-  return whole<Timestamp>({ kind, ...readMembers(refusals, value, path, { value: integer(minimum) }) });
-};
-
-/** Reads the members beside `kind` of a closed object. */
-function readMembers<T>(
-  refusals: Collector,
-  value: JsonValue,
-  path: JsonPath,
-  readers: { readonly [K in keyof T]: Read<T[K]> },
-): { [K in keyof T]: T[K] | undefined } {
-  const names = Object.keys(readers) as (keyof T & string)[];
-  const object = readObject(refusals, value, path, ["kind", ...names]) ?? {};
-  const read = names.map((name) => [name, readMember(refusals, object, path, name, readers[name])]);
-  return Object.fromEntries(read) as { [K in keyof T]: T[K] | undefined };
-}
-
-function whole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefined }): T | undefined {
-  return isWhole<T>(draft) ? draft : undefined;
-}
 
 /** The stages of a spec, at least one. */
 export function readStages(maximumPayloadBytes: number): Read<DraftStage[]> {

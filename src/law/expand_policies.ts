@@ -5,13 +5,12 @@
  * @module
  */
 
-import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
-import { type JsonPath, pathAt } from "../canonical/path.ts";
-import { readMember, readObject } from "../canonical/shape.ts";
+import { isJsonObject, member } from "../canonical/json.ts";
+import { pathAt } from "../canonical/path.ts";
 import { HINTS_MAXIMUM } from "./check_names.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import type { DraftBinding, DraftPolicy } from "./decode_spec.ts";
-import { type Draft, type Read, readIdentifier } from "./readers.ts";
+import { type Draft, objectOf, type Read, readIdentifier } from "./readers.ts";
 import type { Collector } from "./refusals.ts";
 import { didYouMean, quote } from "./suggest.ts";
 import type { Channel, Condition, EvidenceUsePolicy } from "./types.ts";
@@ -24,14 +23,12 @@ export type GivenCondition = Draft<Omit<Condition, "evidence_use_policy">> & {
   readonly evidence_use_policy: GivenPolicy | undefined;
 };
 
+const readPolicyId = objectOf({ policy_id: readIdentifier });
+
 /** Reads the policy of a condition: a whole one, or `{policy_id}`. */
-export const readGivenPolicy: Read<GivenPolicy> = (refusals, value: JsonValue, path: JsonPath) => {
-  if (!isJsonObject(value) || member(value, "policy_id") === undefined) {
-    return readEvidenceUsePolicy(refusals, value, path);
-  }
-  const object = readObject(refusals, value, path, ["policy_id"]) ?? {};
-  const policy_id = readMember(refusals, object, path, "policy_id", readIdentifier);
-  return policy_id === undefined ? undefined : { policy_id };
+export const readGivenPolicy: Read<GivenPolicy> = (refusals, value, path) => {
+  const isNamed = isJsonObject(value) && member(value, "policy_id") !== undefined;
+  return isNamed ? readPolicyId(refusals, value, path) : readEvidenceUsePolicy(refusals, value, path);
 };
 
 /** The policy of a condition that gives none. A condition with bindings counts what all of them acquire, alone. */

@@ -7,7 +7,7 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
-import { oneOf, type Reader, text } from "../canonical/shape.ts";
+import { oneOf, type Reader, readMember, readObject, text } from "../canonical/shape.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import type { Collector } from "./refusals.ts";
@@ -98,6 +98,46 @@ export function readVariant<const Name extends string>(
   return undefined;
 }
 
+/** The members of an object, each with its reader. */
+type Members<T> = { readonly [Name in keyof T]: Read<T[Name]> };
+
+/**
+ * A closed object with required and optional members. Returns a new object with its members in the order of their readers;
+ * undefined if one of them is missing or invalid.
+ */
+export function objectOf<T extends object, O extends object = Record<never, never>>(
+  required: Members<T>,
+  optional: Members<O> = {} as Members<O>,
+): Read<T & Partial<O>> {
+  const names = [Object.keys(required), Object.keys(optional)] as const;
+  const readers = Object.entries<Read<unknown>>({ ...required, ...optional });
+  return (refusals, value, path) => {
+    const object = readObject(refusals, value, path, ...names);
+    if (object === undefined) return undefined;
+    const isAbsent = (name: string): boolean => Object.hasOwn(optional, name) && !Object.hasOwn(object, name);
+    const read = readers.filter(([name]) => !isAbsent(name))
+      .map(([name, reader]) => [name, readMember(refusals, object, path, name, reader)] as const);
+    return read.some(([, one]) => one === undefined) ? undefined : Object.fromEntries(read) as T & Partial<O>;
+  };
+}
+
+/**
+ * An object whose member `discriminator` selects its reader.
+ *
+ * @param hint Ends the message if the member is absent
+ */
+export function variantOf<T>(
+  discriminator: string,
+  variants: Readonly<Record<string, Read<T>>>,
+  hint: (value: JsonValue) => string = () => "",
+): Read<T> {
+  const names = Object.keys(variants);
+  return (refusals, value, path) => {
+    const name = readVariant(refusals, value, path, discriminator, names, hint(value));
+    return name === undefined ? undefined : variants[name]?.(refusals, value, path);
+  };
+}
+
 /** The canonical text of a JSON value; undefined, after a refusal, if it has none. */
 export function readCanonical(refusals: Collector, value: JsonValue, path: JsonPath): string | undefined {
   try {
@@ -108,3 +148,7 @@ export function readCanonical(refusals: Collector, value: JsonValue, path: JsonP
     return undefined;
   }
 }
+
+/** A JSON value with a canonical form: only such a value can be hashed, ordered and compared. */
+export const readCanonicalValue: Read<JsonValue> = (refusals, value, path) =>
+  readCanonical(refusals, value, path) === undefined ? undefined : value;
