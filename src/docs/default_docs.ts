@@ -19,7 +19,10 @@ export interface DefaultDoc {
   readonly files: readonly string[];
 }
 
-/** Every document of the service, in the order of the catalogue. */
+/**
+ * Every document of the service, in the order of the catalogue. Pages about building and measuring gate (benchmarks, decisions,
+ * contributing) are on the site alone: they help with no call, and each page here is part of every executable.
+ */
 export const DEFAULT_DOCS: readonly DefaultDoc[] = [
   {
     doc_id: "concepts",
