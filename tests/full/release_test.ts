@@ -13,8 +13,8 @@ import { VERSION } from "@/config/product_version.ts";
 import { ENDPOINT, serveVersion } from "../../docs/examples/release_gate/checks.ts";
 import type { Json } from "../../docs/examples/release_gate/gate_session.ts";
 import { gate, inFolder } from "../e2e/gate_command.ts";
-import { PLATFORMS } from "../release/program.ts";
-import { writeRelease } from "../release/main.ts";
+import { type Platform, PLATFORMS } from "../release/program.ts";
+import { availableOf, writeRelease } from "../release/main.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const EXAMPLE = join(ROOT, "docs/examples/release_gate");
@@ -201,6 +201,7 @@ async function inChroot(folder: string): Promise<Installed> {
   await run("mount", ["--bind", "/proc", join(root, "proc")]);
   const uninstall = (): Promise<unknown> => run("umount", [join(root, "proc")]);
   const { config } = JSON.parse(await run("skopeo", ["inspect", "--config", `oci:${folder}/layout:${VERSION}`]));
+  assert.match(config.Labels["org.opencontainers.image.description"], /Holds the runtime Deno [\d.]+ /);
   const [command, ...args] = config.Entrypoint as string[];
   const env = Object.fromEntries((config.Env as string[]).map((one) => one.split("=", 2)));
   return {
@@ -265,7 +266,9 @@ async function inside(root: string, ...words: readonly string[]): Promise<string
 async function installInside(root: string, release: string): Promise<readonly string[]> {
   await Deno.copyFile(join(release, DEBIAN_PACKAGE), join(root, DEBIAN_PACKAGE));
   await inside(root, "dpkg", "--install", `/${DEBIAN_PACKAGE}`);
-  assert.match(await inside(root, "dpkg-query", "--status", "gate"), /^Status: install ok installed$/m);
+  const status = await inside(root, "dpkg-query", "--status", "gate");
+  assert.match(status, /^Status: install ok installed$/m);
+  assert.match(status, /^ Holds the runtime Deno [\d.]+ and the program under a launcher,$/m);
   assert.equal(await inside(root, "dpkg", "--verify", "gate"), "");
   assert.match(await inside(root, "getent", "passwd", "gate"), /^gate:.*:\/var\/lib\/gate:\/usr\/sbin\/nologin$/m);
   const unit = "/usr/lib/systemd/system/gate.service";
@@ -378,7 +381,13 @@ Deno.test("a release of another platform has the runtime of that platform under 
     const windows = PLATFORMS.filter(({ target }) => target === "x86_64-pc-windows-msvc");
     const output = join(folder, "release");
     // The registry may offer the newest version for some platforms later than for others.
-    await writeRelease({ output, platforms: windows, key: KEY, runtime: "2.9.5" });
+    const runtime = "2.9.5";
+    const { platforms, leftOut } = await availableOf([...windows, UNKNOWN], runtime);
+    assert.deepEqual(platforms, windows);
+    assert.deepEqual(leftOut.map(({ what }) => what), ["unknown"]);
+    const reported: string[] = [];
+    await writeRelease({ output, platforms, leftOut, key: KEY, runtime, report: (line) => void reported.push(line) });
+    await assertSaysWhatIsLeftOut(output, reported);
     await run("sha256sum", ["--strict", "-c", "SHA256SUMS"], { cwd: output });
     const names = [...Deno.readDirSync(output)].map(({ name }) => name).filter((name) => name.startsWith("gate"));
     assert.deepEqual(names.sort(), [
@@ -391,8 +400,9 @@ Deno.test("a release of another platform has the runtime of that platform under 
     await run("tar", ["-xzf", `${output}/gate-npm-win32-x64-${VERSION}.tgz`, "-C", folder]);
     const about = JSON.parse(await Deno.readTextFile(join(folder, "package/package.json"))) as Json;
     assert.deepEqual([about["os"], about["cpu"], about["libc"]], [["win32"], ["x64"], undefined]);
-    const runtime = await Deno.readFile(join(folder, "package/lib/gate/deno.exe"));
-    assert.equal(new TextDecoder().decode(runtime.subarray(0, 2)), "MZ");
+    assert.match(String(about["description"]), CARRIED);
+    const program = await Deno.readFile(join(folder, "package/lib/gate/deno.exe"));
+    assert.equal(new TextDecoder().decode(program.subarray(0, 2)), "MZ");
     for (const [name, profile] of [["gate", "serve"], ["gate-verify", "verify"]]) {
       const launcher = await Deno.readTextFile(join(folder, `package/bin/${name}.cmd`));
       assert.match(launcher, /^@echo off\r\n(?:[^\n]*\r\n)+$/);
@@ -401,9 +411,32 @@ Deno.test("a release of another platform has the runtime of that platform under 
       );
     }
     await run("unzip", ["-q", `${output}/gate-${VERSION}-win32-x64.mcpb`, "manifest.json", "-d", folder]);
-    const { server, compatibility } = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as Json;
+    const manifest = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as Json;
+    const { server, compatibility } = manifest;
+    assert.match(manifest["long_description"], CARRIED);
     assert.deepEqual([server["entry_point"], compatibility["platforms"]], ["bin/gate.cmd", ["win32"]]);
   }));
+
+/** A platform whose runtime no registry has. */
+const UNKNOWN: Platform = { target: "unknown", os: "linux", cpu: "arm64", runtime: "@deno/no-such-platform" };
+
+/** What the manifest of each package says about its program. */
+const CARRIED = /Holds the runtime Deno 2\.9\.5 and the program under a launcher, and no compiled executable\.$/;
+
+/** The output of the task and the provenance name each part that was left out; the bill of materials has the carried runtime. */
+async function assertSaysWhatIsLeftOut(release: string, reported: readonly string[]): Promise<void> {
+  const { payload } = JSON.parse(await Deno.readTextFile(join(release, "provenance.dsse.json"))) as Json;
+  const { predicate } = JSON.parse(atob(String(payload))) as Json;
+  const { internalParameters, resolvedDependencies } = predicate["buildDefinition"];
+  const named: readonly { what: string; why: string }[] = internalParameters["left_out"];
+  assert.deepEqual(named.map(({ what }) => what), ["unknown", "executables"]);
+  assert.match(named[0]?.why ?? "", /no-such-platform/);
+  const lines = named.map(({ what, why }) => `Left out ${what}: ${why}`);
+  assert.deepEqual(reported.filter((line) => line.startsWith("Left out")), lines);
+  assert.equal(resolvedDependencies[1]["uri"], "pkg:npm/%40deno/win32-x64@2.9.5");
+  const { components } = JSON.parse(await Deno.readTextFile(join(release, "sbom.cdx.json"))) as Json;
+  assert.equal(components[0]["purl"], "pkg:npm/deno@2.9.5");
+}
 
 /** Flips one bit in the middle of a file, verifies, and flips it back. */
 async function changed(release: string, name: string, publicKey: string): Promise<void> {

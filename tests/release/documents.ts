@@ -13,8 +13,8 @@ function json(path: string, value: unknown): PackageFile {
   return { path, bytes: new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`) };
 }
 
-/** The bill of materials (CycloneDX 1.6): the runtime and every package that the program holds. */
-export function billOfMaterials(dependencies: readonly Dependency[]): PackageFile {
+/** The bill of materials (CycloneDX 1.6): the versions of the runtime, and every package that the program holds. */
+export function billOfMaterials(dependencies: readonly Dependency[], runtimes: readonly string[]): PackageFile {
   const root = `pkg:generic/gate@${VERSION}`;
   const packages = dependencies.map(({ name, version }) => {
     const [scope, bare] = name.startsWith("@") ? name.slice(1).split("/") : [undefined, name];
@@ -22,9 +22,10 @@ export function billOfMaterials(dependencies: readonly Dependency[]): PackageFil
     const grouped = scope === undefined ? {} : { group: `@${scope}` };
     return { type: "library", "bom-ref": purl, ...grouped, name: bare, version, purl };
   });
-  const { deno } = Deno.version;
-  const purl = `pkg:npm/deno@${deno}`;
-  const runtime = { type: "platform", "bom-ref": purl, name: "deno", version: deno, purl };
+  const platforms = runtimes.map((version) => {
+    const purl = `pkg:npm/deno@${version}`;
+    return { type: "platform", "bom-ref": purl, name: "deno", version, purl };
+  });
   return json("sbom.cdx.json", {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
     bomFormat: "CycloneDX",
@@ -41,8 +42,8 @@ export function billOfMaterials(dependencies: readonly Dependency[]): PackageFil
         purl: root,
       },
     },
-    components: [runtime, ...packages],
-    dependencies: [{ ref: root, dependsOn: [runtime, ...packages].map((one) => one["bom-ref"]) }],
+    components: [...platforms, ...packages],
+    dependencies: [{ ref: root, dependsOn: [...platforms, ...packages].map((one) => one["bom-ref"]) }],
   });
 }
 

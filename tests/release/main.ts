@@ -1,6 +1,7 @@
 /**
- * `deno task release OUTPUT --key FILE [--target TARGET|all]... [--executables FOLDER] [--downloads URL]`: a folder with every package
- * of a release, their digests and the signed provenance. The same commit gives the same bytes.
+ * `deno task release OUTPUT --key FILE [--target TARGET|all|available]... [--runtime VERSION] [--executables FOLDER] [--downloads URL]`:
+ * a folder with every package of a release, their digests and the signed provenance, which names what was left out and why. The same
+ * commit gives the same bytes.
  *
  * @module
  */
@@ -27,11 +28,26 @@ import {
   npmLauncher,
   npmPlatformPackage,
 } from "./packages.ts";
-import { installedFiles, type Platform, PLATFORMS, type Program, readProgram } from "./program.ts";
+import {
+  installedFiles,
+  type Platform,
+  PLATFORMS,
+  type Program,
+  readProgram,
+  runtimeVersion,
+  whyNoRuntime,
+} from "./program.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** Where packages are offered for download. */
 const DOWNLOADS = `https://github.com/gate-authors/gate/releases/download/v${VERSION}`;
+
+/** A part of a release that was not built, and why. */
+export interface LeftOut {
+  /** A target, a file, or `executables`. */
+  readonly what: string;
+  readonly why: string;
+}
 
 /** What to release. */
 export interface Release {
@@ -44,6 +60,8 @@ export interface Release {
   readonly runtime?: string;
   /** A folder of compiled executables, which the release has as they are. */
   readonly executables?: string;
+  /** Platforms that were asked for and are not among the others. */
+  readonly leftOut?: readonly LeftOut[];
   readonly report?: (line: string) => void;
 }
 
@@ -76,11 +94,14 @@ export async function writeRelease(release: Release): Promise<void> {
     await write({ path: name, bytes: await Deno.readFile(join(executables ?? "", name)) });
   }
   await write(npmLauncher(platforms, seconds));
-  await write(billOfMaterials(program.dependencies));
+  const runtimes = platforms.map((platform) => runtimeVersion(platform, runtime));
+  await write(billOfMaterials(program.dependencies, [...new Set(runtimes)].sort()));
   await write(serverEntry(bundles, downloads));
   await write(formula(archives, downloads));
   await write({ path: SUMS_FILE, bytes: new TextEncoder().encode(encodeSums(digests)) });
-  const statement = encodeProvenance(digests, predicateOf(commit, platforms));
+  const leftOut = [...release.leftOut ?? [], ...leftOutOf(release)];
+  for (const { what, why } of leftOut) report?.(`Left out ${what}: ${why}`);
+  const statement = encodeProvenance(digests, predicateOf(commit, release, leftOut));
   await Deno.writeTextFile(join(output, PROVENANCE_FILE), `${signer.signStatement(statement)}\n`, { createNew: true });
 }
 
@@ -93,7 +114,7 @@ async function packagesOf(
   const installed = await installedFiles(program, platform, runtime);
   const debian = await debianPackage(installed, platform, seconds);
   // The base of an image comes from this machine.
-  const image = platform.os === "linux" && platform.target === Deno.build.target
+  const image = hasImage(platform) && platform.target === Deno.build.target
     ? [await containerImage(installed, platform, seconds)]
     : [];
   return [
@@ -105,16 +126,41 @@ async function packagesOf(
   ];
 }
 
-/** A SLSA provenance v1: from which commit, with which runtime, for which platforms. */
-function predicateOf(commit: string, platforms: readonly Platform[]): Parameters<typeof encodeProvenance>[1] {
+function hasImage({ os }: Platform): boolean {
+  return os === "linux";
+}
+
+/** What the release of some platforms does not have, because of where and how it is built. */
+function leftOutOf({ platforms, executables }: Release): readonly LeftOut[] {
+  const images = platforms.filter((platform) => hasImage(platform) && platform.target !== Deno.build.target);
+  return [
+    ...images.map(({ target }) => ({
+      what: `container image of ${target}`,
+      why: "its C library comes from a machine of that platform",
+    })),
+    ...executables === undefined
+      ? [{ what: "executables", why: "--executables names no folder of compiled ones" }]
+      : [],
+  ];
+}
+
+/** A SLSA provenance v1: from which commit, with which runtime, for which platforms, and what was left out. */
+function predicateOf(
+  commit: string,
+  { platforms, runtime = Deno.version.deno }: Release,
+  leftOut: readonly LeftOut[],
+): Parameters<typeof encodeProvenance>[1] {
+  const runtimes = platforms.map((platform) =>
+    `pkg:npm/${platform.runtime.replace("@", "%40")}@${runtimeVersion(platform, runtime)}`
+  );
   return {
     buildDefinition: {
       buildType: "urn:gate:release:v1",
       externalParameters: { version: VERSION, targets: platforms.map(({ target }) => target) },
-      internalParameters: {},
+      internalParameters: { left_out: leftOut.map(({ what, why }) => ({ what, why })) },
       resolvedDependencies: [
         { uri: "git+https://github.com/gate-authors/gate", digest: { gitCommit: commit } },
-        { uri: `pkg:npm/deno@${Deno.version.deno}` },
+        ...runtimes.map((uri) => ({ uri })),
       ],
     },
     runDetails: { builder: { id: "urn:gate:release-task" }, metadata: {} },
@@ -150,17 +196,20 @@ async function main(args: string[]): Promise<number> {
       target: { type: "string", multiple: true, default: [Deno.build.target] },
       downloads: { type: "string" },
       executables: { type: "string" },
+      runtime: { type: "string", default: Deno.version.deno },
     },
   });
-  const targets = values.target.includes("all") ? PLATFORMS.map(({ target }) => target) : values.target;
-  const platforms = PLATFORMS.filter(({ target }) => targets.includes(target));
+  const isEvery = values.target.some((target) => target === "all" || target === "available");
+  const targets = isEvery ? PLATFORMS.map(({ target }) => target) : values.target;
+  const named = PLATFORMS.filter(({ target }) => targets.includes(target));
   const [output, ...rest] = positionals;
   if (
-    output === undefined || rest.length > 0 || values.key === undefined || platforms.length !== targets.length
+    output === undefined || rest.length > 0 || values.key === undefined || named.length !== targets.length
   ) {
     const known = PLATFORMS.map(({ target }) => target).join(", ");
     console.error(
-      `Usage: deno task release OUTPUT --key FILE [--target TARGET]... [--executables FOLDER]; targets are all, ${known}`,
+      "Usage: deno task release OUTPUT --key FILE [--target TARGET]... [--runtime VERSION] [--executables FOLDER]; " +
+        `targets are all, available, ${known}`,
     );
     return 2;
   }
@@ -170,15 +219,35 @@ async function main(args: string[]): Promise<number> {
     console.error(`Cannot release: ${uncommitted}${more} differ from the last commit, which the provenance names`);
     return 1;
   }
+  const { platforms, leftOut } = values.target.includes("available")
+    ? await availableOf(named, values.runtime)
+    : { platforms: named, leftOut: [] };
   await writeRelease({
     output: fromCaller(output),
     platforms,
+    leftOut,
+    runtime: values.runtime,
     key: await Deno.readFile(fromCaller(values.key)),
     ...values.downloads === undefined ? {} : { downloads: values.downloads },
     ...values.executables === undefined ? {} : { executables: fromCaller(values.executables) },
     report: (line) => console.log(line),
   });
   return 0;
+}
+
+/** The platforms whose runtime can be downloaded in a version, and why the others are left out. */
+export async function availableOf(
+  platforms: readonly Platform[],
+  runtime: string,
+): Promise<{ readonly platforms: readonly Platform[]; readonly leftOut: readonly LeftOut[] }> {
+  const found: Platform[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const platform of platforms) {
+    const why = await whyNoRuntime(platform, runtime);
+    if (why === null) found.push(platform);
+    else leftOut.push({ what: platform.target, why });
+  }
+  return { platforms: found, leftOut };
 }
 
 /** A path from the folder that the task was called in: tasks run in that of `deno.json`. */

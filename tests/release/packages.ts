@@ -9,7 +9,7 @@ import { type Zippable, zipSync } from "npm:fflate@0.8.3";
 import { VERSION } from "../../src/config/product_version.ts";
 import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
-import { LAUNCHERS, type Platform, runtimeArguments } from "./program.ts";
+import { type Installed, LAUNCHERS, type Platform, runtimeArguments } from "./program.ts";
 
 /** A line about gate, at most 100 characters. */
 export const DESCRIPTION =
@@ -42,14 +42,19 @@ function platformName({ os, cpu }: Platform): string {
   return `${os}-${cpu}`;
 }
 
+/** What the manifest of each package says about its program. */
+function contentsOf({ runtime }: Installed): string {
+  return `Holds the runtime Deno ${runtime} and the program under a launcher, and no compiled executable.`;
+}
+
 /** The installed tree in one folder, to be unpacked anywhere. */
-export function archivePackage(installed: readonly PackageFile[], platform: Platform, seconds: number): PackageFile {
+export function archivePackage({ files }: Installed, platform: Platform, seconds: number): PackageFile {
   const root = `gate-${VERSION}-${platformName(platform)}`;
-  return { path: `${root}.tar.gz`, bytes: gzip(tar(installed, seconds, `${root}/`)) };
+  return { path: `${root}.tar.gz`, bytes: gzip(tar(files, seconds, `${root}/`)) };
 }
 
 /** A bundle for desktop clients: a zip with a manifest of version 0.4. */
-export function desktopBundle(installed: readonly PackageFile[], platform: Platform, seconds: number): PackageFile {
+export function desktopBundle(installed: Installed, platform: Platform, seconds: number): PackageFile {
   const isWindows = platform.os === "win32";
   const entry = `bin/gate${isWindows ? ".cmd" : ""}`;
   const manifest = json("manifest.json", {
@@ -57,6 +62,7 @@ export function desktopBundle(installed: readonly PackageFile[], platform: Platf
     name: "gate",
     version: VERSION,
     description: DESCRIPTION,
+    long_description: `${DESCRIPTION}. ${contentsOf(installed)}`,
     author: { name: AUTHORS },
     license: "Apache-2.0",
     server: {
@@ -81,7 +87,7 @@ export function desktopBundle(installed: readonly PackageFile[], platform: Platf
     compatibility: { platforms: [platform.os] },
   });
   const entries: Zippable = {};
-  for (const { path, bytes, executable } of [manifest, ...installed]) {
+  for (const { path, bytes, executable } of [manifest, ...installed.files]) {
     // The upper half holds the type and the mode of a file of Unix, as `unzip` reads it.
     const attrs = ((executable === true ? 0o100755 : 0o100644) << 16) >>> 0;
     entries[path] = [bytes, { attrs, os: 3, level: 6, mtime: zipTime(seconds) }];
@@ -98,7 +104,7 @@ function zipTime(seconds: number): Date {
 
 /** The npm package that holds gate for one platform. */
 export function npmPlatformPackage(
-  installed: readonly PackageFile[],
+  installed: Installed,
   platform: Platform,
   seconds: number,
 ): PackageFile {
@@ -107,7 +113,7 @@ export function npmPlatformPackage(
   const about = json("package.json", {
     name,
     version: VERSION,
-    description: `gate for ${platformName(platform)}`,
+    description: `gate for ${platformName(platform)}. ${contentsOf(installed)}`,
     license: "Apache-2.0",
     author: AUTHORS,
     os: [os],
@@ -115,7 +121,7 @@ export function npmPlatformPackage(
     ...os === "linux" ? { libc: ["glibc"] } : {},
     preferUnplugged: true,
   });
-  return npmTarball(`gate-npm-${platformName(platform)}-${VERSION}.tgz`, [about, ...installed], seconds);
+  return npmTarball(`gate-npm-${platformName(platform)}-${VERSION}.tgz`, [about, ...installed.files], seconds);
 }
 
 /** The npm package that users install: it starts the gate of their platform and hands signals on. */
@@ -171,13 +177,13 @@ function npmTarball(name: string, files: readonly PackageFile[], seconds: number
 /** Where a Debian package and an image install gate. */
 const INSTALLED_FOLDER = "usr/lib/gate/";
 
-function installedBelowUsr(installed: readonly PackageFile[]): readonly PackageFile[] {
-  return installed.map((one) => ({ ...one, path: `usr/${one.path}` }));
+function installedBelowUsr({ files }: Installed): readonly PackageFile[] {
+  return files.map((one) => ({ ...one, path: `usr/${one.path}` }));
 }
 
 /** A Debian package with the unit of the deployment guide. Null for platforms that Debian does not run on. */
 export async function debianPackage(
-  installed: readonly PackageFile[],
+  installed: Installed,
   platform: Platform,
   seconds: number,
 ): Promise<PackageFile | null> {
@@ -196,7 +202,7 @@ export async function debianPackage(
     })),
   ];
   const control = [
-    file("control", controlOf(architecture, data)),
+    file("control", controlOf(architecture, data, contentsOf(installed))),
     file("md5sums", data.map(({ path, bytes }) => `${md5(bytes)}  ${path}\n`).sort().join("")),
     file("postinst", POSTINST, true),
   ];
@@ -212,7 +218,7 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-function controlOf(architecture: string, data: readonly PackageFile[]): string {
+function controlOf(architecture: string, data: readonly PackageFile[], contents: string): string {
   const kibibytes = Math.ceil(data.reduce((total, { bytes }) => total + bytes.length, 0) / 1024);
   return `Package: gate
 Version: ${VERSION}
@@ -226,6 +232,8 @@ Description: answers from evidence whether work may move on
  gate decides by a law, a file, and by evidence whether a release, a migration
  or the task of an agent may take its next step. Each decision is recorded, and
  can be derived again later, alone and offline. It is an MCP server.
+ .
+ ${contents.replace(" and no ", "\n and no ")}
 `;
 }
 
@@ -297,7 +305,7 @@ const NOBODY = "65532:65532";
 
 /** A container image as an OCI layout in a tar: one layer, no shell. Built for this machine's own platform only. */
 export async function containerImage(
-  installed: readonly PackageFile[],
+  installed: Installed,
   platform: Platform,
   seconds: number,
 ): Promise<PackageFile> {
@@ -314,7 +322,11 @@ export async function containerImage(
       Cmd: ["serve"],
       Env: ["DENO_NO_UPDATE_CHECK=1", "OTEL_DENO=false", "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",
-      Labels: { "io.modelcontextprotocol.server.name": SERVER_NAME, "org.opencontainers.image.licenses": "Apache-2.0" },
+      Labels: {
+        "io.modelcontextprotocol.server.name": SERVER_NAME,
+        "org.opencontainers.image.description": `${DESCRIPTION}. ${contentsOf(installed)}`,
+        "org.opencontainers.image.licenses": "Apache-2.0",
+      },
     },
     rootfs: { type: "layers", diff_ids: [`sha256:${digestOf(layer)}`] },
     history: [{ created, created_by: `gate ${VERSION}` }],

@@ -37,6 +37,11 @@ export const PLATFORMS: readonly Platform[] = [
   { target: "x86_64-unknown-linux-gnu", os: "linux", cpu: "x64", runtime: "@deno/linux-x64-glibc" },
 ];
 
+/** The version of the runtime in the packages of a platform: this runtime's for its own, else `version`. */
+export function runtimeVersion({ target }: Platform, version: string): string {
+  return target === Deno.build.target ? Deno.version.deno : version;
+}
+
 /** A package of npm that gate runs. */
 export interface Dependency {
   readonly name: string;
@@ -115,6 +120,7 @@ interface ModuleGraph {
   readonly modules: readonly {
     readonly specifier: string;
     readonly npmPackage?: string;
+    readonly error?: string;
     readonly dependencies?: readonly { readonly code?: { readonly specifier?: string } }[];
   }[];
   readonly redirects: Readonly<Record<string, string>>;
@@ -165,17 +171,34 @@ function filesUnder(folder: string, before = ""): readonly string[] {
 }
 
 /** The runtime for a platform: this one for its own, else the one of its npm package in a version, which is downloaded. */
-export async function readRuntime({ target, runtime, os }: Platform, version: string): Promise<Uint8Array> {
-  if (target === Deno.build.target) return await Deno.readFile(Deno.execPath());
+async function readRuntime(platform: Platform, version: string): Promise<Uint8Array> {
+  if (platform.target === Deno.build.target) return await Deno.readFile(Deno.execPath());
+  const found = await findRuntime(platform, version);
+  if ("why" in found) throw new Error(`Cannot release for ${platform.target}: ${found.why}`);
+  return await Deno.readFile(`${found.folder}/${platform.os === "win32" ? "deno.exe" : "deno"}`);
+}
+
+/** Why there is no runtime for a platform in a version; null where there is one. */
+export async function whyNoRuntime(platform: Platform, version: string): Promise<string | null> {
+  if (platform.target === Deno.build.target) return null;
+  const found = await findRuntime(platform, version);
+  return "why" in found ? found.why : null;
+}
+
+/** The folder of the npm package that holds the runtime of a platform, or why it cannot be downloaded. */
+async function findRuntime(
+  { runtime }: Platform,
+  version: string,
+): Promise<{ readonly folder: string } | { readonly why: string }> {
   const specifier = `npm:${runtime}@${version}`;
   const args = ["info", "--json", "--quiet", "--no-config", "--no-lock", specifier];
   const { success, stdout } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" })
     .output();
   if (!success) throw new Error(`Cannot download ${specifier}`);
-  const { npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
+  const { npmPackages, modules } = JSON.parse(new TextDecoder().decode(stdout)) as ModuleGraph;
   const folder = Object.values(npmPackages).find(({ name }) => name === runtime)?.localPath;
-  if (folder === undefined) throw new Error(`Cannot find ${specifier}: the registry of npm does not have it`);
-  return await Deno.readFile(`${folder}/${os === "win32" ? "deno.exe" : "deno"}`);
+  if (folder !== undefined) return { folder };
+  return { why: modules.flatMap(({ error }) => error ?? [])[0] ?? `Cannot find ${specifier}` };
 }
 
 /** Permissions that a launcher starts gate with: sets of `deno.json`. */
@@ -217,12 +240,18 @@ set "folder=%~dp0..\\lib\\gate\\"\r
 `;
 }
 
+/** The installed tree of a platform, with the version of its runtime. */
+export interface Installed {
+  readonly files: readonly PackageFile[];
+  readonly runtime: string;
+}
+
 /** The installed tree of a platform: the launchers in `bin/`, and `lib/gate/`. */
 export async function installedFiles(
   program: Program,
   platform: Platform,
   version: string,
-): Promise<readonly PackageFile[]> {
+): Promise<Installed> {
   const isWindows = platform.os === "win32";
   const launchers = LAUNCHERS.map(({ name, profile }): PackageFile =>
     isWindows
@@ -235,5 +264,5 @@ export async function installedFiles(
     executable: true,
   };
   const inside = program.files.map((file) => ({ ...file, path: `lib/gate/${file.path}` }));
-  return [...launchers, runtime, ...inside];
+  return { files: [...launchers, runtime, ...inside], runtime: runtimeVersion(platform, version) };
 }
