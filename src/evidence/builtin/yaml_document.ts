@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Alias, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer } from "yaml";
+import { type Alias, CST, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer } from "yaml";
 import { utf8Length } from "../../canonical/utf8.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { isExactNumber } from "../../canonical/number.ts";
@@ -15,6 +15,11 @@ import { parseYaml } from "./yaml_parser.ts";
 
 /** Lexical tokens of a text. Parsing takes about 320 bytes of memory for each. */
 export const YAML_TOKENS_MAXIMUM = 500_000;
+/**
+ * Collections that tokens of one line, or brackets of several, open inside each other. The parser calls itself for each, and its stack
+ * holds about 1,000.
+ */
+export const YAML_NESTING_MAXIMUM = 256;
 /** Values of a document; those that an alias repeats count each time. */
 export const YAML_VALUES_MAXIMUM = 250_000;
 /** Bytes of all strings of a document; those that an alias repeats count each time. */
@@ -92,11 +97,30 @@ class SyntaxFault extends Error {
 
 function boundTokens(text: string): void {
   let tokens = 0;
-  for (const _ of new Lexer().lex(text)) {
+  let brackets = 0;
+  let indicators = 0;
+  let isMarked = false;
+  for (const token of new Lexer().lex(text)) {
     tokens += 1;
     if (tokens > YAML_TOKENS_MAXIMUM) throw new YamlFault("too_many_tokens");
+    // The text of a scalar may look like any token.
+    const type = isMarked ? "scalar" : CST.tokenType(token);
+    isMarked = !isMarked && token === CST.SCALAR;
+    if (type === "flow-seq-start" || type === "flow-map-start") brackets += 1;
+    else if (type === "flow-seq-end" || type === "flow-map-end") brackets = Math.max(0, brackets - 1);
+    else if (type === "flow-error-end") brackets = 0;
+    else if (type === "newline") indicators = 0;
+    else if (brackets === 0 && INDICATORS.has(type)) indicators += 1;
+    if (brackets + indicators > YAML_NESTING_MAXIMUM) throw new YamlFault("depth_exceeded");
   }
 }
+
+/** Outside of brackets each opens a collection inside that of the one before it in its line. */
+const INDICATORS: ReadonlySet<CST.TokenType | "scalar" | null> = new Set([
+  "seq-item-ind",
+  "explicit-key-ind",
+  "map-value-ind",
+]);
 
 function parse(text: string): YamlDocument.Parsed {
   const yaml = parseYaml(text, { strict: true, logLevel: "error" });

@@ -5,6 +5,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import {
   readYamlDocument,
+  YAML_NESTING_MAXIMUM,
   YAML_TEXT_BYTES_MAXIMUM,
   YAML_TOKENS_MAXIMUM,
   YAML_VALUES_MAXIMUM,
@@ -99,7 +100,7 @@ const BOMBS: readonly (readonly [name: string, text: () => string, expected: str
     () => `a: &a "${"x".repeat(200_000)}"\nb: [${"*a,".repeat(1000)}]`,
     "! too_much_text $.b[",
   ],
-  ["brackets without end", () => "[".repeat(900_000), "! too_many_tokens"],
+  ["brackets without end", () => "[".repeat(900_000), "! depth_exceeded"],
   ["brackets", () => "[".repeat(200_000), "! "],
   ["braces", () => "{a: ".repeat(100_000), "! "],
   ["dashes", () => "- ".repeat(200_000), "! depth_exceeded"],
@@ -143,6 +144,50 @@ for (const extra of [-1, 0, 1]) {
     // Each line is 2 tokens: a comment and a line break; the stream ends with one more.
     const tokens = "#\n".repeat(YAML_TOKENS_MAXIMUM / 2 - 1) + (extra < 0 ? "" : extra === 0 ? "#" : "#\n#");
     assert.equal(read(tokens).startsWith("! too_many_tokens"), extra === 1);
+  });
+}
+
+const NESTED = YAML_NESTING_MAXIMUM;
+
+/** Name, text that nests so many times, and the outcome where that is one time too many and where it is not. */
+const NESTING: readonly (readonly [name: string, text: (times: number) => string, deep: string, other: string])[] = [
+  ["brackets without end", (times) => "[".repeat(times), "! depth_exceeded", "@"],
+  ["brackets over lines", (times) => "[\n".repeat(times), "! depth_exceeded", "@"],
+  ["braces without end", (times) => "{".repeat(times), "! depth_exceeded", "@"],
+  [
+    "brackets with an end",
+    (times) => `${"[".repeat(times)}${"]".repeat(times)}`,
+    "! depth_exceeded",
+    "! depth_exceeded $[0]",
+  ],
+  ["indicators of one line", (times) => "- ".repeat(times), "! depth_exceeded", "! depth_exceeded $[0]"],
+  ["keys of one line", (times) => "? ".repeat(times), "! depth_exceeded", "! name_not_scalar $"],
+];
+
+for (const [name, text, deep, other] of NESTING) {
+  for (const extra of [-1, 0, 1]) {
+    Deno.test(`readYamlDocument() ${name}, ${NESTED + extra} times: ${extra === 1 ? deep : other}`, () => {
+      const result = read(text(NESTED + extra));
+      const expected = extra === 1 ? deep : other;
+      if (expected === "@") assert.match(result, /^! .* @\d+$/);
+      else if (expected.includes("$")) assert.ok(result.startsWith(expected), result.slice(0, 80));
+      else assert.equal(result, expected);
+    });
+  }
+}
+
+/** Texts in which tokens that nest follow each other without nesting. */
+const FLAT: readonly (readonly [name: string, text: string, members: number])[] = [
+  ["sequences beside each other", `[${"[],".repeat(2 * NESTED)}]`, 2 * NESTED],
+  ["mappings beside each other", `[${"{a: 1},".repeat(2 * NESTED)}]`, 2 * NESTED],
+  ["keys beside each other", `[${"? a : 1,".repeat(2 * NESTED)}]`, 2 * NESTED],
+  ["items of lines", "- - a\n".repeat(2 * NESTED), 2 * NESTED],
+  ["texts that look like tokens", `${"- '['\n".repeat(NESTED)}${"- a[{-?\n".repeat(NESTED)}`, 2 * NESTED],
+];
+
+for (const [name, text, members] of FLAT) {
+  Deno.test(`readYamlDocument() ${name}: ${members} items`, () => {
+    assert.equal((JSON.parse(read(text)) as unknown[]).length, members);
   });
 }
 
