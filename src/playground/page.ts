@@ -13,7 +13,7 @@ import { element, type Markup } from "../runpack/view/markup.ts";
 import { fieldsOf, type Given } from "./fields.ts";
 import { judge } from "./judge.ts";
 import { KERNEL } from "./kernel.ts";
-import { type ReadLaw, readLaw } from "./read_law.ts";
+import { LAW_CHARACTERS_MAXIMUM, type ReadLaw, readLaw } from "./read_law.ts";
 import { fragmentOf, type Held, heldIn } from "./share.ts";
 import { renderFaults, renderForm, renderProblems, renderVerdict } from "./view.ts";
 
@@ -71,6 +71,7 @@ let latest = 0;
 async function update(): Promise<void> {
   const own = ++latest;
   output.dataset["state"] = "working";
+  linked.textContent = "";
   const texts = SIDES.map((side) => textOf(side).value);
   const read = texts.map((text) => text.trim() === "" ? { law: null, problems: [] } : readLaw(text));
   SIDES.forEach((side, index) =>
@@ -93,10 +94,25 @@ async function update(): Promise<void> {
   output.dataset["state"] = "done";
 }
 
+/**
+ * Refuses a text that would make a field longer than a law may be, before it is inserted: the browser alone takes seconds to lay out
+ * 10 MB.
+ */
+function refuseLong(event: InputEvent): void {
+  const field = event.target;
+  if (!(field instanceof HTMLTextAreaElement || field instanceof HTMLInputElement)) return;
+  const inserted = (event.data ?? event.dataTransfer?.getData("text/plain") ?? "").replaceAll("\r\n", "\n");
+  const replaced = (field.selectionEnd ?? 0) - (field.selectionStart ?? 0);
+  const length = field.value.length - replaced + inserted.length;
+  if (inserted === "" || length <= LAW_CHARACTERS_MAXIMUM) return;
+  event.preventDefault();
+  const message = `Cannot insert the text: expected at most ${LAW_CHARACTERS_MAXIMUM} characters, got ${length}`;
+  show(document.getElementById(`${field.id}-problems`) ?? linked, element("p", { class: "note" }, message));
+}
+
 function hold({ law, changed, given: entered }: Held): void {
   textOf("law").value = law;
   textOf("changed").value = changed;
-  linked.textContent = "";
   given = entered;
   shownFields = "";
   void update();
@@ -142,6 +158,7 @@ function openAddress(): void {
 
 Object.assign(globalThis, { gate: Object.freeze(KERNEL) });
 for (const side of SIDES) textOf(side).addEventListener("input", () => void update());
+addEventListener("beforeinput", refuseLong);
 form.addEventListener("input", () => {
   readForm();
   void update();

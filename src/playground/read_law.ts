@@ -17,8 +17,8 @@ import { type Position, type ReadSource, stepsOfPath } from "../scenario/source_
 import { readTomlSource } from "../scenario/source_toml.ts";
 import { readYamlSource } from "../scenario/source_yaml.ts";
 
-/** Maximum characters of a law in the page. */
-export const LAW_CHARACTERS_MAXIMUM = 262_144;
+/** Maximum characters of a law in the page, and of each other field. The worst texts of that length stop the page for under a second. */
+export const LAW_CHARACTERS_MAXIMUM = 65_536;
 
 /** An error or a warning, with its position in the text. */
 export interface Problem extends Position {

@@ -25,6 +25,9 @@ const MEMBERS = ["at", "changed", "evidence", "law", "parameters", "signed"];
 /** The fragment of what the page holds; null where it would be too long. */
 export function fragmentOf({ law, changed, given }: Held): string | null {
   const { evidence, parameters, signed, at } = given;
+  const entered = [law, changed, at, ...evidence.values(), ...parameters.values()];
+  // A character takes at least a byte, and four of a fragment hold three bytes: longer texts are not encoded at all.
+  if (entered.reduce((total, { length }) => total + length, 0) > FRAGMENT_CHARACTERS_MAXIMUM * 3 / 4) return null;
   const texts = (map: ReadonlyMap<string, string>): object =>
     Object.fromEntries([...map].filter(([, text]) => text !== ""));
   const value = {
