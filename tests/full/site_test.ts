@@ -10,6 +10,7 @@ import { bundleScript } from "../../src/runpack/browser/build.ts";
 import { pagesOf } from "../checks/doc_links.ts";
 import { readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
+import { LAW_CHARACTERS_MAXIMUM } from "@/playground/read_law.ts";
 import { type SiteFile, siteFiles, writeSite } from "../site/main.ts";
 import { addressOf } from "../site/pages.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
@@ -101,10 +102,11 @@ function assertQuiet(page: Page, site: string): void {
   assert.deepEqual(page.complaints, []);
 }
 
-async function assertAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(`${axe.source}; undefined`);
+/** Checks that axe-core finds nothing, by all of its rules or by some of them. */
+async function assertAccessible(page: Page, what: string, rules: object = {}): Promise<void> {
+  const options = JSON.stringify({ resultTypes: ["violations"], ...rules });
   const found = await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map((one) => " +
+    `axe.run(document, ${options}).then(({ violations }) => violations.map((one) => ` +
       "one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(' | ')))",
   );
   assert.deepEqual(found, [], what);
@@ -116,22 +118,32 @@ async function emulate(page: Page, scheme: "dark" | "light", width: number): Pro
   await page.call("Emulation.setDeviceMetricsOverride", metrics);
 }
 
-/** Pages of each kind, and whether axe-core looks at them; on large tables it takes many seconds. */
-const LOOKED_AT: readonly (readonly [path: string, isExamined: boolean])[] = [
-  ["index.html", false],
-  ["docs/index.html", true],
-  ["docs/guide/concepts.html", true],
-  ["docs/reference/configuration.html", false],
-  ["docs/format/records.html", false],
-  ["docs/examples/first_gate/release.yaml.html", true],
-  ["playground/index.html", true],
+/** Pages of each kind. */
+const LOOKED_AT: readonly string[] = [
+  "index.html",
+  "docs/index.html",
+  "docs/guide/concepts.html",
+  "docs/reference/configuration.html",
+  "docs/format/records.html",
+  "docs/benchmarks.html",
+  "docs/examples/first_gate/release.yaml.html",
+  "tests/vectors/runpack/index.html",
+  "playground/index.html",
 ];
 
+/** Colours of a text differ between schemes, and what can be scrolled between widths. Nothing else does. */
+const LOOKS = [
+  ["light", 1280, {}],
+  ["dark", 1280, { runOnly: ["color-contrast", "link-in-text-block"] }],
+  ["light", 360, { runOnly: ["scrollable-region-focusable", "target-size", "meta-viewport"] }],
+] as const;
+
 async function looksRight(browser: Browser, site: string): Promise<void> {
-  for (const [path, isExamined] of LOOKED_AT) {
+  for (const path of LOOKED_AT) {
     const page = await open(browser, site, path);
     if (path.startsWith("playground")) await judged(page);
-    for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 360]] as const) {
+    await page.evaluate(`${axe.source}; undefined`);
+    for (const [scheme, width, rules] of LOOKS) {
       await emulate(page, scheme, width);
       const ground = await page.evaluate("getComputedStyle(document.body).backgroundColor");
       assert.equal(ground, scheme === "dark" ? "rgb(20, 23, 26)" : "rgb(251, 251, 250)");
@@ -139,7 +151,7 @@ async function looksRight(browser: Browser, site: string): Promise<void> {
       assert.equal(over, 0, `${path} is wider than ${width}`);
       const top = await page.evaluate("document.querySelector('main').getBoundingClientRect().top");
       assert.ok(Number(top) < 400, `${path} begins at ${top} on a screen of ${width}`);
-      if (isExamined) await assertAccessible(page, `${path}, ${scheme}, ${width}`);
+      await assertAccessible(page, `${path}, ${scheme}, ${width}`, rules);
       if (PICTURES !== undefined) {
         await screenshot(page, `${PICTURES}/${path.replaceAll("/", "_")}_${scheme}_${width}.png`);
       }
@@ -204,6 +216,39 @@ async function plays(browser: Browser, site: string): Promise<void> {
   await enter(page, "law", "stages: [");
   assert.match(await shown(page, "law-problems"), /^Error in line 1, column \d+: /);
   assert.equal(await shown(page, "law-verdict"), "Nothing is decided under a text that is not a law.");
+  assertQuiet(page, site);
+}
+
+/** Types a text into a field as a person pastes it; returns the characters that the field then has. */
+async function paste(page: Page, id: string, text: string): Promise<number> {
+  await page.evaluate(
+    `{ const field = document.getElementById(${JSON.stringify(id)}); field.focus(); field.select(); }`,
+  );
+  await page.call("Input.insertText", { text });
+  return Number(await page.evaluate(`document.getElementById(${JSON.stringify(id)}).value.length`));
+}
+
+async function refusesLongTexts(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  await judged(page);
+  const maximum = LAW_CHARACTERS_MAXIMUM;
+  for (const [id, place] of [["law", "law-problems"], ["evidence:tests_failed", "linked"]] as const) {
+    const characters = (extra: number): string => "#".repeat(maximum + extra);
+    assert.equal(await paste(page, id, characters(-1)), maximum - 1, id);
+    assert.equal(await paste(page, id, characters(0)), maximum, id);
+    for (const length of [maximum + 1, 10_000_000]) {
+      assert.equal(await paste(page, id, "#".repeat(length)), maximum, id);
+      const message = `Cannot insert the text: expected at most ${maximum} characters, got ${length}`;
+      assert.equal(await shown(page, place), message);
+    }
+    assert.equal(await paste(page, id, "a"), 1, id);
+    await judged(page);
+    assert.doesNotMatch(await shown(page, place), /Cannot insert/);
+  }
+  await enter(page, "law", "[".repeat(maximum));
+  assert.match(await shown(page, "law-problems"), /^Error in line 1, column 1: Values are nested too deep$/);
+  await enter(page, "law", "#".repeat(maximum + 1));
+  assert.match(await shown(page, "law-problems"), /: Expected at most 65536 characters, got 65537$/);
   assertQuiet(page, site);
 }
 
@@ -312,6 +357,7 @@ const IN_BROWSER: readonly (readonly [string, (browser: Browser, site: string) =
   ["pages fit wide and narrow screens, light and dark, and axe-core finds nothing", looksRight],
   ["the search finds sections, and takes no query for markup", searches],
   ["the playground decides, explains, and says what is missing", plays],
+  ["a field takes a text of the maximum length, and refuses a longer one", refusesLongTexts],
   ["each example is closed under its law and open under the changed one", offersExamples],
   ["an address holds the laws and the evidence", shares],
   ["nothing in a law, in evidence or in an address is run", runsNothing],

@@ -28,6 +28,7 @@ nav li { padding: 2px 0; }
 nav a { text-decoration: none; }
 nav a[aria-current] { font-weight: 600; color: var(--gate-ink); }
 article { overflow-wrap: break-word; }
+article summary { padding: 5px 0; cursor: pointer; }
 article img { max-width: 100%; height: auto; }
 pre { overflow-x: auto; background: var(--gate-plain-ground); border-radius: 8px; padding: 12px 16px; }
 pre code { background: none; padding: 0; overflow-wrap: normal; }
