@@ -101,6 +101,16 @@ export function not(statement: Statement): Statement {
   return { holds: (tree) => !statement.holds(tree), schema: { not: statement.schema } };
 }
 
+/** A member that is required under a condition. */
+export function requires(path: Path, when: Statement, message: Condition["message"]): Rule {
+  return { when, then: isSet(path), at: path, message };
+}
+
+/** A member that must not be set under a condition. */
+export function forbids(path: Path, when: Statement, message: Condition["message"]): Rule {
+  return { when, then: not(isSet(path)), at: path, message };
+}
+
 /** All statements hold. */
 export function all(...statements: readonly Statement[]): Statement {
   return {

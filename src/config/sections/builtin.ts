@@ -21,7 +21,7 @@ import {
   RESERVED_HEADERS,
   RESERVED_PREFIXES,
 } from "../request_headers.ts";
-import { any, isSet, matches, not, type Rule } from "../rules.ts";
+import { any, isSet, matches, not, requires, type Rule } from "../rules.ts";
 
 const MEBIBYTE = 1048576;
 
@@ -122,12 +122,7 @@ const HAS_BEARER = isSet(["auth", "bearer_token"]);
 
 /** The rule that a member of `auth` requires another. */
 function needs(member: string, other: string): Rule {
-  return {
-    when: isSet(["auth", member]),
-    then: isSet(["auth", other]),
-    at: ["auth", other],
-    message: `is required when ${member} is set`,
-  };
+  return requires(["auth", other], isSet(["auth", member]), `is required when ${member} is set`);
 }
 
 /** The rules over several members of the `config` of a built-in provider. */

@@ -8,7 +8,7 @@ import * as z from "../schema_builder.ts";
 import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { httpUrl, integer, token } from "../primitives.ts";
-import { is, isFilled, isSet, not, type Rule } from "../rules.ts";
+import { forbids, is, isFilled, not, requires, type Rule } from "../rules.ts";
 
 const D = DEFAULT_SETTINGS.namespace;
 
@@ -54,18 +54,12 @@ export const namespaceRules: readonly Rule[] = [
     at: ["default_tenants"],
     message: "must have at least 1 item when namespace.allow_default is true",
   },
-  {
-    when: is(MODE, ["none"], D.authority.mode),
-    then: not(isSet(LEDGER)),
-    at: LEDGER,
-    message: 'must not be set when namespace.authority.mode is "none"',
-  },
-  {
-    when: is(MODE, ["ledger_http"], D.authority.mode),
-    then: isSet(LEDGER),
-    at: LEDGER,
-    message: 'is required when namespace.authority.mode is "ledger_http"',
-  },
+  forbids(LEDGER, is(MODE, ["none"], D.authority.mode), 'must not be set when namespace.authority.mode is "none"'),
+  requires(
+    LEDGER,
+    is(MODE, ["ledger_http"], D.authority.mode),
+    'is required when namespace.authority.mode is "ledger_http"',
+  ),
 ];
 
 const USES_LEDGER = is(["namespace", ...MODE], ["ledger_http"], D.authority.mode);

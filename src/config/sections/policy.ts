@@ -8,7 +8,7 @@ import * as z from "../schema_builder.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { strings, text } from "../primitives.ts";
-import { any, is, isFilled, isSet, not, type Rule } from "../rules.ts";
+import { any, forbids, is, isFilled, isSet, requires, type Rule } from "../rules.ts";
 import { at } from "../toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.policy;
@@ -74,39 +74,29 @@ export type PolicyConfig = DeepReadonly<z.output<typeof policySchema>>;
 const LOCAL_KINDS = ["agent", "session", "channel"];
 
 const targetRules: readonly Rule[] = [
-  {
-    when: is(["target_kind"], ["external"]),
-    then: not(isSet(["target_id"])),
-    at: ["target_id"],
-    message: 'must not be set when target_kind is "external"',
-  },
+  forbids(["target_id"], is(["target_kind"], ["external"]), 'must not be set when target_kind is "external"'),
   {
     when: is(["target_kind"], ["external"]),
     then: any(isSet(["system"]), isSet(["target"])),
     at: [],
     message: 'must have system or target when target_kind is "external"',
   },
-  ...["system", "target"].map((member): Rule => ({
-    when: is(["target_kind"], LOCAL_KINDS),
-    then: not(isSet([member])),
-    at: [member],
-    message: (selector) => `must not be set when target_kind is "${at(selector, ["target_kind"])}"`,
-  })),
+  ...["system", "target"].map((member) =>
+    forbids(
+      [member],
+      is(["target_kind"], LOCAL_KINDS),
+      (selector) => `must not be set when target_kind is "${at(selector, ["target_kind"])}"`,
+    )
+  ),
 ];
 
 const ruleRules: readonly Rule[] = [
-  {
-    when: is(["effect"], ["error"]),
-    then: isSet(["error_message"]),
-    at: ["error_message"],
-    message: 'is required when effect is "error"',
-  },
-  {
-    when: is(["effect"], ["permit", "deny"]),
-    then: not(isSet(["error_message"])),
-    at: ["error_message"],
-    message: (entry) => `must not be set when effect is "${at(entry, ["effect"])}"`,
-  },
+  requires(["error_message"], is(["effect"], ["error"]), 'is required when effect is "error"'),
+  forbids(
+    ["error_message"],
+    is(["effect"], ["permit", "deny"]),
+    (entry) => `must not be set when effect is "${at(entry, ["effect"])}"`,
+  ),
   {
     then: any(...SELECTORS.map((member) => isFilled([member]))),
     at: [],
@@ -117,17 +107,11 @@ const ruleRules: readonly Rule[] = [
 
 /** The rules over several members of `policy`. */
 export const policyRules: readonly Rule[] = [
-  {
-    when: is(["engine"], ["static"], D.engine),
-    then: isSet(["static"]),
-    at: ["static"],
-    message: 'is required when policy.engine is "static"',
-  },
-  {
-    when: is(["engine"], ["permit_all", "deny_all"], D.engine),
-    then: not(isSet(["static"])),
-    at: ["static"],
-    message: (policy) => `must not be set when policy.engine is "${at(policy, ["engine"]) ?? D.engine}"`,
-  },
+  requires(["static"], is(["engine"], ["static"], D.engine), 'is required when policy.engine is "static"'),
+  forbids(
+    ["static"],
+    is(["engine"], ["permit_all", "deny_all"], D.engine),
+    (policy) => `must not be set when policy.engine is "${at(policy, ["engine"]) ?? D.engine}"`,
+  ),
   { each: ["static", "rules"], rules: ruleRules },
 ];

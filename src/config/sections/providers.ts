@@ -26,6 +26,7 @@ import {
   isUnset,
   matches,
   not,
+  requires,
   type Rule,
   uniqueMembers,
 } from "../rules.ts";
@@ -147,12 +148,7 @@ const typeRules: readonly Rule[] = [
     }))
   ),
   ...Object.entries(REQUIRED).flatMap(([type, members]) =>
-    members.map((member): Rule => ({
-      when: is(["type"], [type]),
-      then: isSet([member]),
-      at: [member],
-      message: `is required when type is "${type}"`,
-    }))
+    members.map((member) => requires([member], is(["type"], [type]), `is required when type is "${type}"`))
   ),
   {
     when: is(["type"], ["mcp"]),
@@ -178,12 +174,7 @@ const nameRules: readonly Rule[] = [
     at: ["name"],
     message: (entry) => `must not be the built-in name "${at(entry, ["name"])}" when type is "${at(entry, ["type"])}"`,
   },
-  {
-    when: all(IS_BUILTIN, is(["name"], ["json"])),
-    then: isSet(["config"]),
-    at: ["config"],
-    message: 'is required for the provider "json"',
-  },
+  requires(["config"], all(IS_BUILTIN, is(["name"], ["json"])), 'is required for the provider "json"'),
 ];
 
 /** The rules over several members of each entry. */

@@ -13,12 +13,13 @@ import { quoteShort, type Report } from "../problems.ts";
 import {
   all,
   any,
+  forbids,
   is,
   isFilled,
-  isSet,
   isText,
   matches,
   not,
+  requires,
   type Rule,
   type Statement,
   uniqueMembers,
@@ -192,12 +193,7 @@ function shownBind(server: unknown): string {
 }
 
 const networkRules: readonly Rule[] = [
-  {
-    when: ON_NETWORK,
-    then: isSet(["bind"]),
-    at: ["bind"],
-    message: (server) => `is required when server.transport is "${at(server, TRANSPORT)}"`,
-  },
+  requires(["bind"], ON_NETWORK, (server) => `is required when server.transport is "${at(server, TRANSPORT)}"`),
   {
     when: all(ON_NETWORK, isText(["bind"], () => true, "")),
     then: BIND,
@@ -214,24 +210,17 @@ const networkRules: readonly Rule[] = [
 
 /** The place where TLS ends, and the check of client certificates. */
 const tlsRules: readonly Rule[] = [
-  {
-    when: all(ON_NETWORK, IS_UPSTREAM),
-    then: not(isSet(["tls"])),
-    at: ["tls"],
-    message: 'must not be set when server.tls_termination is "upstream"',
-  },
-  {
-    when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("mtls")),
-    then: isSet(["tls", "client_ca_path"]),
-    at: ["tls", "client_ca_path"],
-    message: 'is required when server.auth.mode is "mtls" and server.tls_termination is "server"',
-  },
-  {
-    when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("bearer_token"), IS_OPEN),
-    then: isSet(["tls"]),
-    at: ["tls"],
-    message: 'is required when server.bind is not a loopback address, unless server.tls_termination is "upstream"',
-  },
+  forbids(["tls"], all(ON_NETWORK, IS_UPSTREAM), 'must not be set when server.tls_termination is "upstream"'),
+  requires(
+    ["tls", "client_ca_path"],
+    all(ON_NETWORK, not(IS_UPSTREAM), authenticates("mtls")),
+    'is required when server.auth.mode is "mtls" and server.tls_termination is "server"',
+  ),
+  requires(
+    ["tls"],
+    all(ON_NETWORK, not(IS_UPSTREAM), authenticates("bearer_token"), IS_OPEN),
+    'is required when server.bind is not a loopback address, unless server.tls_termination is "upstream"',
+  ),
   {
     when: all(ON_NETWORK, not(IS_UPSTREAM), authenticates("mtls"), IS_OPEN),
     then: not(is(["tls", "require_client_cert"], [false])),
@@ -248,12 +237,7 @@ export const serverRules: readonly Rule[] = [
     at: AUTH_MODE,
     message: (server) => `must be "local_only" when server.transport is "stdio", got "${at(server, AUTH_MODE)}"`,
   },
-  {
-    when: ON_STDIO,
-    then: not(isSet(["tls"])),
-    at: ["tls"],
-    message: 'must not be set when server.transport is "stdio"',
-  },
+  forbids(["tls"], ON_STDIO, 'must not be set when server.transport is "stdio"'),
   ...networkRules,
   ...tlsRules,
   ...([["bearer_token", "bearer_tokens"], ["mtls", "mtls_subjects"]] as const).map(([mode, list]): Rule => ({

@@ -11,7 +11,7 @@ import type { DeepReadonly } from "../deep_readonly.ts";
 import { POSTGRES_ADDRESS } from "../postgres_address.ts";
 import { httpUrl, INSECURE_URL, integer, path, strings, text } from "../primitives.ts";
 import { quoteShort } from "../problems.ts";
-import { all, is, isSet, matches, not, type Rule } from "../rules.ts";
+import { all, forbids, is, isSet, matches, not, requires, type Rule } from "../rules.ts";
 import { at } from "../toml_tree.ts";
 
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
@@ -115,36 +115,15 @@ export type RunpackStorageConfig = DeepReadonly<z.output<typeof runpackStorageSc
 /** The rules over several members of a store. */
 function storageRules(section: "run_state_store" | "schema_registry"): readonly Rule[] {
   return [
-    {
-      when: is(["type"], ["memory"], S.type),
-      then: not(isSet(["path"])),
-      at: ["path"],
-      message: `must not be set when ${section}.type is "memory"`,
-    },
-    {
-      when: is(["type"], ["sqlite"], S.type),
-      then: isSet(["path"]),
-      at: ["path"],
-      message: `is required when ${section}.type is "sqlite"`,
-    },
-    {
-      when: is(["type"], ["postgres"], S.type),
-      then: isSet(["url"]),
-      at: ["url"],
-      message: `is required when ${section}.type is "postgres"`,
-    },
-    ...OF_FILES.map((name): Rule => ({
-      when: is(["type"], ["postgres"], S.type),
-      then: not(isSet([name])),
-      at: [name],
-      message: `must not be set when ${section}.type is "postgres"`,
-    })),
-    ...OF_DATABASES.map((name): Rule => ({
-      when: not(is(["type"], ["postgres"], S.type)),
-      then: not(isSet([name])),
-      at: [name],
-      message: `must not be set unless ${section}.type is "postgres"`,
-    })),
+    forbids(["path"], is(["type"], ["memory"], S.type), `must not be set when ${section}.type is "memory"`),
+    requires(["path"], is(["type"], ["sqlite"], S.type), `is required when ${section}.type is "sqlite"`),
+    requires(["url"], is(["type"], ["postgres"], S.type), `is required when ${section}.type is "postgres"`),
+    ...OF_FILES.map((name) =>
+      forbids([name], is(["type"], ["postgres"], S.type), `must not be set when ${section}.type is "postgres"`)
+    ),
+    ...OF_DATABASES.map((name) =>
+      forbids([name], not(is(["type"], ["postgres"], S.type)), `must not be set unless ${section}.type is "postgres"`)
+    ),
   ];
 }
 
