@@ -23,8 +23,8 @@ import {
   shownProviderIds,
 } from "./services/provider_discovery.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS_AND_ACQUIRES } from "./make_tool.ts";
-import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "evidence_query", group: "Run", audit: "acquisition" } as const;
 
@@ -56,8 +56,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `evidence_query`. */
-export function evidenceQuery(services: Services): Tool {
-  return makeTool(services, {
+export const evidenceQuery: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Ask a provider",
     description:
@@ -73,7 +73,6 @@ export function evidenceQuery(services: Services): Tool {
     output: closed({ result: ref("queried") }),
     act: (input, _raw, call) => query(services, input, call),
   });
-}
 
 async function query(services: Services, { query, context }: Input, call: Call): Promise<ToolAnswer> {
   const { schemaSandbox, environment, config } = services;

@@ -9,10 +9,8 @@ import type { JsonObject } from "../canonical/json.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";
 import { closed, INTEGER, listOf, TEXT } from "./framework/output.ts";
-import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "gate_docs_search", group: "Read", audit: "request" } as const;
 
@@ -22,7 +20,7 @@ export const QUERY_CHARACTERS_MAXIMUM = 4096;
 const ROLE: JsonObject = { enum: [...DOC_ROLES] };
 
 /** The tool `gate_docs_search`. */
-export function gateDocsSearch(services: Services): Tool {
+export const gateDocsSearch: MakeTool = (services) => {
   const most = services.config.docs.max_sections;
   return makeTool(services, {
     ...NAMED,
@@ -51,4 +49,4 @@ export function gateDocsSearch(services: Services): Tool {
       return textAnswer(JSON.stringify(search(query, max_sections)));
     },
   });
-}
+};

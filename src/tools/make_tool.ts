@@ -17,6 +17,10 @@ import { RESULT_TYPES } from "./framework/result_types.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./framework/types.ts";
 import { withNext } from "./next_steps/after_error.ts";
 import { offerSteps } from "./next_steps/offered.ts";
+import type { Services } from "./services/services.ts";
+
+/** Makes a tool that uses the services. */
+export type MakeTool = (services: Services) => Tool;
 
 /** Reads and changes nothing. */
 export const READS: ToolHints = {

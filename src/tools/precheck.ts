@@ -28,9 +28,9 @@ import { refuseRegistry } from "./services/schema_record.ts";
 import { lawUnder } from "./mutation/run_parameters.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { precheckEnvironment, type Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 import { inTurns } from "./framework/cooperative_scheduler.ts";
-import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
+import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "precheck", group: "Run", audit: "precheck" } as const;
 
@@ -48,8 +48,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `precheck`. */
-export function precheck(services: Services): Tool {
-  return makeTool(services, {
+export const precheck: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Precheck data against a stage",
     description:
@@ -72,7 +72,6 @@ export function precheck(services: Services): Tool {
     }),
     act: (input, _raw, call) => judge(services, input, call),
   });
-}
 
 async function judge(services: Services, input: Input, call: Call): Promise<ToolAnswer> {
   const { namespace_id, payload } = input;

@@ -10,15 +10,13 @@ import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref, TEXT } from "./framework/output.ts";
 import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "provider_check_schema_get", group: "Read", audit: "discovery" } as const;
 
 /** The tool `provider_check_schema_get`. */
-export function providerCheckSchemaGet(services: Services): Tool {
-  return makeTool(services, {
+export const providerCheckSchemaGet: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Get the schema of a check",
     description:
@@ -52,4 +50,3 @@ export function providerCheckSchemaGet(services: Services): Tool {
       });
     },
   });
-}

@@ -9,15 +9,13 @@ import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
 import { closed, orNull, ref, TEXT } from "./framework/output.ts";
 import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "provider_contract_get", group: "Read", audit: "discovery" } as const;
 
 /** The tool `provider_contract_get`. */
-export function providerContractGet(services: Services): Tool {
-  return makeTool(services, {
+export const providerContractGet: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Get a provider's contract",
     description:
@@ -51,4 +49,3 @@ export function providerContractGet(services: Services): Tool {
       });
     },
   });
-}

@@ -9,15 +9,13 @@ import { sortedBy } from "../canonical/order.ts";
 import { namespaceId } from "./framework/input.ts";
 import { closed, listOf, oneOfNames, TEXT } from "./framework/output.ts";
 import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "providers_list", group: "Read", audit: "discovery" } as const;
 
 /** The tool `providers_list`. */
-export function providersList(services: Services): Tool {
-  return makeTool(services, {
+export const providersList: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "List evidence providers",
     description:
@@ -43,4 +41,3 @@ export function providersList(services: Services): Tool {
       return boundedAnswer(services, { providers });
     },
   });
-}

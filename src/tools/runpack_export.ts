@@ -11,9 +11,8 @@ import { success } from "./framework/errors.ts";
 import { namespaceId, operationIdentity } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, variants } from "./framework/output.ts";
 import { refusalsOf } from "./framework/outcome_types.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
-import type { Call, NextStep, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call, NextStep, ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "runpack_export", group: "Audit", audit: "mutation" } as const;
 
@@ -91,8 +90,8 @@ function answerOf(publication: Publication, run: Run, call: Call): ToolAnswer {
 }
 
 /** The tool `runpack_export`. */
-export function runpackExport(services: Services): Tool {
-  return makeTool(services, {
+export const runpackExport: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Export a runpack",
     description:
@@ -109,4 +108,3 @@ export function runpackExport(services: Services): Tool {
       return answerOf(await publisher.publish(run), run, call);
     },
   });
-}

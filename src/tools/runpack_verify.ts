@@ -17,8 +17,8 @@ import { failure, success } from "./framework/errors.ts";
 import { identity, listedAs } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Call, Tool, ToolAnswer } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
+import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "runpack_verify", group: "Audit", audit: "request" } as const;
 const limit = z.int().min(0).exactOptional();
@@ -42,8 +42,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `runpack_verify`. */
-export function runpackVerify(services: Services): Tool {
-  return makeTool(services, {
+export const runpackVerify: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Verify a runpack",
     description:
@@ -61,7 +61,6 @@ export function runpackVerify(services: Services): Tool {
     namespaced: false,
     act: (decoded, _raw, call) => verify(services, decoded, call),
   });
-}
 
 /**
  * The answer for a missing runpack, and for one that the caller may not see. An unavailable namespace authority must

@@ -15,15 +15,13 @@ import { briefly, identity, name, namespaceId, pageMembers, parameterValues } fr
 import { closed, IDENTITY, INTEGER, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { RUN_STATUS } from "./framework/record_types.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
-import type { Services } from "./services/services.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "runs_list", group: "Read", audit: "request" } as const;
 
 /** The tool `runs_list`. */
-export function runsList(services: Services): Tool {
-  return makeTool(services, {
+export const runsList: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "List runs",
     description: "Lists the runs of a namespace, newest first. Next page: cursor = next_token.",
@@ -69,7 +67,6 @@ export function runsList(services: Services): Tool {
       return textAnswer(pageText(query, page.items.map(itemText), next && keyOf(next)));
     },
   });
-}
 
 function keyOf({ created_instant, run_id, newest }: RunPosition): string[] {
   return [String(created_instant), run_id, String(newest)];

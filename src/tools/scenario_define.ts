@@ -18,14 +18,14 @@ import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
 import { SPEC_SCHEMA } from "../law/spec_schema.ts";
 import { listedSpecSchema } from "./framework/spec_schema.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Call, Tool, ToolAnswer, ToolError } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
+import type { Call, ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring", audit: "mutation" } as const;
 
 /** The tool `scenario_define`. */
-export function scenarioDefine(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioDefine: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Define a scenario",
     description:
@@ -43,7 +43,6 @@ export function scenarioDefine(services: Services): Tool {
     admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
     act: ({ spec }) => define(services, spec),
   });
-}
 
 /** Naming a schema shows whether it exists, and later its verdicts on values, so it needs the permission to get it. */
 function refuseNamedSchemas(services: Services, spec: JsonObject, call: Call): ToolError | null {

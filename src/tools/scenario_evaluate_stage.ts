@@ -23,9 +23,7 @@ import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run", audit: "mutation" } as const;
 const FAMILY = "evaluate_stage";
@@ -56,8 +54,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `scenario_evaluate_stage`. */
-export function scenarioEvaluateStage(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioEvaluateStage: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Evaluate a stage",
     description:
@@ -102,7 +100,6 @@ export function scenarioEvaluateStage(services: Services): Tool {
       );
     },
   });
-}
 
 type RequestMembers = Pick<
   EvaluateCommand,

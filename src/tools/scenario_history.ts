@@ -11,16 +11,14 @@ import { listedAs, runMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
-import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_history", group: "Read", audit: "request" } as const;
 
 /** The tool `scenario_history`. */
-export function scenarioHistory(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioHistory: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "History of a run",
     description:
@@ -60,7 +58,6 @@ export function scenarioHistory(services: Services): Tool {
       return textAnswer(`{"records":[${records.join(",")}],"next_after_revision":${next}}`);
     },
   });
-}
 
 function itemText({ record_id, record }: Pick<StoredRecord, "record_id" | "record">): string {
   return `{"record_id":"${record_id}","record":${record}}`;

@@ -32,17 +32,16 @@ import {
   runMembers,
   timestamp,
 } from "./framework/input.ts";
-import type { Outcome } from "./mutation/outcome.ts";
 import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
-import { outcomeAnswer } from "./mutation/outcome.ts";
+import { type Outcome, outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
 import { findUnchangedAttempt } from "./mutation/unchanged_attempt.ts";
-import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
-import type { Call, Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_next", group: "Run", audit: "mutation" } as const;
 
@@ -79,8 +78,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `scenario_next`. */
-export function scenarioNext(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioNext: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Take the next step of a run",
     description:
@@ -127,7 +126,6 @@ export function scenarioNext(services: Services): Tool {
       return { ...answered, ...await noteOf(services, input, accepted) };
     },
   });
-}
 
 /** The sentence for people after a step whose stage waits for statements. */
 async function noteOf(

@@ -12,9 +12,7 @@ import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_open_stage", group: "Run", audit: "mutation" } as const;
 const FAMILY = "open_stage";
@@ -30,8 +28,8 @@ const REFUSALS = [
 ];
 
 /** The tool `scenario_open_stage`. */
-export function scenarioOpenStage(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioOpenStage: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Open a stage",
     description:
@@ -70,4 +68,3 @@ export function scenarioOpenStage(services: Services): Tool {
       );
     },
   });
-}

@@ -23,8 +23,8 @@ import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { lawUnder } from "./mutation/run_parameters.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { precheckEnvironment, type Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool, ToolAnswer } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
+import type { ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_precheck_stage", group: "Run", audit: "precheck" } as const;
 
@@ -46,8 +46,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `scenario_precheck_stage`. */
-export function scenarioPrecheckStage(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioPrecheckStage: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Precheck a stage",
     description:
@@ -63,7 +63,6 @@ export function scenarioPrecheckStage(services: Services): Tool {
     output: closed({ outcome: KLEENE, trace: listOf(ref("explained_item")) }, PRECHECK_MEMBERS),
     act: (input) => precheck(services, input),
   });
-}
 
 async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const { namespace_id, scenario_id, scenario_law_identity, stage_id } = input;

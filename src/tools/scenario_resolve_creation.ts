@@ -9,15 +9,13 @@ import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
 import { creationKey } from "./services/keyed_lock.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_resolve_creation", group: "Read", audit: "request" } as const;
 
 /** The tool `scenario_resolve_creation`. */
-export function scenarioResolveCreation(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioResolveCreation: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Resolve a run creation",
     description:
@@ -47,4 +45,3 @@ export function scenarioResolveCreation(services: Services): Tool {
         },
       }),
   });
-}

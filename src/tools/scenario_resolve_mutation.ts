@@ -11,9 +11,7 @@ import { mutationKey } from "./services/keyed_lock.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_resolve_mutation", group: "Read", audit: "request" } as const;
 
@@ -25,8 +23,8 @@ const TOOL_OF = {
 } as const;
 
 /** The tool `scenario_resolve_mutation`. */
-export function scenarioResolveMutation(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioResolveMutation: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Resolve a mutation",
     description:
@@ -66,4 +64,3 @@ export function scenarioResolveMutation(services: Services): Tool {
       });
     },
   });
-}

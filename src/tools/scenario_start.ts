@@ -10,9 +10,7 @@ import { briefly, genesis, identity, name, namespaceId, operationId } from "./fr
 import { nextAfterCreation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_start", group: "Run", audit: "mutation" } as const;
 
@@ -26,8 +24,8 @@ const REFUSALS = [
 ];
 
 /** The tool `scenario_start`. */
-export function scenarioStart(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioStart: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Start a run",
     description:
@@ -58,4 +56,3 @@ export function scenarioStart(services: Services): Tool {
       return outcomeAnswer(outcome, () => nextAfterCreation(raw, outcome));
     },
   });
-}

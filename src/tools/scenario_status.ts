@@ -26,8 +26,7 @@ import { CLASSIFICATION, RUN_STATUS } from "./framework/record_types.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as const;
 
@@ -38,8 +37,8 @@ const ATTEMPTS_SHARE = 0.5;
 const TEXTS = new WeakMap<RunState, string>();
 
 /** The tool `scenario_status`. */
-export function scenarioStatus(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioStatus: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Status of a run",
     description:
@@ -97,7 +96,6 @@ export function scenarioStatus(services: Services): Tool {
       return textAnswer(await withMissingStages(shown, run, services.environment.profile));
     },
   });
-}
 
 /** Adds where the records of an archived run are. */
 function withArchived(text: string, archived: Archived): string {

@@ -22,9 +22,7 @@ import { runMutation } from "./mutation/mutation.ts";
 import { nextAfterRefusal, refusedMutation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_submit", group: "Run", audit: "mutation" } as const;
 const FAMILY = "submit";
@@ -40,8 +38,8 @@ const REFUSALS = [
 ];
 
 /** The tool `scenario_submit`. */
-export function scenarioSubmit(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioSubmit: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Submit an artifact",
     description:
@@ -92,4 +90,3 @@ export function scenarioSubmit(services: Services): Tool {
       );
     },
   });
-}

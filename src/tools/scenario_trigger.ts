@@ -25,17 +25,16 @@ import {
   runMembers,
   timestamp,
 } from "./framework/input.ts";
-import type { Outcome } from "./mutation/outcome.ts";
 import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { runComplete } from "./next_steps/stage_choice.ts";
-import { outcomeAnswer } from "./mutation/outcome.ts";
+import { type Outcome, outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { STEP_REFUSALS } from "./scenario_next.ts";
 import type { Services } from "./services/services.ts";
 import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
-import { makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
-import type { Call, Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
+import type { Call } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_trigger", group: "Run", audit: "mutation" } as const;
 
@@ -68,8 +67,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `scenario_trigger`. */
-export function scenarioTrigger(services: Services): Tool {
-  return makeTool(services, {
+export const scenarioTrigger: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Trigger the acquisition of a run",
     description:
@@ -106,7 +105,6 @@ export function scenarioTrigger(services: Services): Tool {
       });
     },
   });
-}
 
 interface Deciding {
   readonly run: ProjectedRun;

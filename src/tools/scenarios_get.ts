@@ -12,15 +12,13 @@ import { identity, namespaceId } from "./framework/input.ts";
 import { closed, OBJECT, TEXT } from "./framework/output.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { explainLaw } from "./law_words/explain_law.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
-import type { Services } from "./services/services.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenarios_get", group: "Read", audit: "request" } as const;
 
 /** The tool `scenarios_get`. */
-export function scenariosGet(services: Services): Tool {
-  return makeTool(services, {
+export const scenariosGet: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Get a scenario law",
     description: "Returns the normal form of a scenario law, and the law in words: what each stage asks.",
@@ -56,4 +54,3 @@ export function scenariosGet(services: Services): Tool {
       });
     },
   });
-}

@@ -9,16 +9,14 @@ import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
-import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "scenarios_list", group: "Read", audit: "request" } as const;
 
 /** The tool `scenarios_list`. */
-export function scenariosList(services: Services): Tool {
-  return makeTool(services, {
+export const scenariosList: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "List scenarios",
     description: "Lists the scenario laws of a namespace with their identities. Next page: cursor = next_token.",
@@ -44,7 +42,6 @@ export function scenariosList(services: Services): Tool {
       return textAnswer(pageText(query, page.items.map(itemText), last));
     },
   });
-}
 
 function itemText({ namespace_id, scenario_id, scenario_law_identity }: LawListItem): string {
   return JSON.stringify({ namespace_id, scenario_id, scenario_law_identity });

@@ -9,15 +9,13 @@ import { failure, textAnswer } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "schemas_get", group: "Read", audit: "registry" } as const;
 
 /** The tool `schemas_get`. */
-export function schemasGet(services: Services): Tool {
-  return makeTool(services, {
+export const schemasGet: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Get a JSON Schema",
     description: "Returns one registered schema record, exactly as it was registered. schemas_list lists them.",
@@ -37,4 +35,3 @@ export function schemasGet(services: Services): Tool {
       });
     },
   });
-}

@@ -9,16 +9,14 @@ import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, listOf, orNull, ref, TEXT } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
-import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
-import { makeTool, READS } from "./make_tool.ts";
-import type { Tool } from "./framework/types.ts";
+import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
 const NAMED = { name: "schemas_list", group: "Read", audit: "registry" } as const;
 
 /** The tool `schemas_list`. */
-export function schemasList(services: Services): Tool {
-  return makeTool(services, {
+export const schemasList: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "List JSON Schemas",
     description: "Lists the schema records of a namespace. Next page: cursor = next_token.",
@@ -42,4 +40,3 @@ export function schemasList(services: Services): Tool {
       return textAnswer(pageText(query, page.items.map(({ record }) => record), last));
     },
   });
-}

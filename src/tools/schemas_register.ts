@@ -14,14 +14,14 @@ import { failure, textAnswer, toolError } from "./framework/errors.ts";
 import { closed, ref } from "./framework/output.ts";
 import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
-import { makeTool, WRITES } from "./make_tool.ts";
-import type { Tool, ToolAnswer, ToolError } from "./framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
+import type { ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "schemas_register", group: "Authoring", audit: "mutation" } as const;
 
 /** The tool `schemas_register`. */
-export function schemasRegister(services: Services): Tool {
-  return makeTool(services, {
+export const schemasRegister: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Register a JSON Schema",
     description:
@@ -37,7 +37,6 @@ export function schemasRegister(services: Services): Tool {
     act: ({ record }, raw, call) =>
       register(services, record, member(raw, "record") as JsonObject, call.principal.tenants),
   });
-}
 
 async function register(
   services: Services,

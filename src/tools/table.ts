@@ -11,10 +11,9 @@
 import type { JsonObject } from "../canonical/json.ts";
 import { PUBLISHED, type PublishedTool } from "./framework/published.ts";
 import type { Services } from "./services/services.ts";
+import type { MakeTool } from "./make_tool.ts";
 import { referenceOf } from "./framework/reference.ts";
 import type { TaskRule, Tool, ToolAuditKind, ToolName } from "./framework/types.ts";
-
-type MakeTool = (services: Services) => Tool;
 
 /** The module of every tool, in the order of `tools/list`, which follows the work from law to receipt. */
 const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {

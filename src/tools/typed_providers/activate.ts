@@ -9,16 +9,14 @@ import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
 import { closed, orNull, TEXT } from "../framework/output.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
-import type { Services } from "../services/services.ts";
 import { expectedActive, noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
-import { makeTool, WRITES } from "../make_tool.ts";
-import type { Tool } from "../framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
 
 const NAMED = { name: "typed_providers_activate", group: "Authoring", audit: "mutation" } as const;
 
 /** The tool `typed_providers_activate`. */
-export function typedProvidersActivate(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersActivate: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Activate a typed provider",
     description: "Makes a version the one that laws and new runs use. expected_active: the active one now, or null.",
@@ -51,4 +49,3 @@ export function typedProvidersActivate(services: Services): Tool {
       }
     },
   });
-}

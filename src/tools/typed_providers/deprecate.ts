@@ -9,16 +9,14 @@ import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
 import { closed, TEXT } from "../framework/output.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
-import type { Services } from "../services/services.ts";
 import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
-import { makeTool, WRITES } from "../make_tool.ts";
-import type { Tool } from "../framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
 
 const NAMED = { name: "typed_providers_deprecate", group: "Authoring", audit: "mutation" } as const;
 
 /** The tool `typed_providers_deprecate`. */
-export function typedProvidersDeprecate(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersDeprecate: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Deprecate a typed provider",
     description: "Ends a version: runs bound to it acquire nothing more. expected_state: its state now.",
@@ -44,4 +42,3 @@ export function typedProvidersDeprecate(services: Services): Tool {
       return failure("state_conflict", `${what}: its state is ${quote(state)}`, { ...key, state });
     },
   });
-}

@@ -16,16 +16,16 @@ import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { readVersion } from "../services/typed_providers.ts";
 import { noVersion, refuseName, shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
-import { makeTool, READS } from "../make_tool.ts";
-import type { Tool, ToolAnswer } from "../framework/types.ts";
+import { type MakeTool, makeTool, READS } from "../make_tool.ts";
+import type { ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_get", group: "Read", audit: "registry" } as const;
 
 const input = z.strictObject({ namespace_id: namespaceId, provider_id: name, version: name.exactOptional() });
 
 /** The tool `typed_providers_get`. */
-export function typedProvidersGet(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersGet: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Get a typed provider",
     description: "Returns contract and profile of a typed provider's version, the active one unless given.",
@@ -39,7 +39,6 @@ export function typedProvidersGet(services: Services): Tool {
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
     act: (given) => get(services, given),
   });
-}
 
 async function get(
   services: Services,

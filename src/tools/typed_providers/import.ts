@@ -19,8 +19,8 @@ import { RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { refuseName, versionMembers } from "../services/typed_versions.ts";
-import { makeTool, READS } from "../make_tool.ts";
-import type { Tool, ToolAnswer } from "../framework/types.ts";
+import { type MakeTool, makeTool, READS } from "../make_tool.ts";
+import type { ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_import", group: "Authoring", audit: "registry" } as const;
 
@@ -60,8 +60,8 @@ type Input = z.output<typeof input>;
 const FOUND = closed({ code: TEXT, pointer: TEXT, message: TEXT });
 
 /** The tool `typed_providers_import`. */
-export function typedProvidersImport(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersImport: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Import a service",
     description: "Makes contract and profile of an OpenAPI or gRPC description. Next: typed_providers_register.",
@@ -95,7 +95,6 @@ export function typedProvidersImport(services: Services): Tool {
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: (given) => importService(services, given),
   });
-}
 
 async function importService(services: Services, given: Input): Promise<ToolAnswer> {
   const { provider_id, selection, server_url } = given;

@@ -11,17 +11,15 @@ import { namespaceId, pageMembers } from "../framework/input.ts";
 import { closed, listOf, orNull, TEXT } from "../framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "../framework/pagination.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
-import type { Services } from "../services/services.ts";
 import { TYPED_VERSIONS_MAXIMUM } from "../../store/typed_provider_types.ts";
 import { shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
-import { makeTool, READS } from "../make_tool.ts";
-import type { Tool } from "../framework/types.ts";
+import { type MakeTool, makeTool, READS } from "../make_tool.ts";
 
 const NAMED = { name: "typed_providers_list", group: "Read", audit: "registry" } as const;
 
 /** The tool `typed_providers_list`. */
-export function typedProvidersList(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersList: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "List typed providers",
     description: "Lists the versions of typed providers. Next page: cursor = next_token.",
@@ -51,4 +49,3 @@ export function typedProvidersList(services: Services): Tool {
       return textAnswer(pageText(query, page.items.map(textOf), last));
     },
   });
-}

@@ -13,8 +13,8 @@ import type { Services } from "../services/services.ts";
 import { checkVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { TYPED_VERSIONS_MAXIMUM } from "../../store/typed_provider_types.ts";
 import { quote } from "../../law/suggest.ts";
-import { makeTool, WRITES } from "../make_tool.ts";
-import type { Tool, ToolAnswer } from "../framework/types.ts";
+import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
+import type { ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_register", group: "Authoring", audit: "mutation" } as const;
 
@@ -27,8 +27,8 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 /** The tool `typed_providers_register`. */
-export function typedProvidersRegister(services: Services): Tool {
-  return makeTool(services, {
+export const typedProvidersRegister: MakeTool = (services) =>
+  makeTool(services, {
     ...NAMED,
     title: "Register a typed provider",
     description:
@@ -49,7 +49,6 @@ export function typedProvidersRegister(services: Services): Tool {
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: (given) => register(services, given),
   });
-}
 
 async function register(services: Services, given: Input): Promise<ToolAnswer> {
   const { namespace_id, provider_id, version } = given;
