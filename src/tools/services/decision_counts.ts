@@ -6,6 +6,7 @@
 
 import { readJson } from "../../canonical/scan.ts";
 import type { Accepted } from "../../run/command.ts";
+import { counter } from "../framework/measure.ts";
 import type { Measure } from "../framework/types.ts";
 
 /** Counts of decisions. */
@@ -62,12 +63,8 @@ function eventsOf(record: Accepted["records"][number]["record"]): readonly Event
   return completed && run_status === "complete" ? [outcome, "completed"] : [outcome];
 }
 
-function measureOf(event: Event, labels: Readonly<Record<string, string>>, value: number): Measure {
-  const counter = { type: "counter", value } as const;
-  if (event === "started") return { ...counter, name: "gate_runs_started_total", help: "Runs that started.", labels };
-  if (event === "completed") {
-    return { ...counter, name: "gate_runs_completed_total", help: "Runs that became complete.", labels };
-  }
-  const help = "Attempts of stages by outcome.";
-  return { ...counter, name: "gate_attempts_total", help, labels: { outcome: event, ...labels } };
+function measureOf(event: Event, labels: Measure["labels"], value: number): Measure {
+  if (event === "started") return counter("gate_runs_started_total", "Runs that started.", labels, value);
+  if (event === "completed") return counter("gate_runs_completed_total", "Runs that became complete.", labels, value);
+  return counter("gate_attempts_total", "Attempts of stages by outcome.", { outcome: event, ...labels }, value);
 }

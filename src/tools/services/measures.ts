@@ -7,6 +7,7 @@
 import { readJson } from "../../canonical/scan.ts";
 import type { Provider, ProviderAnswer, Providers } from "../../evidence/types.ts";
 import type { RunStore } from "../../store/types.ts";
+import { counter, gauge } from "../framework/measure.ts";
 import type { Measure } from "../framework/types.ts";
 
 /** Providers with counted queries, and their metrics. */
@@ -39,20 +40,13 @@ export function countProviders(providers: Providers): CountedProviders {
         const [provider = "", outcome = ""] = readJson(key) as string[];
         const labels = { provider, outcome };
         return [
-          {
-            name: "gate_provider_queries_total",
-            type: "counter",
-            help: "Queries of providers.",
+          counter("gate_provider_queries_total", "Queries of providers.", labels, queries),
+          counter(
+            "gate_provider_query_seconds_total",
+            "Time that queries of providers took.",
             labels,
-            value: queries,
-          },
-          {
-            name: "gate_provider_query_seconds_total",
-            type: "counter",
-            help: "Time that queries of providers took.",
-            labels,
-            value: milliseconds / 1000,
-          },
+            milliseconds / 1000,
+          ),
         ];
       }),
   };
@@ -76,20 +70,13 @@ export function storeMeasures(runs: RunStore): readonly Measure[] {
   if (load === undefined) return [];
   const labels = { store: "run_state_store" };
   return [
-    {
-      name: "gate_store_queue_depth",
-      type: "gauge",
-      help: "Operations that wait for the writer.",
+    gauge("gate_store_queue_depth", "Operations that wait for the writer.", labels, load.queued),
+    counter("gate_store_batches_total", "Transactions committed.", labels, load.batches),
+    counter(
+      "gate_store_batched_operations_total",
+      "Operations in committed transactions; by batches it is the mean batch size.",
       labels,
-      value: load.queued,
-    },
-    { name: "gate_store_batches_total", type: "counter", help: "Transactions committed.", labels, value: load.batches },
-    {
-      name: "gate_store_batched_operations_total",
-      type: "counter",
-      help: "Operations in committed transactions; by batches it is the mean batch size.",
-      labels,
-      value: load.operations,
-    },
+      load.operations,
+    ),
   ];
 }

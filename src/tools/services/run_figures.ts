@@ -7,6 +7,7 @@
 
 import type { RunFigures as Figures } from "../../store/open_stages.ts";
 import type { RunStore } from "../../store/types.ts";
+import { gauge } from "../framework/measure.ts";
 import type { Measure } from "../framework/types.ts";
 
 /** Milliseconds for which figures are shown. */
@@ -30,16 +31,16 @@ export function runFigures(
 }
 
 function measuresOf({ active, complete, oldestOpened }: Figures, now: number): readonly Measure[] {
-  const runs = { name: "gate_runs", type: "gauge", help: "Runs in the store by status." } as const;
+  const help = "Runs in the store by status.";
+  const age = oldestOpened === null ? 0 : Math.max(0, now - oldestOpened) / 1000;
   return [
-    { ...runs, labels: { status: "active" }, value: active },
-    { ...runs, labels: { status: "complete" }, value: complete },
-    {
-      name: "gate_oldest_waiting_stage_seconds",
-      type: "gauge",
-      help: "Age of the stage that is open for the longest time; 0 where no stage is open.",
-      labels: {},
-      value: oldestOpened === null ? 0 : Math.max(0, now - oldestOpened) / 1000,
-    },
+    gauge("gate_runs", help, { status: "active" }, active),
+    gauge("gate_runs", help, { status: "complete" }, complete),
+    gauge(
+      "gate_oldest_waiting_stage_seconds",
+      "Age of the stage that is open for the longest time; 0 where no stage is open.",
+      {},
+      age,
+    ),
   ];
 }
