@@ -14,12 +14,15 @@ import type { PresentedEvidence } from "../../run/evidence.ts";
 import { schemaFailure, type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
 import type { EvidenceContext, Provider, ProviderAnswer, Providers } from "../types.ts";
 import { examineResult } from "./examine.ts";
-import { createLimiter, type Limiter, QUESTIONS_AT_ONCE } from "./limiter.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
 import { measureValue, presentAnswer, type SourceValue } from "./present.ts";
 import type { SelectedBinding } from "./select.ts";
 
 /** Milliseconds for all acquisitions of one call, including the wait for a slot. */
 const ACQUISITION_MILLISECONDS = 60_000;
+
+/** Concurrent queries of one provider over all calls; further ones wait. */
+export const QUESTIONS_AT_ONCE = 64;
 
 /** Finds the document of a schema that a law names, in the version that the run is bound to. */
 export type FindSchema = (
@@ -119,9 +122,7 @@ async function acquireOne(
     );
   }
   try {
-    return await parts.limiterOf(provider).run(() =>
-      askProvider(parts, request, selected, provider, condition, signal)
-    );
+    return await parts.limiterOf(provider)(() => askProvider(parts, request, selected, provider, condition, signal));
   } catch (error) {
     if (!(error instanceof SchemaSandboxError)) throw error;
     return { binding_id, ...schemaFailure(error) };

@@ -26,7 +26,7 @@ import { decide } from "../../run/decide/decide.ts";
 import type { PresentedEvidence } from "../../run/evidence.ts";
 import { createSchemaSandbox, type SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";
-import { QUESTIONS_AT_ONCE } from "./limiter.ts";
+import { QUESTIONS_AT_ONCE } from "./acquire.ts";
 import { measureValue } from "./present.ts";
 
 const LAW = oneConditionLaw();

@@ -7,6 +7,7 @@
  */
 
 import { readJson } from "../../canonical/scan.ts";
+import { createLimiter, type Limiter } from "../../evidence/acquisition/limiter.ts";
 import type { ExportedPack, exportRun, ExportSource } from "../../runpack/export.ts";
 import { ExportError, type PackObject } from "../../runpack/format/objects.ts";
 import type { VerificationReport } from "../../runpack/verify/types.ts";
@@ -40,8 +41,7 @@ interface State {
   readonly folder: string;
   worker: Worker | null;
   readonly jobs: Map<number, Job>;
-  readonly waiting: (() => void)[];
-  running: number;
+  readonly whenFree: Limiter;
   last: number;
   idle: ReturnType<typeof setTimeout> | undefined;
   /** Why no more jobs are accepted; null while they are. */
@@ -58,8 +58,7 @@ export function createPackThread(folder: string): PackThread {
     folder,
     worker: null,
     jobs: new Map(),
-    waiting: [],
-    running: 0,
+    whenFree: createLimiter(JOBS_AT_ONCE),
     last: 0,
     idle: undefined,
     closed: null,
@@ -70,8 +69,7 @@ export function createPackThread(folder: string): PackThread {
         if (question.name !== "schema") throw new TypeError(`Cannot answer "${question.name}" of a verification`);
         return await validateSchema(question.identity, readJson(question.schema), readJson(question.value));
       };
-      return await whenFree(
-        state,
+      return await state.whenFree(
         () => perform(state, { kind: "verify", root, request }, answer, signal),
       ) as VerificationReport;
     },
@@ -81,19 +79,6 @@ export function createPackThread(folder: string): PackThread {
       end(state, state.closed);
     },
   };
-}
-
-/** Runs a job once fewer than {@link JOBS_AT_ONCE} others run. */
-async function whenFree<Result>(state: State, work: () => Promise<Result>): Promise<Result> {
-  if (state.running >= JOBS_AT_ONCE) await new Promise<void>((resolve) => state.waiting.push(resolve));
-  else state.running++;
-  try {
-    return await work();
-  } finally {
-    const next = state.waiting.shift();
-    if (next === undefined) state.running--;
-    else next();
-  }
 }
 
 async function* exportOnThread(state: State, source: ExportSource): AsyncGenerator<PackObject, ExportedPack> {
@@ -113,7 +98,7 @@ async function* exportOnThread(state: State, source: ExportSource): AsyncGenerat
     return null;
   };
   const work: PackWork = { kind: "export", source: rest };
-  const done = whenFree(state, () => perform(state, work, answer, gone.signal)) as Promise<ExportedPack>;
+  const done = state.whenFree(() => perform(state, work, answer, gone.signal)) as Promise<ExportedPack>;
   done.then(() => arrived.resolve(), () => arrived.resolve());
   try {
     for (;;) {
