@@ -118,9 +118,6 @@ const DEFAULTS: Required<SchemaSandboxOptions> = {
   maximumWaiting: 16_384,
 };
 
-/** A job is never cancelled alone. */
-const NEVER = new AbortController().signal;
-
 /** Creates a sandbox. The first job starts its worker, which stays. */
 export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaSandbox {
   const module = new URL("./schema_worker.ts", import.meta.url);
@@ -173,7 +170,7 @@ async function run(state: State, request: Request): Promise<SchemaReply> {
   const forget = makeRoom(state, identity);
   const schema = identity !== null && state.held.has(identity) ? null : JSON.stringify(request.schema);
   const job: SchemaJob = { forget, identity, schema, value, pointer, deadlineMillis };
-  const answer = await state.host.ask<SchemaReply>(job, { limitMillis: deadlineMillis + GRACE_MILLIS, signal: NEVER });
+  const answer = await state.host.ask<SchemaReply>(job, { limitMillis: deadlineMillis + GRACE_MILLIS });
   if (!answer.ok) {
     // The worker has ended, and with it the schemas that it held.
     state.held.clear();

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { createDeadlineMeter, WorkExpired } from "./deadline_meter.ts";
 import { serveQuestions } from "./worker_bootstrap.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { type Compilation, compileSchema, type Validator } from "../json_schema/compile.ts";
@@ -16,25 +17,11 @@ const compiled = new Map<string, Validator>();
 // Nothing here calls the runtime, so a schema that made the worker run other code could not either.
 Object.defineProperty(globalThis, "Deno", { value: undefined, configurable: false, writable: false });
 
-/** A job has taken longer than its deadline. */
-class Expired extends Error {}
-
 /** Steps between two readings of the clock. */
 const STEPS_PER_CLOCK_READING = 4096;
 
-function deadlineMeter(milliseconds: number): Spend {
-  const end = performance.now() + milliseconds;
-  let left = STEPS_PER_CLOCK_READING;
-  return (steps) => {
-    left -= steps;
-    if (left > 0) return;
-    left = STEPS_PER_CLOCK_READING;
-    if (performance.now() > end) throw new Expired();
-  };
-}
-
 function run(job: SchemaJob): SchemaReply {
-  const spend = deadlineMeter(job.deadlineMillis);
+  const spend = createDeadlineMeter(job.deadlineMillis, STEPS_PER_CLOCK_READING);
   for (const identity of job.forget) compiled.delete(identity);
   const held = job.identity === null ? undefined : compiled.get(job.identity);
   const compilation = held === undefined ? compile(job, spend) : { validator: held, size: null };
@@ -61,7 +48,7 @@ serveQuestions<null, SchemaJob, SchemaReply>(() => (job) => {
   try {
     return run(job);
   } catch (error) {
-    if (error instanceof Expired) return { result: "expired" };
+    if (error instanceof WorkExpired) return { result: "expired" };
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { result: "failed", message };
   }

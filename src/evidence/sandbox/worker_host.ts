@@ -53,7 +53,7 @@ export type WorkerAnswer<Answer> =
 export interface AskOptions {
   /** Milliseconds to wait for a worker that has started to become free, and again milliseconds to answer. */
   readonly limitMillis: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** Buffers to transfer instead of copying. */
   readonly transfer?: readonly Transferable[];
 }
@@ -156,7 +156,7 @@ export function createWorkerHost(
 }
 
 function enqueue(state: HostState, question: unknown, options: AskOptions): Promise<WorkerAnswer<unknown>> {
-  if (state.closed || options.signal.aborted) {
+  if (state.closed || options.signal?.aborted === true) {
     return Promise.resolve(failure(state, "cancelled", "the question was cancelled"));
   }
   if (state.waiting.size >= state.limits.waitingMaximum) {
@@ -167,10 +167,10 @@ function enqueue(state: HostState, question: unknown, options: AskOptions): Prom
     const abort = (): void => cancel(state, entry);
     entry.settle = (answer) => {
       entry.settled = true;
-      options.signal.removeEventListener("abort", abort);
+      options.signal?.removeEventListener("abort", abort);
       resolve(answer);
     };
-    options.signal.addEventListener("abort", abort, { once: true });
+    options.signal?.addEventListener("abort", abort, { once: true });
     state.waiting.add(entry);
     pump(state);
     // The start of a worker does not count towards the limit, which begins when the worker is ready.

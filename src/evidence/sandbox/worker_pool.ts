@@ -80,7 +80,7 @@ async function askPool<Answer>(
   const key = JSON.stringify(permissions);
   const until = performance.now() + options.limitMillis;
   for (;;) {
-    if (state.closed || options.signal.aborted) {
+    if (state.closed || options.signal?.aborted === true) {
       // The slot that woke this caller goes to the next one.
       wakeNext(state);
       return refusal(state, "cancelled", options);
@@ -129,16 +129,16 @@ function wakeNext(state: PoolState): void {
   }
 }
 
-function nextSlot(state: PoolState, until: number, signal: AbortSignal): Promise<void> {
+function nextSlot(state: PoolState, until: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {
       clearTimeout(timer);
       state.waiting.delete(wake);
-      signal.removeEventListener("abort", wake);
+      signal?.removeEventListener("abort", wake);
       resolve();
     };
     const timer = setTimeout(wake, Math.max(0, until - performance.now()));
-    signal.addEventListener("abort", wake, { once: true });
+    signal?.addEventListener("abort", wake, { once: true });
     state.waiting.add(wake);
   });
 }

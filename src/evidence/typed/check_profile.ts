@@ -14,9 +14,6 @@ import { checkRuntimeProfile, type ProfileCheck } from "./runtime_profile.ts";
 /** Milliseconds to read the descriptors; the start of the worker is not counted. */
 const DESCRIPTORS_MILLIS = 5000;
 
-/** Never cancelled. */
-const NEVER = new AbortController().signal;
-
 /**
  * Checks a profile as `checkRuntimeProfile` does, and the descriptors of a gRPC profile in a worker without permissions. Never
  * rejects.
@@ -35,8 +32,7 @@ async function descriptorProblems(profile: GrpcProfile): Promise<readonly Contra
   const module = new URL("./grpc/profile_worker.ts", import.meta.url);
   const host = createWorkerHost({ name: "gate-profile", module, permissions: {}, setup: null, concurrency: 1 });
   try {
-    const options = { limitMillis: DESCRIPTORS_MILLIS, signal: NEVER };
-    const answer = await host.ask<readonly ContractProblem[]>(profile, options);
+    const answer = await host.ask<readonly ContractProblem[]>(profile, { limitMillis: DESCRIPTORS_MILLIS });
     if (answer.ok) return answer.answer;
     return [{ code: "profile_mismatch", path: "$.descriptor_set_base64", message: answer.message }];
   } finally {

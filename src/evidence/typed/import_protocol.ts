@@ -70,27 +70,3 @@ function mapDefinitions(result: ImportResult, replace: (definition: JsonValue) =
   }));
   return { ...result, contract: { ...result.contract, checks } };
 }
-
-/** Work between two readings of the clock. */
-const STEPS_PER_CLOCK_READING = 1024;
-
-/** The import has taken longer than its time. */
-export class ImportExpired extends Error {
-  override readonly name = "ImportExpired";
-}
-
-/**
- * Counts work, and throws once the time is over.
- *
- * @throws {ImportExpired} Where the time is over
- */
-export function importMeter(milliseconds: number): (steps: number) => void {
-  const end = performance.now() + milliseconds;
-  let left = STEPS_PER_CLOCK_READING;
-  return (steps) => {
-    left -= steps;
-    if (left > 0) return;
-    left = STEPS_PER_CLOCK_READING;
-    if (performance.now() > end) throw new ImportExpired("Cannot import: the time is over");
-  };
-}

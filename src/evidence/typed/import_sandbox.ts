@@ -28,9 +28,6 @@ export interface ImportSandboxOptions {
 /** Milliseconds after its time at which a worker that has not given up by itself is ended. */
 const GRACE_MILLIS = 250;
 
-/** Never cancelled alone. */
-const NEVER = new AbortController().signal;
-
 /** Imports run one after the other, so that the memory of one bounds that of all. */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -56,23 +53,11 @@ async function run(
 ): Promise<ImportResult> {
   const module = WORKERS[source.kind];
   const host = createWorkerHost({ name: "gate-import", module, permissions: {}, setup: null, concurrency: 1 });
-  const { provider_id, selection, server_url } = options;
-  const question: ImportQuestion<ImportSource> = {
-    source,
-    // Without members that a message cannot carry.
-    options: {
-      provider_id,
-      ...selection === undefined ? {} : { selection },
-      ...server_url === undefined ? {} : { server_url },
-    },
-    milliseconds,
-  };
+  const question: ImportQuestion<ImportSource> = { source, options, milliseconds };
   try {
-    const transfer = buffersOf(source);
     const answer = await host.ask<string>(question, {
       limitMillis: milliseconds + GRACE_MILLIS,
-      signal: NEVER,
-      transfer,
+      transfer: buffersOf(source),
     });
     if (answer.ok) return readResult(answer.answer);
     return refuseImport(answer.code === "timeout" ? "import_timeout" : "import_failed", answer.message);

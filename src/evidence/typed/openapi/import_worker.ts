@@ -4,9 +4,8 @@
  * @module
  */
 
-import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
-import { ImportExpired, importMeter, type ImportQuestion, writeResult } from "../import_protocol.ts";
-import { IMPORT_LIMITS, type ImportResult, refuseImport } from "../import_result.ts";
+import { IMPORT_LIMITS } from "../import_result.ts";
+import { serveImports } from "../serve_imports.ts";
 import { importOpenApi } from "./import.ts";
 import { readSource } from "./read_source.ts";
 
@@ -16,18 +15,10 @@ export interface OpenApiSource {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-function run({ source, options, milliseconds }: ImportQuestion<OpenApiSource>): ImportResult {
-  const spend = importMeter(milliseconds);
-  try {
-    const read = readSource(source.bytes);
-    if ("code" in read) return read;
-    spend(Infinity);
-    const result = importOpenApi(read.document, { ...options, spend });
-    return { ...result, warnings: [...read.warnings, ...result.warnings].slice(0, IMPORT_LIMITS.warnings) };
-  } catch (error) {
-    if (error instanceof ImportExpired) return refuseImport("import_timeout", `${milliseconds} ms`);
-    throw error;
-  }
-}
-
-serveQuestions<null, ImportQuestion<OpenApiSource>, string>(() => (question) => writeResult(run(question)));
+serveImports<OpenApiSource>(({ bytes }, options) => {
+  const read = readSource(bytes);
+  if ("code" in read) return read;
+  options.spend(Infinity);
+  const result = importOpenApi(read.document, options);
+  return { ...result, warnings: [...read.warnings, ...result.warnings].slice(0, IMPORT_LIMITS.warnings) };
+});
