@@ -45,7 +45,7 @@ export async function host(options: HostOptions): Promise<number> {
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
   exitWhenUncaught();
-  const hangup = watchHangup(heedsHangup(options.server) ? audit.reopen : endAtHangup);
+  const hangup = watchHangup(heedsHangup(options.server) ? audit.reopen : () => Deno.exit(HANGUP_CODE));
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;
   const load = (): Promise<Runtime> => {
@@ -114,11 +114,6 @@ async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>):
 /** Whether SIGHUP reopens files. On stdio without an audit file it means that the terminal is gone. */
 function heedsHangup({ transport, audit }: ServerConfig): boolean {
   return transport !== "stdio" || audit.path !== null;
-}
-
-/** Ends with the exit code of the system's default, but also ends the processes of providers. */
-function endAtHangup(): void {
-  Deno.exit(HANGUP_CODE);
 }
 
 /** Serializes writes to standard error, so that lines of the log and the audit log do not mix. */

@@ -5,13 +5,12 @@
  */
 
 import type { ServerConfig } from "../config/types.ts";
-import type { Call, Measure, NamespaceList, Tool, ToolName } from "../tools/framework/types.ts";
+import type { ToolRuntime } from "../tools/runtime.ts";
 import type { NetworkCheck } from "./audit/peers.ts";
 import type { OpenHeadStore } from "./audit/head_recorder.ts";
 import type { AuditService } from "./audit/service.ts";
 import type { OneTimeLink } from "./auth/one_time_link.ts";
 import type { ConsoleAssets } from "./http/console_pages.ts";
-import type { ReadRevision } from "./http/run_streams.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
 import type { Limits } from "./process/limits.ts";
 import type { Log, LogLevel } from "./process/log.ts";
@@ -20,22 +19,8 @@ import type { Dispatcher } from "./protocol/dispatcher.ts";
 import type { Offer } from "./protocol/offer.ts";
 import type { Collector } from "./telemetry/exporter.ts";
 
-/** The tools and the resources behind them. */
-export interface Runtime {
-  readonly tools: ReadonlyMap<ToolName, Tool>;
-  /** Names of the stores that cannot be written and read now, with the cause where it may be shown. */
-  readonly unready?: () => Promise<readonly string[]>;
-  /** The namespaces that a caller may use and whose number begins with a text; without it none are listed. */
-  readonly namespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
-  /** The revision of the head of a run; null where the run does not exist. */
-  readonly readRevision?: ReadRevision;
-  /** The metrics of the runtime. */
-  readonly measures?: () => readonly Measure[];
-  /** The metrics with names of scenarios, which not every caller may see. */
-  readonly detailedMeasures?: () => readonly Measure[];
-  /** Closes stores and workers, after the last call. */
-  readonly close: () => Promise<void>;
-}
+/** The tools and the resources behind them; a part that is left out has nothing to report. */
+export type Runtime = Pick<ToolRuntime, "tools" | "close"> & Partial<ToolRuntime>;
 
 /** The options of a host. */
 export interface HostOptions {

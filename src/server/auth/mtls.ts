@@ -8,7 +8,7 @@ import { principalOf } from "../../access/principal.ts";
 import type { Principal } from "../../access/types.ts";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
-import type { Authentication, Authenticator, AuthRequest } from "./types.ts";
+import type { Authenticator, AuthRequest } from "./types.ts";
 
 /** The header field in which a proxy names the subject. */
 const SUBJECT_FIELD = "x-gate-client-subject";
@@ -38,7 +38,7 @@ export function createMtls({ subjects, principals, isTrustedProxy }: MtlsOptions
     if (!found.ok) return { ok: false, status: 401, kind: "unauthenticated", detail: found.detail };
     const principal = callers.get(found.subject);
     if (principal !== undefined) return { ok: true, principal };
-    return refuseUnlisted(found.subject);
+    return { ok: false, status: 403, kind: "unauthorized", detail: "subject_not_listed", subject: found.subject };
   };
 }
 
@@ -57,8 +57,4 @@ function proxied({ headers, peerAddress }: AuthRequest, isTrustedProxy: MtlsOpti
   if (field.length > SUBJECT_BYTES) return { ok: false, detail: "subject_too_long" };
   const subject = decodeUtf8Strict(Uint8Array.from(field, (character) => character.charCodeAt(0)));
   return subject === null ? { ok: false, detail: "subject_malformed" } : { ok: true, subject };
-}
-
-function refuseUnlisted(subject: string): Authentication {
-  return { ok: false, status: 403, kind: "unauthorized", detail: "subject_not_listed", subject };
 }

@@ -36,7 +36,7 @@ export function readCorrelation(value: string | null): CorrelationReading {
  * @param boot 8 random bytes
  */
 export function createServerIds(boot: Uint8Array): () => string {
-  const prefix = `gate-${Array.from(boot, (byte) => byte.toString(16).padStart(2, "0")).join("")}-`;
+  const prefix = `gate-${boot.toHex()}-`;
   let last = 0;
   return () => prefix + (++last).toString(16).padStart(16, "0");
 }

@@ -6,8 +6,7 @@
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Log } from "../process/log.ts";
-import type { LogEntry, Span } from "./otlp.ts";
-import { logsDocument, tracesDocument } from "./otlp.ts";
+import { type LogEntry, logsDocument, type Span, tracesDocument } from "./otlp.ts";
 
 /** Where telemetry goes. */
 export interface Collector {

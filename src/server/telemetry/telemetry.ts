@@ -177,7 +177,5 @@ function exportedFields(fields: Readonly<Record<string, unknown>>): Attributes {
 }
 
 function randomHex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 }

@@ -58,7 +58,10 @@ export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
     caPath === null ? null : readCertificates("client_ca_path", caPath),
   ]);
   const faults = [chain, key, authorities].flatMap((one) => one.status === "rejected" ? [reasonOf(one.reason)] : []);
-  if (chain.status === "fulfilled" && key.status === "fulfilled" && !fits(chain.value, key.value)) {
+  if (
+    chain.status === "fulfilled" && key.status === "fulfilled" &&
+    !chain.value.certificates[0]?.checkPrivateKey(key.value.parsed)
+  ) {
     faults.push("Cannot use server.tls.key_path: key is not that of the certificate in server.tls.cert_path");
   }
   const leaf = chain.status === "fulfilled" ? chain.value.certificates[0] : undefined;
@@ -137,11 +140,6 @@ async function readKey(path: string): Promise<KeyFile> {
 
 /** The first private key of a file, in any PEM format. */
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[^]*?-----END [A-Z ]+-----/;
-
-/** Whether a key is that of the first certificate, the server's own. */
-function fits({ certificates: [leaf] }: CertificateFile, { parsed }: KeyFile): boolean {
-  return leaf?.checkPrivateKey(parsed) ?? false;
-}
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

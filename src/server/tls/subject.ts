@@ -113,7 +113,7 @@ function attributeText(attribute: DerElement): string {
   const identifier = dottedIdentifier(type.content);
   const shortName = SHORT_NAMES.get(identifier);
   const text = shortName === undefined ? null : stringOf(value);
-  return text === null ? `${shortName ?? identifier}=#${hex(value.whole)}` : `${shortName}=${escapeValue(text)}`;
+  return text === null ? `${shortName ?? identifier}=#${value.whole.toHex()}` : `${shortName}=${escapeValue(text)}`;
 }
 
 /**
@@ -137,8 +137,4 @@ export function escapeValue(value: string): string {
   // A single space is escaped as the first character already.
   const ended = value.length > 1 ? escaped.replace(/ $/, "\\ ") : escaped;
   return ended.replace(/^[ #]/, "\\$&");
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
