@@ -125,6 +125,16 @@ export type OperationalCode =
   | "host_not_allowed"
   | "cancelled";
 
+/** Codes after which repeating the query can succeed. */
+export const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
+  "timeout",
+  "dns_failed",
+  "connection_failed",
+  "response_truncated",
+  "worker_died",
+  "provider_unreachable",
+]);
+
 /** A provider's answer: a result, or an operational failure. */
 export type ProviderAnswer =
   | {

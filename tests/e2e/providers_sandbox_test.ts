@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  addressPermissions,
-  folderPermissions,
-  NO_PERMISSIONS,
-  variablePermissions,
-} from "../../src/evidence/builtin/permissions.ts";
+import { addressPermissions, NO_PERMISSIONS } from "../../src/evidence/builtin/permissions.ts";
 import { grantedNames } from "../../src/evidence/builtin/env.ts";
 import { createWorkerHost, type WorkerPermissions } from "../../src/evidence/sandbox/worker_host.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "../../src/config/sections/builtin.ts";
@@ -12,7 +7,6 @@ import { parse } from "../../src/config/schema_builder.ts";
 import type { Attempt, Outcome } from "./providers_probe.ts";
 
 const PROBE = new URL("./providers_probe.ts", import.meta.url);
-const NEVER = new AbortController().signal;
 
 /** Runs an attempt in a worker with the permissions of a provider. */
 async function attemptInside(permissions: WorkerPermissions, attempts: readonly Attempt[]): Promise<Outcome[]> {
@@ -20,7 +14,7 @@ async function attemptInside(permissions: WorkerPermissions, attempts: readonly 
   try {
     const outcomes: Outcome[] = [];
     for (const attempt of attempts) {
-      const answer = await host.ask<Outcome>(attempt, { limitMillis: 20_000, signal: NEVER });
+      const answer = await host.ask<Outcome>(attempt, { limitMillis: 20_000 });
       outcomes.push(answer.ok ? answer.answer : { outcome: "failed", message: answer.message });
     }
     return outcomes;
@@ -98,9 +92,9 @@ interface Row {
   readonly refused: (place: Place) => readonly Attempt[];
 }
 
-function envNames(config: Record<string, unknown>): readonly string[] {
+function readsVariables(config: Record<string, unknown>): WorkerPermissions {
   const policy = { config: parse(BUILTIN_CONFIG_SCHEMAS.env, config), reserved: new Set(["REST_TOKEN"]) };
-  return grantedNames(policy) ?? [];
+  return { env: grantedNames(policy) ?? [] };
 }
 
 const ROWS: readonly Row[] = [
@@ -113,9 +107,10 @@ const ROWS: readonly Row[] = [
   {
     provider: "env with an allowlist",
     permissions: () =>
-      variablePermissions(
-        envNames({ allowlist: ["PROBE_A", "PROBE_B", "REST_TOKEN", "GATE_X", "AWS_X", "P*"], denylist: ["PROBE_B"] }),
-      ),
+      readsVariables({
+        allowlist: ["PROBE_A", "PROBE_B", "REST_TOKEN", "GATE_X", "AWS_X", "P*"],
+        denylist: ["PROBE_B"],
+      }),
     allowed: () => [{ try: "env", name: "PROBE_A" }],
     refused: ({ root }) => [
       { try: "env", name: "PROBE_B" },
@@ -128,20 +123,19 @@ const ROWS: readonly Row[] = [
   },
   {
     provider: "env without an allowlist",
-    permissions: () => variablePermissions(["PROBE_A"]),
+    permissions: () => ({ env: ["PROBE_A"] }),
     allowed: () => [{ try: "env", name: "PROBE_A" }],
     refused: () => [{ try: "env", name: "PROBE_C" }],
   },
   {
     provider: "env with overrides",
-    permissions: () =>
-      variablePermissions(envNames({ allowlist: ["PROBE_A", "PROBE_B"], overrides: { PROBE_A: "x", PROBE_C: "x" } })),
+    permissions: () => readsVariables({ allowlist: ["PROBE_A", "PROBE_B"], overrides: { PROBE_A: "x", PROBE_C: "x" } }),
     allowed: () => [{ try: "env", name: "PROBE_B" }],
     refused: () => [{ try: "env", name: "PROBE_A" }, { try: "env", name: "PROBE_C" }],
   },
   {
     provider: "json",
-    permissions: ({ root }) => folderPermissions(root),
+    permissions: ({ root }) => ({ read: [root] }),
     allowed: ({ root }) => [{ try: "real_path", path: `${root}/a.json` }, { try: "list", path: `${root}/inner` }],
     refused: ({ root }) => [
       { try: "real_path", path: `${root}/link.json` },
@@ -212,7 +206,7 @@ Deno.test("the runtime follows a link in a granted folder, so the json worker re
   try {
     const path = `${place.root}/link.json`;
     const ways = (["read", "node_read", "real_path"] as const).map((way): Attempt => ({ try: way, path }));
-    const outcomes = await attemptInside(folderPermissions(place.root), ways);
+    const outcomes = await attemptInside({ read: [place.root] }, ways);
     assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["allowed", "allowed", "refused"]);
   } finally {
     await place.close();

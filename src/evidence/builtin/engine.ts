@@ -4,10 +4,11 @@
  * @module
  */
 
-import { systemResolver } from "../egress/destination.ts";
-import type { Resolver } from "../egress/destination.ts";
+import { type Resolver, systemResolver } from "../egress/destination.ts";
 import type { WorkerLimits } from "../sandbox/worker_host.ts";
-import type { EvidenceContext, EvidenceQuery, ProviderAnswer } from "../types.ts";
+import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
+import { describeGrant } from "./permissions.ts";
+import { answered, failed, observed } from "./result.ts";
 
 /** Dependencies of the built-in providers; those of the host by default. */
 export interface BuiltinProviderOptions {
@@ -69,5 +70,28 @@ export function dependenciesOf(options: BuiltinProviderOptions): ProviderDepende
     environment: options.environment ?? ((name) => Deno.env.get(name)),
     authorities: options.authorities ?? null,
     workerLimits: options.workerLimits ?? {},
+  };
+}
+
+/** A provider that asks an engine. Its queries never reject. */
+export function providerOf(own: Omit<Provider, "query" | "close">, engine: Engine, now: () => number): Provider {
+  const { provider_id, loaded } = own;
+  const checks = new Set(loaded.contract.checks.map((check) => check.check_id));
+  return {
+    ...own,
+    query: async (query, context, signal) => {
+      if (!checks.has(query.check_id)) {
+        const message = `Provider "${provider_id}" has no check "${query.check_id}"`;
+        return answered(observed("check_unknown", message), null, describeGrant({}), now());
+      }
+      try {
+        return await engine.answer(query, context, signal);
+      } catch (error) {
+        // The message of an unexpected error can have a path or a value in it.
+        const name = error instanceof Error ? error.name : "unknown";
+        return failed({ code: "provider_unreachable", message: `Cannot run provider "${provider_id}": ${name}` });
+      }
+    },
+    close: () => Promise.resolve(engine.close()),
   };
 }

@@ -8,7 +8,7 @@ import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { Engine, ProviderDependencies } from "./engine.ts";
 import { envFinding, type EnvPolicy, type EnvQuestion, grantedNames, overrideOf, refuseKey } from "./env.ts";
-import { describeGrant, variablePermissions } from "./permissions.ts";
+import { describeGrant } from "./permissions.ts";
 import { answered, failed, type Finding, paramsOf, readText, type Source, workerFailure } from "./result.ts";
 
 /** Workers that are kept where each variable has its own. */
@@ -41,20 +41,18 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies
       const key = readText(given.params, "key");
       if (typeof key !== "string") return refused(key, null);
       const refusal = refuseKey(policy, key);
-      const source = refusal === null || refusal.error.code === "key_blocked" ? envSource(key) : null;
+      const source = refusal === null || refusal.error.code === "key_blocked"
+        ? { anchor_type: "env", anchor: { key }, uri: null }
+        : null;
       if (refusal !== null) return refused(refusal, source);
       const override = overrideOf(config, key);
       if (override !== null) return refused(envFinding(override, config.max_value_bytes), source);
       const granted = names ?? [key];
       const question: EnvQuestion = { key, max_value_bytes: config.max_value_bytes };
-      const reply = await pool.ask<Finding>(variablePermissions(granted), question, { limitMillis, signal });
+      const reply = await pool.ask<Finding>({ env: granted }, question, { limitMillis, signal });
       if (!reply.ok) return failed(workerFailure(reply));
       return answered(reply.answer, source, describeGrant({ env: granted }), dependencies.now());
     },
     close: pool.close,
   };
-}
-
-function envSource(key: string): Source {
-  return { anchor_type: "env", anchor: { key }, uri: null };
 }

@@ -38,7 +38,9 @@ export function createHttpEngine(entry: BuiltinProviderEntry<"http">, dependenci
         const finding = wantsBody
           ? refuseEncoding(response) ?? found({ algorithm: "sha256", value: HOST_PRIMITIVES.sha256(response.body) })
           : found(response.status);
-        return answered(finding, urlSource(destination), hostGrant(destination), dependencies.now());
+        const { href } = destination;
+        const source: Source = { anchor_type: "url", anchor: { url: href }, uri: href };
+        return answered(finding, source, hostGrant(destination), dependencies.now());
       } finally {
         limit.end();
       }
@@ -49,10 +51,6 @@ export function createHttpEngine(entry: BuiltinProviderEntry<"http">, dependenci
 
 function found(value: number | { readonly algorithm: string; readonly value: string }): Finding {
   return { found: canonicalize(value), content_type: "application/json" };
-}
-
-function urlSource({ href }: Destination): Source {
-  return { anchor_type: "url", anchor: { url: href }, uri: href };
 }
 
 /** The grant of the worker that sent a request. */

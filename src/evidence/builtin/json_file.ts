@@ -9,7 +9,7 @@ import { type JsonObject, member } from "../../canonical/json.ts";
 import { readBelow } from "../../config/files.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { EvidenceQuery } from "../types.ts";
-import { type Document, readJsonDocument } from "./json_document.ts";
+import { readJsonDocument } from "./json_document.ts";
 import { selectJson, selectWhole } from "../json_path/json_path.ts";
 import { type Finding, observed, paramsOf, readText } from "./result.ts";
 // Loaded at once: the worker has no permission to read the program's modules later.
@@ -65,15 +65,11 @@ async function readAndSelect(
   }
   const bytes = await readFile(setup, path, file);
   if ("error" in bytes) return bytes;
-  const read = readDocument(bytes, file, isYaml);
+  const read = isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
   if ("error" in read) return read;
   const selection = jsonpath === null ? selectWhole(read.document) : selectJson(read.document, jsonpath);
   if ("error" in selection) return selection;
   return { found: selection.found, content_type: isYaml ? "application/yaml" : "application/json" };
-}
-
-function readDocument(bytes: Uint8Array, file: string, isYaml: boolean): Document {
-  return isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
 }
 
 /** The path of a file with every link resolved; the runtime denies links that lead out of the root. */

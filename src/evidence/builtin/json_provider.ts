@@ -10,7 +10,7 @@ import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { ProviderAnswer } from "../types.ts";
 import { type Engine, type ProviderDependencies, ProviderSetupError } from "./engine.ts";
 import type { JsonAnswer, JsonSetup } from "./json_file.ts";
-import { describeGrant, folderPermissions } from "./permissions.ts";
+import { describeGrant } from "./permissions.ts";
 import { answered, failed, type Source, workerFailure } from "./result.ts";
 
 /**
@@ -30,7 +30,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependenci
     workersMaximum: 1,
     limits: dependencies.workerLimits,
   });
-  const permissions = folderPermissions(root);
+  const permissions = { read: [root] };
   const grant = describeGrant({ read: [root_id] });
   const limitMillis = entry.timeouts.request_timeout_ms;
   return {

@@ -11,16 +11,6 @@ import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 /** A worker without permissions. */
 export const NO_PERMISSIONS: WorkerPermissions = {};
 
-/** A worker that may read variables of these names. */
-export function variablePermissions(names: readonly string[]): WorkerPermissions {
-  return { env: names };
-}
-
-/** A worker that may read below one folder, given by its real path. */
-export function folderPermissions(realRoot: string): WorkerPermissions {
-  return { read: [realRoot] };
-}
-
 /** A worker that may connect to one port of these addresses. */
 export function addressPermissions(addresses: readonly string[], port: number): WorkerPermissions {
   return { net: addresses.map((address) => address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`) };

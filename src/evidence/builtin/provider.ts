@@ -6,13 +6,17 @@
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { builtinContract } from "../contract/builtin.ts";
-import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
-import { type BuiltinProviderOptions, dependenciesOf, type Engine, type ProviderDependencies } from "./engine.ts";
+import type { Provider } from "../types.ts";
+import {
+  type BuiltinProviderOptions,
+  dependenciesOf,
+  type Engine,
+  type ProviderDependencies,
+  providerOf,
+} from "./engine.ts";
 import { createEnvEngine } from "./env_provider.ts";
 import { createHttpEngine } from "./http_provider.ts";
 import { createJsonEngine } from "./json_provider.ts";
-import { describeGrant } from "./permissions.ts";
-import { answered, failed, observed } from "./result.ts";
 import { createRestEngine } from "./rest_provider.ts";
 import { createTimeEngine } from "./time_provider.ts";
 
@@ -58,29 +62,8 @@ export function createBuiltinProvider(entry: BuiltinProviderEntry, options: Buil
   const dependencies = dependenciesOf(options);
   const loaded = builtinContract(entry.name);
   const engine = createEngine(entry, dependencies);
-  const checks = new Set(loaded.contract.checks.map((check) => check.check_id));
-  return {
-    provider_id: entry.name,
-    kind: "builtin",
-    loaded,
-    allow_raw: entry.allow_raw,
-    async query(query: EvidenceQuery, context: EvidenceContext, signal: AbortSignal): Promise<ProviderAnswer> {
-      if (!checks.has(query.check_id)) {
-        const message = `Provider "${entry.name}" has no check "${query.check_id}"`;
-        return answered(observed("check_unknown", message), null, describeGrant({}), dependencies.now());
-      }
-      try {
-        return await engine.answer(query, context, signal);
-      } catch (error) {
-        const name = error instanceof Error ? error.name : "unknown";
-        return failed({ code: "provider_unreachable", message: `Cannot run provider "${entry.name}": ${name}` });
-      }
-    },
-    close(): Promise<void> {
-      engine.close();
-      return Promise.resolve();
-    },
-  };
+  const own = { provider_id: entry.name, kind: "builtin", loaded, allow_raw: entry.allow_raw } as const;
+  return providerOf(own, engine, dependencies.now);
 }
 
 function createEngine(entry: BuiltinProviderEntry, dependencies: ProviderDependencies): Engine {

@@ -60,16 +60,14 @@ export function configuredHeaders(
   if (user?.includes(":") === true) {
     faults.push({ member: "config.auth.basic_username", message: "must not hold a colon" });
   }
-  if (user !== null) headers.push(["Authorization", basic(user, password)]);
+  if (user !== null) {
+    headers.push(["Authorization", `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`]);
+  }
   const keyHeader = auth?.api_key_header ?? null;
   const key = read("api_key_value");
   if (keyHeader !== null && key !== null) headers.push([keyHeader, key]);
   if (faults.length > 0) throw new ProviderSetupError(faults);
   return { headers, names: new Set(headers.map(([name]) => name.toLowerCase())) };
-}
-
-function basic(user: string, password: string): string {
-  return `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`;
 }
 
 /** The names of variables that `config.auth` refers to. */

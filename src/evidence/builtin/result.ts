@@ -11,7 +11,13 @@ import { readJson } from "../../canonical/scan.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
 import type { WorkerAnswer } from "../sandbox/worker_host.ts";
-import type { EvidenceQuery, EvidenceResult, OperationalCode, ProviderAnswer } from "../types.ts";
+import {
+  type EvidenceQuery,
+  type EvidenceResult,
+  type OperationalCode,
+  type ProviderAnswer,
+  RETRYABLE,
+} from "../types.ts";
 
 /** The finding of a check: the canonical text of a value, nothing, or an observed error. */
 export type Finding =
@@ -32,16 +38,6 @@ export interface Failure {
   readonly code: OperationalCode;
   readonly message: string;
 }
-
-/** Failures after which repeating the query can succeed. */
-const RETRYABLE: ReadonlySet<OperationalCode> = new Set<OperationalCode>([
-  "timeout",
-  "dns_failed",
-  "connection_failed",
-  "response_truncated",
-  "worker_died",
-  "provider_unreachable",
-]);
 
 /** The finding of an observed error. */
 export function observed(code: string, message: string, details?: JsonValue): { readonly error: ObservedError } {

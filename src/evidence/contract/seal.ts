@@ -34,7 +34,6 @@ export function sealVersion(loaded: LoadedContract, profile: RuntimeProfile): Ty
     loaded: { ...loaded, provider_version: { identity, text: version } },
     profile,
     profile_identity: identifyCanonical(sha256, "runtime-profile", text),
-    profile_text: text,
     provider_version_identity: identity,
   };
 }

@@ -5,8 +5,7 @@
  */
 
 import { collectBytes } from "../../canonical/collect_bytes.ts";
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { member } from "../../canonical/json.ts";
+import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createReplyLines } from "./reply_lines.ts";

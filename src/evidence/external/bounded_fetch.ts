@@ -48,7 +48,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       try {
         return await request(options, agent, init, method, message);
       } catch (error) {
-        if (!isStaleConnection(error)) throw error;
+        if (!(error instanceof StaleConnection)) throw error;
         return await request(options, agent, init, method, message);
       }
     },
@@ -58,10 +58,6 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
 
 /** The other side closed a reused connection. No response was read, so sending the request again is safe. */
 class StaleConnection extends Error {}
-
-function isStaleConnection(error: unknown): boolean {
-  return error instanceof StaleConnection;
-}
 
 function requireNetwork(url: URL): void {
   const port = url.port || (url.protocol === "https:" ? "443" : "80");

@@ -4,17 +4,7 @@
  * @module
  */
 
-import type { OperationalCode, ProviderAnswer } from "../types.ts";
-
-/** Codes after which repeating the query can succeed. */
-const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
-  "timeout",
-  "dns_failed",
-  "connection_failed",
-  "response_truncated",
-  "worker_died",
-  "provider_unreachable",
-]);
+import { type OperationalCode, type ProviderAnswer, RETRYABLE } from "../types.ts";
 
 /** An operational failure of a transport or of the protocol. */
 export class ExternalFailure extends Error {

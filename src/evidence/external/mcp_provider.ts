@@ -5,10 +5,10 @@
  */
 
 import { basename } from "node:path";
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import type { McpProviderConfig } from "../../config/types.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { EvidenceContext, EvidenceQuery, LoadedContract, Provider, ProviderAnswer } from "../types.ts";
+import type { LoadedContract, Provider } from "../types.ts";
 import type { StderrTail } from "./child.ts";
 import type { Connect } from "./connections.ts";
 import { ExternalFailure, failureAnswer, failureIn } from "./failure.ts";
@@ -51,10 +51,16 @@ export function createMcpProvider(
     allow_raw: entry.allow_raw,
     query: async (query, context, signal) => {
       try {
-        const result = await ask(connections, inputOf(query, context), timeoutMillis, signal);
+        const result = await ask(
+          connections,
+          { query: asJson(query), context: asJson(context) },
+          timeoutMillis,
+          signal,
+        );
         const decoded = decodeToolResult(result);
         if (decoded.ok) return { ok: true, result: decoded.result, acquired_at: now(), grant };
-        return rejected(`Cannot accept reply of provider: ${decoded.message}`);
+        const message = `Cannot accept reply of provider: ${decoded.message}`;
+        return failureAnswer(new ExternalFailure("provider_protocol_error", message));
       } catch (error) {
         return failureAnswer(failureIn(error) ?? new ExternalFailure("provider_protocol_error", "Cannot ask provider"));
       }
@@ -62,10 +68,6 @@ export function createMcpProvider(
     close: connections.close,
     stderrTail: () => stderr.text,
   };
-}
-
-function rejected(message: string): ProviderAnswer {
-  return failureAnswer(new ExternalFailure("provider_protocol_error", message));
 }
 
 /** The function that connects to a provider. It loads the protocol library on the first call. */
@@ -88,10 +90,6 @@ function grantOf(entry: McpProviderConfig): JsonObject {
   return entry.command.length > 0
     ? { kind: "unconfined_subprocess", program: basename(entry.command[0] ?? "") }
     : { kind: "http", host: new URL(entry.url ?? "").hostname };
-}
-
-function inputOf(query: EvidenceQuery, context: EvidenceContext): JsonObject {
-  return { query: asJson(query), context: asJson(context) } satisfies Record<string, JsonValue>;
 }
 
 /** Queries within the timeout. A process that exceeds it is ended, because it may be stuck. */

@@ -119,8 +119,6 @@ export interface TypedVersion {
   readonly profile: RuntimeProfile;
   /** Kind `runtime-profile`. */
   readonly profile_identity: Identity;
-  /** Canonical text of the profile. */
-  readonly profile_text: string;
   /** Kind `provider-version`, over `{contract, profile}`. */
   readonly provider_version_identity: Identity;
 }

@@ -9,9 +9,15 @@
 
 import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { askHost, type HostAccess, startTimeLimit } from "../builtin/bounded_request.ts";
-import { type BuiltinProviderOptions, dependenciesOf, type ProviderDependencies } from "../builtin/engine.ts";
+import {
+  type BuiltinProviderOptions,
+  dependenciesOf,
+  type Engine,
+  type ProviderDependencies,
+  providerOf,
+} from "../builtin/engine.ts";
 import { addressPermissions, describeGrant } from "../builtin/permissions.ts";
-import { answered, failed, invalidParams, observed } from "../builtin/result.ts";
+import { answered, failed, invalidParams } from "../builtin/result.ts";
 import { isLoopbackAddress } from "../../config/bind.ts";
 import type { Resolver } from "../egress/destination.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";
@@ -80,30 +86,14 @@ export function createTypedProvider(
     permissions: (addresses, _, port) => addressPermissions([...addresses].sort(), port),
   };
   const state: State = { version, grants, options, access, dependencies, now: dependencies.now };
-  const checks = new Set(contract.checks.map((check) => check.check_id));
-  return {
+  const own = {
     provider_id: contract.provider_id,
     kind: "typed",
     loaded: version.loaded,
     allow_raw: options.allow_raw ?? false,
-    version,
-    async query(query, _context, signal): Promise<ProviderAnswer> {
-      if (!checks.has(query.check_id)) {
-        const message = `Provider "${contract.provider_id}" has no check "${query.check_id}"`;
-        return answered(observed("check_unknown", message), null, describeGrant({}), state.now());
-      }
-      try {
-        return await ask(state, query, signal);
-      } catch (error) {
-        const name = error instanceof Error ? error.name : "unknown";
-        return failed({ code: "provider_unreachable", message: `Cannot run "${contract.provider_id}": ${name}` });
-      }
-    },
-    close(): Promise<void> {
-      pool.close();
-      return Promise.resolve();
-    },
-  };
+  } as const;
+  const engine: Engine = { answer: (query, _context, signal) => ask(state, query, signal), close: pool.close };
+  return { ...providerOf(own, engine, dependencies.now), version };
 }
 
 /** The resolver; for cleartext that is allowed on loopback alone, a host has an address only if all of them are loopback. */

@@ -89,7 +89,8 @@ function unaryCall({ profile, operation }: Target, question: CallQuestion, messa
   return {
     address,
     port: Number(profile.endpoint.slice(profile.endpoint.lastIndexOf(":") + 1)),
-    host: hostOf(authority),
+    // Without port and brackets.
+    host: authority.replace(/:[0-9]+$/, "").replace(/^\[(.*)\]$/, "$1"),
     authority,
     tls: profile.plaintext ? null : { authorities, client },
     path: `/${operation.service}/${operation.method}`,
@@ -99,11 +100,6 @@ function unaryCall({ profile, operation }: Target, question: CallQuestion, messa
     timeoutMillis: millis,
     maximumBytes: profile.limits.max_response_bytes,
   };
-}
-
-/** The host of `host:port` or `host`, without brackets. */
-function hostOf(authority: string): string {
-  return authority.replace(/:[0-9]+$/, "").replace(/^\[(.*)\]$/, "$1");
 }
 
 /** What a response shows, or why it is not a response of the protocol. */

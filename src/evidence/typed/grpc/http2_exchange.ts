@@ -298,7 +298,7 @@ function handleFields(state: State, fields: ReturnType<HeaderDecoder>, isLast: b
   const [first] = fields;
   if (state.hasHeaders) expect(isLast && pseudo.length === 0);
   else expect(pseudo.length === 1 && first?.[0] === ":status" && /^[1-9][0-9]{2}$/.test(first[1]));
-  expect(fields.every(([name, value]) => isFieldName(name) && !HIDDEN.test(value)));
+  expect(fields.every(([name, value]) => FIELD_NAME.test(name) && !HIDDEN.test(value)));
   if (!state.hasHeaders && first?.[1].startsWith("1") === true) return expect(!isLast);
   state.hasHeaders = true;
   state.events.fields(fields, isLast);
@@ -308,9 +308,7 @@ function handleFields(state: State, fields: ReturnType<HeaderDecoder>, isLast: b
 /** Bytes that end a field elsewhere. */
 const HIDDEN = /[\0\r\n]/;
 
-function isFieldName(name: string): boolean {
-  return /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name);
-}
+const FIELD_NAME = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/;
 
 /** The response is complete, unless an event before has ended the exchange. */
 function finish(state: State): void {

@@ -68,12 +68,6 @@ interface FoundMethod extends KeptMethod {
   descriptor: DescMethod | null;
 }
 
-/** One check to make. */
-interface WantedCheck {
-  readonly found: FoundMethod;
-  readonly selection: ImportSelection | null;
-}
-
 /**
  * Imports a service. Throws nothing but what `options.spend` throws.
  *

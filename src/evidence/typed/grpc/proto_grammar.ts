@@ -521,11 +521,9 @@ function readMethod(reading: Reading): ServiceDescriptorProto["method"][number] 
     }
   } else expectSymbol(cursor, ";");
   const made = { name, inputType, outputType, clientStreaming, serverStreaming };
-  return create(ServiceDescriptorProtoSchema, { method: [made] }).method[0] ?? failed();
-}
-
-function failed(): never {
-  throw new Error("Cannot create a method");
+  const [method] = create(ServiceDescriptorProtoSchema, { method: [made] }).method;
+  if (method === undefined) throw new Error("Cannot create a method");
+  return method;
 }
 
 function readMethodType(cursor: ProtoCursor): readonly [type: string, isStream: boolean] {

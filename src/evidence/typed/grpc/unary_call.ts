@@ -7,6 +7,7 @@
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
+import type { PinnedFailure } from "../../egress/pinned_request.ts";
 import { tlsCode } from "../../egress/tls_code.ts";
 import type { OperationalCode } from "../../types.ts";
 import type { HeaderField } from "./hpack.ts";
@@ -53,16 +54,8 @@ export interface UnaryResponse {
   readonly body: Uint8Array;
 }
 
-/** Why a call got no response. `unsent`: no connection was made, so another address may be tried. */
-export interface UnaryFailure {
-  readonly ok: false;
-  readonly code: OperationalCode;
-  readonly message: string;
-  readonly unsent: boolean;
-}
-
 /** A response, or the failure. */
-export type UnaryAnswer = { readonly ok: true; readonly response: UnaryResponse } | UnaryFailure;
+export type UnaryAnswer = { readonly ok: true; readonly response: UnaryResponse } | PinnedFailure;
 
 /** Bytes before each message of a body: a flag and a length of 32 bits. */
 export const FRAME_BYTES = 5;

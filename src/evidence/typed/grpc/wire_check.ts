@@ -98,7 +98,8 @@ interface Place {
 }
 
 function readField(reading: Reading, field: DescField | null, { number, wireType, end, depth }: Place): void {
-  const isPacked = field !== null && wireType === DELIMITED && isPackable(field);
+  const isPacked = field !== null && wireType === DELIMITED && field.fieldKind === "list" &&
+    field.message === undefined && wireTypeOf(field) !== DELIMITED;
   if (field !== null && !isPacked && wireType !== wireTypeOf(field)) {
     throw new WireFault(
       `field "${field.name}" of "${field.parent.typeName}" has another type than its descriptor says`,
@@ -228,10 +229,6 @@ function fieldsOf(descriptor: DescMessage): ReadonlyMap<number, DescField> {
   const fields = new Map(descriptor.fields.map((field) => [field.number, field]));
   FIELDS.set(descriptor, fields);
   return fields;
-}
-
-function isPackable(field: DescField): boolean {
-  return field.fieldKind === "list" && field.message === undefined && wireTypeOf(field) !== DELIMITED;
 }
 
 function wireTypeOf(field: DescField): number {

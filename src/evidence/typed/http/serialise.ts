@@ -60,17 +60,16 @@ export function serialiseParams(
   }
   // A template may write a dot as "%2e", and URL parsers accept that as a dot.
   const climbing = path.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
-  if (climbing) return invalidParams(firstPathParam(operation), 'no path segment "." or ".."');
+  if (climbing) {
+    const first = operation.parameters.find((parameter) => parameter.in === "path");
+    return invalidParams(first?.param ?? "", 'no path segment "." or ".."');
+  }
   return { path, query: query.join("&"), headers, body: bodyOf(operation, params) };
 }
 
 function unknownParam({ parameters, body }: HttpOperation, params: JsonObject): string | null {
   const known = [...parameters.map(({ param }) => param), ...body === null ? [] : [body.param]];
   return Object.keys(params).find((name) => !known.includes(name)) ?? null;
-}
-
-function firstPathParam({ parameters }: HttpOperation): string {
-  return parameters.find((parameter) => parameter.in === "path")?.param ?? "";
 }
 
 function bodyOf({ body }: HttpOperation, params: JsonObject): string | null {

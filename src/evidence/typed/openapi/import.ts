@@ -110,12 +110,8 @@ export function importOpenApi(document: JsonValue, options: ImportOptions): Impo
     result: { document: opened, converter: results, facts: createSchemaFacts(results), known: new Map() },
     server: serverOf(opened, opened.root, null),
   };
-  const selected = selectedNames(options.selection);
+  const selected = new Set(options.selection?.map(({ operation }) => operation));
   return conclude(current, operations.map((listed) => readRow(current, listed, selected)));
-}
-
-function selectedNames(selection: readonly ImportSelection[] | undefined): ReadonlySet<string> {
-  return new Set((selection ?? []).map(({ operation }) => operation));
 }
 
 /** Reads one operation; what the import does not support becomes a reason. */

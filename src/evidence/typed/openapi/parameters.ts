@@ -8,8 +8,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { below, type JsonPath } from "../../../canonical/path.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import { isReservedHeader } from "../../../config/request_headers.ts";
-import type { CandidateReasonCode } from "../import_result.ts";
-import { shortDescription } from "../import_result.ts";
+import { type CandidateReasonCode, shortDescription } from "../import_result.ts";
 import type { HttpOperation, OperationParameter } from "../profile_types.ts";
 import { PARAMETER_STYLES, PROFILE_LIMITS, PROFILE_PATTERNS } from "../runtime_profile.ts";
 import { CandidateFault, faultAt, type Found, type OpenApiDocument, pointerAt, readReferable } from "./document.ts";

@@ -43,8 +43,6 @@ export type Direction = "request" | "response";
 
 /** A converted schema, and what it refers to. */
 interface Definition {
-  /** Its name in `$defs`. */
-  readonly name: string;
   readonly schema: JsonValue;
   /** Canonical bytes, without the definitions that it refers to. */
   readonly bytes: number;
@@ -216,10 +214,6 @@ function nameOfReference(schema: JsonObject): string | null {
 
 const PREFIX = "#/$defs/";
 
-function referenceTo(name: string): string {
-  return PREFIX + encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
-}
-
 /** A component has its own name, every other target its pointer; the two differ by the first character. */
 function definitionName(path: JsonPath): string {
   const steps = stepsTo(path);
@@ -270,7 +264,7 @@ function makeDefinition(converter: SchemaConverter, name: string): Definition | 
   return attempt(() => {
     const schema = convert(conversion, place.value, { path: place.path, depth: 2, isInPlace: true });
     const { uses, usesInPlace } = conversion;
-    return { name, schema, bytes: byteLength(schema) + name.length, uses, usesInPlace };
+    return { schema, bytes: byteLength(schema) + name.length, uses, usesInPlace };
   });
 }
 
@@ -353,7 +347,7 @@ function nameOfTarget({ names }: SchemaConverter, target: Found): TargetName {
   const known = names.get(target);
   if (known !== undefined) return known;
   const name = definitionName(target.path);
-  const made = { name, text: referenceTo(name) };
+  const made = { name, text: PREFIX + encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1")) };
   names.set(target, made);
   return made;
 }
