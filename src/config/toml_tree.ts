@@ -28,6 +28,19 @@ export function arrayAt(tree: unknown, path: SettingPath): readonly unknown[] {
   return Array.isArray(node) ? node : [];
 }
 
+/** The members that a pattern names, with their positions; `*` stands for every index. */
+export function membersAt(
+  node: unknown,
+  [segment, ...rest]: SettingPath,
+  at: SettingPath = [],
+): { readonly at: SettingPath; readonly value: unknown }[] {
+  if (segment === undefined) return [{ at, value: node }];
+  if (segment === "*") {
+    return Array.isArray(node) ? node.flatMap((item, index) => membersAt(item, rest, [...at, index])) : [];
+  }
+  return isTable(node) && Object.hasOwn(node, segment) ? membersAt(node[segment], rest, [...at, segment]) : [];
+}
+
 /** Whether a value is a table: neither null nor an array. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
