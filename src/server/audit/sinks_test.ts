@@ -293,6 +293,22 @@ Deno.test("openStreamSink() never blocks, drops and counts excess events, and ke
   assert.equal(lines.at(-1)?.reason, "process_stopped");
 });
 
+Deno.test("openStreamSink() writes the lines of several turns together", async () => {
+  const writes: number[] = [];
+  const write = (bytes: Uint8Array): Promise<void> => {
+    writes.push(new TextDecoder().decode(bytes).split("\n").length - 1);
+    return Promise.resolve();
+  };
+  const sink = openStreamSink({ write, opening: OPENING, delay: 3_600_000 });
+  for (const reason of ["a", "b", "c"]) {
+    await sink.record(event(reason));
+    await turn();
+  }
+  assert.deepEqual(writes, []);
+  await sink.close();
+  assert.deepEqual(writes, [5]);
+});
+
 Deno.test("openStreamSink() survives a reader that is gone", async () => {
   const sink = openStreamSink({ write: () => Promise.reject(new Error("EPIPE")), opening: OPENING });
   await sink.record(event("a"));
