@@ -6,9 +6,9 @@
  * commits. So each commit, each turn of the event loop with reads or commits, and each readiness check compares device and inode of all
  * files, and the length of the write-ahead log.
  *
- * Since Linux 6.13 a `stat` of a file makes the next write to it record a new time, with which a flush takes half as long again. So the
- * comparison does not `stat` the log before each commit: while the time of its folder stands still, no file there was removed or
- * replaced, and an open handle has the length.
+ * While the time of their folder stands still, no file there was removed or replaced, so one `stat` of the folder compares them all; an
+ * open handle has the length of the log. Since Linux 6.13 a `stat` of the log itself would make the next write record a new time, with
+ * which its flush takes half as long again.
  *
  * @module
  */
@@ -54,12 +54,12 @@ interface OpenedFile {
   readonly identity: FileIdentity | null;
 }
 
-/** The write-ahead log. */
+/** The write-ahead log, and the files whose removal or replacement changes its folder. */
 interface OpenedLog {
-  readonly file: OpenedFile;
   readonly handle: Deno.FsFile;
   readonly folder: string;
-  /** The folder when the log was last found in its place; null where a later change of the folder might not show. */
+  readonly files: readonly OpenedFile[];
+  /** The folder when the files were last found in their places; null where a later change of the folder might not show. */
   unchanged: FolderState | null;
 }
 
@@ -89,8 +89,10 @@ export function createFileGuard(
   { journal_mode }: Pick<StorageOptions, "journal_mode">,
 ): FileGuard {
   const { path } = connection;
-  const files = openedFiles(connection, journal_mode);
-  const log = journal_mode === "wal" ? openLog(connection) : null;
+  const main = { name: "file", path, identity: connection.identity };
+  const log = journal_mode === "wal" ? openLog(connection, main) : null;
+  // The folder of a link is not that of the file.
+  const alone = log?.files.includes(main) === true ? [] : [main];
   const frameBytes = FRAME_HEADER_BYTES + pageSize(connection);
   let lost: StoreError | null = null;
   let isVerified = false;
@@ -105,7 +107,7 @@ export function createFileGuard(
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
-    const why = differenceOf(files) ?? (log === null ? null : logDifference(connection, log, frameBytes));
+    const why = differenceOf(alone) ?? (log === null ? null : logDifference(connection, log, frameBytes));
     if (why === null) return;
     lost = new StoreError("file_lost", `Cannot use store "${path}": ${why} while it was open`, { publicReason: why });
     throw lost;
@@ -130,12 +132,6 @@ export function createFileGuard(
   return { verify, verifyThisTurn, verifyBeforeCommit, close };
 }
 
-function openedFiles(connection: WriterConnection, mode: StorageOptions["journal_mode"]): readonly OpenedFile[] {
-  const { path, realPath, identity } = connection;
-  const main = { name: "file", path, identity };
-  return mode === "wal" ? [main, fileBeside(realPath, "-shm")] : [main];
-}
-
 /** While a connection is open, SQLite keeps the log and its index beside the target of a link. */
 function fileBeside(realPath: string, end: "-wal" | "-shm"): OpenedFile {
   const path = `${realPath}${end}`;
@@ -143,18 +139,18 @@ function fileBeside(realPath: string, end: "-wal" | "-shm"): OpenedFile {
 }
 
 /** Opens the log by its path; whether it is the log of the connection shows when it is compared. */
-function openLog({ realPath }: WriterConnection): OpenedLog {
-  const path = `${realPath}-wal`;
+function openLog({ path, realPath }: WriterConnection, main: OpenedFile): OpenedLog {
+  const log = fileBeside(realPath, "-wal");
+  const beside = [log, fileBeside(realPath, "-shm")];
   try {
-    const handle = Deno.openSync(path);
     return {
-      file: { ...fileBeside(realPath, "-wal"), identity: handle.statSync() },
-      handle,
-      folder: dirname(path),
+      handle: Deno.openSync(log.path),
+      folder: dirname(realPath),
+      files: path === realPath ? [main, ...beside] : beside,
       unchanged: null,
     };
   } catch (error) {
-    throw notCompared(path, error);
+    throw notCompared(log.path, error);
   }
 }
 
@@ -171,11 +167,11 @@ function differenceOf(files: readonly OpenedFile[]): string | null {
 function logDifference(connection: WriterConnection, log: OpenedLog, frameBytes: number): string | null {
   const folder = folderNow(log.folder);
   if (folder === null || !isSame(folder, log.unchanged)) {
-    const why = differenceOf([log.file]);
+    const why = differenceOf(log.files);
     if (why !== null) return why;
     log.unchanged = folder;
   }
-  return isCutShort(connection, log, frameBytes) ? `its ${log.file.name} was cut short` : null;
+  return isCutShort(connection, log, frameBytes) ? 'its "-wal" file was cut short' : null;
 }
 
 /** A folder now; null where a change of it might not show, since its time is young or unknown. */
@@ -189,7 +185,7 @@ function folderState(path: string): FolderState {
   try {
     return Deno.statSync(path);
   } catch (error) {
-    // The comparison of the log finds that it is missing.
+    // The comparison of the files finds that they are missing.
     if (error instanceof Deno.errors.NotFound) return { dev: 0, ino: null, mtime: null, ctime: null };
     throw notCompared(path, error);
   }
