@@ -83,7 +83,8 @@ export function gateImplementation(dispatcher: Dispatcher): Implementation {
     },
     post: async (message, fields) => {
       const text = JSON.stringify(message);
-      const bodyAdmission = { read: () => Promise.resolve({ ok: true, text } as const), bodies: () => 0 };
+      const body = { ok: true, text, utf8: new TextEncoder().encode(text) } as const;
+      const bodyAdmission = { read: () => Promise.resolve(body), bodies: () => 0 };
       const headers = readFields(Object.entries({ "content-type": "application/json", ...fields }).flat());
       const request = {
         method: "POST",
@@ -91,13 +92,14 @@ export function gateImplementation(dispatcher: Dispatcher): Implementation {
         query: "",
         headers,
         peerAddress: "127.0.0.1",
+        connection: {},
         tls: null,
         signal: new AbortController().signal,
-        readBody: () => Promise.resolve({ ok: true, text } as const),
+        readBody: () => Promise.resolve(body),
       };
       const incoming = { request, principal: PRINCIPAL, origin: ORIGIN };
-      const { status, body } = await answerMcp({ dispatcher, limits, bodyAdmission, log }, incoming);
-      return { status, messages: messagesOf(String(body ?? "")) };
+      const reply = await answerMcp({ dispatcher, limits, bodyAdmission, log }, incoming);
+      return { status: reply.status, messages: messagesOf(String(reply.body ?? "")) };
     },
   };
 }

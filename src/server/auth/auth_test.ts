@@ -25,6 +25,7 @@ function request(
 ): AuthRequest {
   return {
     peerAddress: "127.0.0.1",
+    connection: {},
     headers: {
       get: (name) => fields[name] ?? null,
       startsWith: (prefix) => Object.keys(fields).some((name) => name.startsWith(prefix)),
@@ -111,6 +112,34 @@ for (const [authorization, outcome] of BEARER) {
     assert.equal(said(answer), outcome);
     if (!answer.ok) assert.equal(answer.challenge, BEARER_CHALLENGE);
     if (!answer.ok) assert.ok(!JSON.stringify(answer).includes(TOKEN), "a refusal repeats nothing of the token");
+  });
+}
+
+const REPEATED: readonly (readonly [first: string, second: string | null, outcome: string])[] = [
+  [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`, ID],
+  [`Bearer ${TOKEN}`, "Bearer other-token", `token:${fingerprint("other-token")}`],
+  [`Bearer ${TOKEN}`, `bearer ${TOKEN}`, ID],
+  [`Bearer ${TOKEN}`, `Bearer ${TOKEN}x`, "401 token_unknown"],
+  [`Bearer ${TOKEN}`, `Bearer ${TOKEN.slice(0, -1)}`, "401 token_unknown"],
+  [`Bearer ${TOKEN}`, `Bearer ${TOKEN.slice(0, -1)}N`, "401 token_unknown"],
+  [`Bearer ${TOKEN}`, `Bearer x${TOKEN.slice(1)}`, "401 token_unknown"],
+  [`Bearer ${TOKEN}`, "", "401 authorization_malformed"],
+  [`Bearer ${TOKEN}`, null, "401 token_missing"],
+  ["Bearer guess", "Bearer guess", "401 token_unknown"],
+  ["Bearer guess", `Bearer ${TOKEN}`, ID],
+];
+
+for (const [first, second, outcome] of REPEATED) {
+  Deno.test(`createBearerToken() ${JSON.stringify(second)} after ${JSON.stringify(first)} on a connection: ${outcome}`, () => {
+    const auth: AuthConfig = { ...NONE, mode: "bearer_token", bearer_tokens: ["other-token", TOKEN] };
+    const authenticate = createAuthenticator({ auth, subjects: SUBJECTS });
+    const connection = {};
+    authenticate(request({ authorization: first }, { connection }));
+    authenticate(request({ authorization: first }));
+    assert.equal(
+      said(authenticate(request(second === null ? {} : { authorization: second }, { connection }))),
+      outcome,
+    );
   });
 }
 

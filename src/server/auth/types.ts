@@ -32,6 +32,8 @@ export interface RequestTls {
 export interface AuthRequest {
   /** IP address of the peer, without brackets; never from a header field. */
   readonly peerAddress: string;
+  /** Stands for the connection; the same object for all its requests. */
+  readonly connection: object;
   readonly headers: RequestHeaders;
   /** Null where TLS does not end in this process. */
   readonly tls: RequestTls | null;

@@ -13,7 +13,7 @@ import type { Health } from "../process/health.ts";
 import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
-import { readCorrelation, readTraceparent } from "../process/trace.ts";
+import { type CorrelationReading, readCorrelation, readTraceparent } from "../process/trace.ts";
 import type { AuthenticatedRequest } from "./authenticated_request.ts";
 import type { PublicPage } from "./console_pages.ts";
 import type { HostAndOriginChecks } from "./host_and_origin.ts";
@@ -56,7 +56,8 @@ export function createApp(options: AppOptions): (request: HttpRequest) => Promis
   return async (request) => {
     const start = performance.now();
     const serverId = options.nextServerId();
-    const reply = await answer(options, request, serverId).catch((error) => {
+    const correlation = readCorrelation(request.headers.get("x-correlation-id"));
+    const reply = await answer(options, request, serverId, correlation).catch((error) => {
       options.log("error", "Unexpected failure of a request", { correlation_id: serverId, detail: String(error) });
       return errorReply({
         status: 500,
@@ -64,7 +65,7 @@ export function createApp(options: AppOptions): (request: HttpRequest) => Promis
       });
     });
     options.metrics.answered(routeLabel(options, request), reply.status, performance.now() - start);
-    return { ...reply, fields: { ...reply.fields, ...commonFields(options, request, serverId) } };
+    return { ...reply, fields: { ...reply.fields, ...commonFields(options, request, serverId, correlation) } };
   };
 }
 
@@ -73,15 +74,16 @@ function routeLabel(options: AppOptions, { path }: HttpRequest): string {
 }
 
 /** The fields of every reply: ids and, for origins that the operator listed, CORS permission. */
-function commonFields(options: AppOptions, { headers }: HttpRequest, serverId: string): Record<string, string> {
-  const correlation = readCorrelation(headers.get("x-correlation-id"));
+function commonFields(
+  options: AppOptions,
+  { headers }: HttpRequest,
+  serverId: string,
+  correlation: CorrelationReading,
+): Record<string, string> {
   const origin = headers.get("origin");
-  return {
-    "x-server-correlation-id": serverId,
-    "x-content-type-options": "nosniff",
-    ...(correlation.ok && correlation.id !== null ? { "x-correlation-id": correlation.id } : {}),
-    ...(origin !== null && options.names.isListedOrigin(origin) ? readableBy(origin) : {}),
-  };
+  const fields: Record<string, string> = { "x-server-correlation-id": serverId, "x-content-type-options": "nosniff" };
+  if (correlation.ok && correlation.id !== null) fields["x-correlation-id"] = correlation.id;
+  return origin !== null && options.names.isListedOrigin(origin) ? { ...fields, ...readableBy(origin) } : fields;
 }
 
 function readableBy(origin: string): Record<string, string> {
@@ -92,7 +94,12 @@ function readableBy(origin: string): Record<string, string> {
   };
 }
 
-async function answer(options: AppOptions, request: HttpRequest, serverId: string): Promise<HttpReply> {
+async function answer(
+  options: AppOptions,
+  request: HttpRequest,
+  serverId: string,
+  correlation: CorrelationReading,
+): Promise<HttpReply> {
   const origin: CallOrigin = {
     transport: options.transport,
     peer_address: request.peerAddress,
@@ -128,7 +135,6 @@ async function answer(options: AppOptions, request: HttpRequest, serverId: strin
   if (!options.names.origin(headers.get("origin"), headers.get("host"))) {
     return reject("request", "origin_not_allowed", forbidden("Origin is not allowed"));
   }
-  const correlation = readCorrelation(headers.get("x-correlation-id"));
   if (!correlation.ok) {
     const error: EdgeError = { kind: "invalid_correlation_id", message: "Invalid correlation id" };
     return reject("request", `correlation_id_${correlation.reason}`, httpError(error));
@@ -154,6 +160,7 @@ async function dispatch(
   if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
   const authentication = options.authenticate({
     peerAddress: request.peerAddress,
+    connection: request.connection,
     headers: request.headers,
     tls: request.tls,
   });

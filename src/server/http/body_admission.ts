@@ -21,8 +21,10 @@ export interface BodyAdmission {
   readonly bodies: () => number;
 }
 
-/** The text of a message, or the reply that rejects it. */
-export type Received = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reply: HttpReply };
+/** The text of a message and its bytes, or the reply that rejects it. */
+export type Received =
+  | { readonly ok: true; readonly text: string; readonly utf8: Uint8Array }
+  | { readonly ok: false; readonly reply: HttpReply };
 
 /** Bounds on the bodies that are being received. */
 export interface BodyBounds {

@@ -36,7 +36,11 @@ function send(bodyAdmission: BodyAdmission, subject: string): Body {
   };
   const incoming = { request: { readBody }, principal: { subject } as Principal } as unknown as AuthenticatedRequest;
   const received = bodyAdmission.read(incoming);
-  return { received, grow: (size) => grow(size), end: () => resolve({ ok: true, text: "{}" }) };
+  return {
+    received,
+    grow: (size) => grow(size),
+    end: () => resolve({ ok: true, text: "{}", utf8: new TextEncoder().encode("{}") }),
+  };
 }
 
 async function statusOf({ received }: Body): Promise<number> {

@@ -15,17 +15,19 @@ export interface Connections {
   readonly open: (socket: Socket) => void;
   /** Stops reading a connection once it holds too many requests. */
   readonly watch: (socket: Socket) => void;
-  /** Counts a request as in work; false when its connection has ended. */
-  readonly begin: (socket: Socket) => boolean;
+  /** Counts a request as in work; null when its connection has ended. */
+  readonly begin: (message: IncomingMessage, response: ServerResponse) => Exchange | null;
   /** Counts a request as no longer in work. */
-  readonly end: (socket: Socket) => void;
+  readonly end: (exchange: Exchange) => void;
   /** Starts the time for reading an answer that was written whole. */
-  readonly answered: (socket: Socket, response: ServerResponse) => void;
+  readonly answered: (exchange: Exchange) => void;
   /**
    * Calls a function once, when an answer was read or its connection ended. The runtime sends no event for answers that are
    * queued behind others on a connection that ends.
    */
-  readonly whenOver: (socket: Socket, response: ServerResponse, then: () => void) => void;
+  readonly whenOver: (exchange: Exchange, then: () => void) => void;
+  /** Whether a request of a connection was received whole, and its answer was not read yet. */
+  readonly owesAnswer: (socket: Socket) => boolean;
   /** Whether a connection is accepted and open. */
   readonly has: (socket: Socket) => boolean;
   readonly count: () => number;
@@ -48,6 +50,19 @@ export interface ConnectionsOptions {
 /** Requests of one connection at one time. Clients usually read an answer before the next request. */
 export const PIPELINED = 8;
 
+/** A request and its answer. */
+export interface Exchange {
+  readonly message: IncomingMessage;
+  readonly socket: Socket;
+  readonly state: State;
+  /** Whether the answer is written and counts as unread. */
+  isUnread: boolean;
+  /** Whether the answer was read, or the connection ended. */
+  isOver: boolean;
+  /** Called once it is over. */
+  readonly ending: (() => void)[];
+}
+
 interface State {
   /** The peer's address. The runtime may forget it after a reset. */
   readonly address: string;
@@ -59,8 +74,7 @@ interface State {
   answers: number;
   /** Since when the first unread answer can be read. */
   readSince: number;
-  /** Called when the connection ends. */
-  readonly ending: Set<() => void>;
+  readonly exchanges: Set<Exchange>;
 }
 
 interface Table {
@@ -79,10 +93,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
   return {
     open: (socket) => open(table, socket),
     watch: (socket) => watch(table, socket),
-    begin: (socket) => begin(table, under(socket)),
-    end: (socket) => end(table, under(socket)),
-    answered: (socket, response) => answered(table, under(socket), response),
-    whenOver: (socket, response, then) => whenOver(table.open.get(under(socket)), response, then),
+    begin: (message, response) => begin(table, message, response),
+    end: (exchange) => end(table, exchange),
+    answered,
+    whenOver: ({ isOver, ending }, then) => isOver ? then() : void ending.push(then),
+    owesAnswer: (socket) =>
+      table.open.get(under(socket))?.exchanges.values().some(({ message }) => message.complete) === true,
     has: (socket) => table.open.has(under(socket)),
     count: () => table.open.size,
     close: () => {
@@ -101,7 +117,7 @@ function open(table: Table, socket: Socket): void {
     refused("too_many_connections", address);
     return void socket.destroy();
   }
-  const state: State = { address, peer: peerKey(address), requests: 0, answers: 0, readSince: 0, ending: new Set() };
+  const state: State = { address, peer: peerKey(address), requests: 0, answers: 0, readSince: 0, exchanges: new Set() };
   table.open.set(socket, state);
   wait(table, socket, state);
   socket.on("close", () => forget(table, socket, state));
@@ -148,16 +164,19 @@ function isAtEnd(table: Table, socket: Socket): boolean {
   return true;
 }
 
-function begin(table: Table, socket: Socket): boolean {
+function begin(table: Table, message: IncomingMessage, response: ServerResponse): Exchange | null {
+  const socket = under(message.socket);
   const state = table.open.get(socket);
-  if (state === undefined) return false;
+  if (state === undefined) return null;
   if (state.requests++ === 0) stopWaiting(table, socket, state);
-  return true;
+  const exchange: Exchange = { message, socket, state, isOver: false, isUnread: false, ending: [] };
+  state.exchanges.add(exchange);
+  response.on("close", () => over(exchange));
+  return exchange;
 }
 
-function end(table: Table, socket: Socket): void {
-  const state = table.open.get(socket);
-  if (state !== undefined && --state.requests === 0) wait(table, socket, state);
+function end(table: Table, { socket, state }: Exchange): void {
+  if (table.open.has(socket) && --state.requests === 0) wait(table, socket, state);
 }
 
 function wait({ waiting, waitingOf }: Table, socket: Socket, state: State): void {
@@ -175,26 +194,26 @@ function stopWaiting({ waiting, waitingOf }: Table, socket: Socket, { peer }: St
 function forget(table: Table, socket: Socket, state: State): void {
   table.open.delete(socket);
   stopWaiting(table, socket, state);
-  for (const over of state.ending) over();
+  state.exchanges.forEach(over);
 }
 
-function whenOver(state: State | undefined, response: ServerResponse, then: () => void): void {
-  if (state === undefined) return then();
-  const over = (): void => {
-    if (state.ending.delete(over)) then();
-  };
-  state.ending.add(over);
-  response.on("close", over);
-}
-
-function answered(table: Table, socket: Socket, response: ServerResponse): void {
-  const state = table.open.get(socket);
-  if (state === undefined || response.writableFinished) return;
-  if (state.answers++ === 0) state.readSince = performance.now();
-  response.on("close", () => {
+function over(exchange: Exchange): void {
+  const { state } = exchange;
+  if (exchange.isOver) return;
+  exchange.isOver = true;
+  state.exchanges.delete(exchange);
+  if (exchange.isUnread) {
     state.answers--;
     state.readSince = performance.now();
-  });
+  }
+  for (const then of exchange.ending) then();
+}
+
+function answered(exchange: Exchange): void {
+  const { state } = exchange;
+  if (exchange.isOver) return;
+  exchange.isUnread = true;
+  if (state.answers++ === 0) state.readSince = performance.now();
 }
 
 /** Ends connections whose answers are not read in time. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { delay } from "../process/log.ts";
-import { type Connections, createConnections, PIPELINED } from "./connections.ts";
+import { type Connections, createConnections, type Exchange, PIPELINED } from "./connections.ts";
 
 interface Fake extends EventEmitter {
   remoteAddress: string | undefined;
@@ -29,6 +29,8 @@ interface World extends AsyncDisposable {
   readonly connections: Connections;
   readonly reported: string[];
   readonly open: (address?: string) => Socket;
+  /** Begins a request of a connection. */
+  readonly begin: (socket: Socket, response?: ServerResponse) => Exchange | null;
 }
 
 function openWorld(most: number, readTime = 60_000): World {
@@ -44,7 +46,9 @@ function openWorld(most: number, readTime = 60_000): World {
     connections.open(socket);
     return socket;
   };
-  return { connections, reported, open, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
+  const begin = (socket: Socket, response = responseOf()): Exchange | null =>
+    connections.begin({ socket } as IncomingMessage, response);
+  return { connections, reported, open, begin, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
 }
 
 for (const opened of [2, 3, 4]) {
@@ -65,7 +69,7 @@ Deno.test("open() neither accepts nor reports a connection that was reset before
   Object.assign(gone, { parser });
   world.connections.watch(gone);
   assert.equal(parser.onIncoming(), 2);
-  assert.deepEqual([gone.destroyed, world.connections.has(gone), world.connections.begin(gone)], [true, false, false]);
+  assert.deepEqual([gone.destroyed, world.connections.has(gone), world.begin(gone)], [true, false, null]);
   assert.deepEqual([good.destroyed, world.connections.count(), world.reported], [false, 1, []]);
 });
 
@@ -74,12 +78,12 @@ Deno.test("connections are reported by the address at their opening", async () =
   const forgotten = (address: string): Socket => Object.assign(world.open(address), { remoteAddress: undefined });
   forgotten("192.0.2.1");
   const second = forgotten("192.0.2.2");
-  const parser = { onIncoming: (): number => world.connections.begin(second) ? 0 : 1 };
+  const parser = { onIncoming: (): number => world.begin(second) === null ? 1 : 0 };
   Object.assign(second, { parser });
   world.connections.watch(second);
   for (let read = 0; read <= PIPELINED; read++) parser.onIncoming();
   const third = forgotten("192.0.2.3");
-  world.connections.answered(third, responseOf(false));
+  world.connections.answered(world.begin(third) ?? assert.fail("it was not begun"));
   while (!third.destroyed) await delay(5).passed;
   assert.deepEqual(world.reported, [
     "too_many_connections 192.0.2.1",
@@ -94,13 +98,12 @@ Deno.test("open() replaces the oldest idle connection of the peer with the most 
   const first = world.open("192.0.2.9");
   const second = world.open("192.0.2.9");
   const working = world.open("192.0.2.9");
-  assert.equal(world.connections.begin(working), true);
+  assert.notEqual(world.begin(working), null);
   world.open("192.0.2.2");
   world.open("192.0.2.3");
   assert.deepEqual([good, first, second, working].map(({ destroyed }) => destroyed), [false, true, false, false]);
-  world.connections.begin(second);
-  world.connections.begin(good);
-  world.connections.end(good);
+  world.begin(second);
+  world.connections.end(world.begin(good) ?? assert.fail("it was not begun"));
   world.open("192.0.2.3");
   world.open("192.0.2.3");
   assert.deepEqual([good, second, working].map(({ destroyed }) => destroyed), [false, false, false]);
@@ -113,7 +116,7 @@ Deno.test("open() replaces the oldest idle connection of the peer with the most 
 Deno.test("open() ends the newcomer where every connection has a request in work", async () => {
   await using world = openWorld(2);
   const sockets = [world.open("192.0.2.1"), world.open("192.0.2.1")];
-  for (const socket of sockets) world.connections.begin(socket);
+  for (const socket of sockets) world.begin(socket);
   assert.equal(world.open("192.0.2.2").destroyed, true);
   assert.deepEqual(sockets.map(({ destroyed }) => destroyed), [false, false]);
   assert.deepEqual(world.reported, ["too_many_connections 192.0.2.2"]);
@@ -123,7 +126,8 @@ for (const requests of [PIPELINED - 1, PIPELINED, PIPELINED + 1]) {
   Deno.test(`watch() lets ${PIPELINED} requests of one connection be read at one time: ${requests}`, async () => {
     await using world = openWorld(2);
     const socket = world.open("192.0.2.1");
-    const parser = { onIncoming: (): number => world.connections.begin(socket) ? 0 : 1 };
+    const exchanges: (Exchange | null)[] = [];
+    const parser = { onIncoming: (): number => exchanges.push(world.begin(socket)) > 0 ? 0 : 1 };
     Object.assign(socket, { parser });
     world.connections.watch(socket);
     const read = Array.from({ length: requests }, () => parser.onIncoming());
@@ -131,7 +135,7 @@ for (const requests of [PIPELINED - 1, PIPELINED, PIPELINED + 1]) {
     assert.deepEqual(read, Array.from({ length: requests }, (_, index) => index < PIPELINED ? 0 : 2));
     assert.deepEqual([socket.destroyed, world.connections.has(socket)], [isMuch, !isMuch]);
     assert.deepEqual(world.reported, isMuch ? ["too_many_pipelined 192.0.2.1"] : []);
-    for (let index = 0; index < Math.min(requests, PIPELINED); index++) world.connections.end(socket);
+    for (const exchange of exchanges) world.connections.end(exchange ?? assert.fail("it was not begun"));
     assert.equal(parser.onIncoming(), isMuch ? 2 : 0, "of a connection that has ended nothing is read");
   });
 }
@@ -140,23 +144,51 @@ Deno.test("begin() rejects a request of a connection that has ended", async () =
   await using world = openWorld(1);
   const socket = world.open("192.0.2.1");
   world.open("192.0.2.1");
-  assert.deepEqual([socket.destroyed, world.connections.begin(socket)], [true, false]);
+  assert.deepEqual([socket.destroyed, world.begin(socket)], [true, null]);
 });
 
-function responseOf(writableFinished: boolean): ServerResponse {
-  return Object.assign(new EventEmitter(), { writableFinished }) as unknown as ServerResponse;
+function responseOf(): ServerResponse {
+  return new EventEmitter() as unknown as ServerResponse;
 }
 
 Deno.test("answered() ends the connection of an answer that is not read, and no other", async () => {
   await using world = openWorld(4, 50);
-  const [slow, done, quick] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(world.open) as [Socket, Socket, Socket];
-  world.connections.answered(slow, responseOf(false));
-  world.connections.answered(done, responseOf(true));
-  const read = responseOf(false);
-  world.connections.answered(quick, read);
+  const answer = (address: string): readonly [Socket, ServerResponse] => {
+    const [socket, response] = [world.open(address), responseOf()];
+    world.connections.answered(world.begin(socket, response) ?? assert.fail("it was not begun"));
+    return [socket, response];
+  };
+  const [slow] = answer("192.0.2.1");
+  const [quick, read] = answer("192.0.2.2");
   read.emit("close");
   while (!slow.destroyed) await delay(5).passed;
   await delay(100).passed;
-  assert.deepEqual([done.destroyed, quick.destroyed], [false, false]);
+  assert.equal(quick.destroyed, false);
   assert.deepEqual(world.reported, ["answer_not_read 192.0.2.1"]);
 });
+
+for (const end of ["its answer is read", "its connection ends"]) {
+  Deno.test(`whenOver() calls a function once when ${end}, and at once after that`, async () => {
+    await using world = openWorld(1);
+    const [socket, response] = [world.open("192.0.2.1"), responseOf()];
+    const exchange = world.begin(socket, response) ?? assert.fail("it was not begun");
+    let calls = 0;
+    world.connections.whenOver(exchange, () => calls++);
+    assert.equal(calls, 0);
+    if (end === "its connection ends") socket.emit("close");
+    response.emit("close");
+    assert.equal(calls, 1);
+    world.connections.whenOver(exchange, () => calls++);
+    assert.equal(calls, 2);
+  });
+}
+
+for (const [complete, isRead, owes] of [[true, false, true], [false, false, false], [true, true, false]] as const) {
+  Deno.test(`owesAnswer() of a request, whole ${complete}, answer read ${isRead}: ${owes}`, async () => {
+    await using world = openWorld(1);
+    const [socket, response] = [world.open("192.0.2.1"), responseOf()];
+    world.connections.begin({ socket, complete } as IncomingMessage, response);
+    if (isRead) response.emit("close");
+    assert.equal(world.connections.owesAnswer(socket), owes);
+  });
+}

@@ -13,7 +13,7 @@ import { delay, type Log } from "../process/log.ts";
 import { isTlsFault } from "./tls_failure.ts";
 import { readBody } from "./body.ts";
 import { HEADER_FIELDS, readFields } from "./header_fields.ts";
-import { type Connections, createConnections } from "./connections.ts";
+import { type Connections, createConnections, type Exchange } from "./connections.ts";
 import { addressOf } from "../audit/peers.ts";
 import type { HttpReply, StreamSink } from "./reply.ts";
 import type { HttpRequest } from "./request.ts";
@@ -108,14 +108,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     refused: options.refused,
   });
   const state: State = { closing: false, connections };
-  /** Requests of each connection that are not answered yet. */
-  const asked = new WeakMap<Socket, Set<IncomingMessage>>();
   const handler: Handler = (message, response) => {
-    if (!connections.begin(message.socket)) return;
-    const ofSocket = asked.get(message.socket) ?? new Set();
-    asked.set(message.socket, ofSocket.add(message));
-    connections.whenOver(message.socket, response, () => void ofSocket.delete(message));
-    answer(options, state, message, response).catch((error) => {
+    const exchange = connections.begin(message, response);
+    if (exchange === null) return;
+    answer(options, state, exchange, response).catch((error) => {
       options.log("error", "Unexpected failure in the listener", { detail: String(error) });
       message.socket.destroy();
     });
@@ -149,7 +145,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (isOpen && tls !== null && isTlsFault(error)) tls.failed(error, socket);
     else if (isOpen && code !== "ECONNRESET") options.refused(code, addressOf(socket));
     // A client that waits for an earlier answer would read the error as that answer.
-    if (asked.get(socket)?.values().some(({ complete }) => complete)) return void socket.destroy();
+    if (connections.owesAnswer(socket)) return void socket.destroy();
     if (socket.writable) {
       socket.end(`HTTP/1.1 ${PROTOCOL_ANSWERS[code] ?? "400 Bad Request"}\r\nconnection: close\r\n\r\n`);
     }
@@ -202,10 +198,11 @@ async function close(server: Server, connections: Connections, patience: number)
 async function answer(
   options: ListenerOptions,
   state: State,
-  message: IncomingMessage,
+  exchange: Exchange,
   response: ServerResponse,
 ): Promise<void> {
   const { connections } = state;
+  const { message } = exchange;
   const peerAddress = addressOf(message.socket);
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
@@ -215,10 +212,10 @@ async function answer(
     options.refused(reason, peerAddress);
     response.writeHead(status, { connection: "close" });
     response.end();
-    return handedOver(state, message, response);
+    return handedOver(connections, exchange);
   }
   const gone = new AbortController();
-  connections.whenOver(message.socket, response, () => {
+  connections.whenOver(exchange, () => {
     if (!response.writableFinished) gone.abort();
   });
   const target = originForm(message);
@@ -229,6 +226,7 @@ async function answer(
     query: mark < 0 ? "" : target.slice(mark + 1),
     headers: readFields(message.rawHeaders),
     peerAddress,
+    connection: message.socket,
     tls,
     signal: gone.signal,
     readBody: (maximumBytes, hasRoom) => readBody(message, maximumBytes, hasRoom),
@@ -238,13 +236,13 @@ async function answer(
   if (!message.complete || state.closing) response.shouldKeepAlive = false;
   const hold = (bytes: number): () => void => reply.caller === undefined ? () => {} : options.hold(reply.caller, bytes);
   if (reply.stream === undefined) {
-    connections.whenOver(message.socket, response, hold(write(message, response, reply)));
-    return handedOver(state, message, response);
+    connections.whenOver(exchange, hold(write(message, response, reply)));
+    return handedOver(connections, exchange);
   }
-  connections.whenOver(message.socket, response, () => connections.end(message.socket));
+  connections.whenOver(exchange, () => connections.end(exchange));
   response.writeHead(reply.status, reply.fields);
   response.flushHeaders();
-  reply.stream(sinkOf(state, message, response, hold, gone.signal));
+  reply.stream(sinkOf(connections, exchange, response, hold, gone.signal));
 }
 
 /** The path of a target in absolute form (RFC 9112, 3.2.2), if it names the host of the request. */
@@ -268,10 +266,13 @@ function unreadable(
 }
 
 /** Ends the work of a request whose answer is written: the client only has to read it. */
-function handedOver({ connections }: State, { socket }: IncomingMessage, response: ServerResponse): void {
-  connections.answered(socket, response);
-  connections.end(socket);
+function handedOver(connections: Connections, exchange: Exchange): void {
+  connections.answered(exchange);
+  connections.end(exchange);
 }
+
+/** Answers up to so many bytes are given to the runtime as one text. */
+const WHOLE_BYTES = 64 * 1024;
 
 /** Writes a whole answer, and returns the bytes of its body. */
 function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply): number {
@@ -282,8 +283,14 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
     return 0;
   }
   const bytes = typeof reply.body === "string" ? utf8Length(reply.body) : reply.body.length;
+  if (typeof reply.body === "string" && bytes <= WHOLE_BYTES && message.method !== "HEAD") {
+    // Without `writeHead` the runtime adds the length, and writes head and body in one call.
+    response.statusCode = reply.status;
+    for (const name in reply.fields) response.setHeader(name, reply.fields[name] ?? "");
+    response.end(reply.body);
+    return bytes;
+  }
   response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes) });
-  // As a string the body is written together with the head.
   response.end(message.method === "HEAD" ? undefined : reply.body);
   return bytes;
 }
@@ -291,14 +298,14 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
 const encoder = new TextEncoder();
 
 function sinkOf(
-  { connections }: State,
-  { socket }: IncomingMessage,
+  connections: Connections,
+  exchange: Exchange,
   response: ServerResponse,
   hold: (bytes: number) => () => void,
   gone: AbortSignal,
 ): StreamSink {
   const held = new Set<() => void>();
-  connections.whenOver(socket, response, () => held.forEach((release) => release()));
+  connections.whenOver(exchange, () => held.forEach((release) => release()));
   return {
     gone,
     write: (text) => {
@@ -313,8 +320,8 @@ function sinkOf(
     waiting: () => response.writableLength,
     end: () => {
       response.end();
-      connections.answered(socket, response);
+      connections.answered(exchange);
     },
-    drop: () => void socket.destroy(),
+    drop: () => void exchange.message.socket.destroy(),
   };
 }

@@ -15,7 +15,7 @@ import type { Log } from "../process/log.ts";
 import type { Message, NotificationMessage, RequestMessage, ResponseMessage } from "../protocol/message.ts";
 import { parseMessage } from "../protocol/parse_message.ts";
 import type { AuthenticatedRequest } from "./authenticated_request.ts";
-import type { BodyAdmission } from "./body_admission.ts";
+import type { BodyAdmission, Received } from "./body_admission.ts";
 import { mediaError } from "./media.ts";
 import { notificationEra, requestEra, responseEra } from "./mcp_headers.ts";
 import { isRunUri, type RunStreams } from "./run_streams.ts";
@@ -54,7 +54,7 @@ export async function answerMcp(options: McpEndpointOptions, incoming: Authentic
   const overload = limits.enter(subject);
   if (overload !== null) return errorReply(httpError(overload));
   try {
-    return await answerText(options, incoming, body.text);
+    return await answerText(options, incoming, body);
   } finally {
     limits.release(subject);
   }
@@ -63,9 +63,9 @@ export async function answerMcp(options: McpEndpointOptions, incoming: Authentic
 async function answerText(
   options: McpEndpointOptions,
   incoming: AuthenticatedRequest,
-  text: string,
+  { text, utf8 }: Extract<Received, { ok: true }>,
 ): Promise<HttpReply> {
-  const reading = parseMessage(text);
+  const reading = parseMessage(text, utf8);
   if (!reading.ok) return errorReply(httpError(reading.error), reading.id);
   return await (options.answer ?? answerMessage)(options, incoming, reading.message);
 }

@@ -10,9 +10,9 @@ import type { HeaderFields } from "./header_fields.ts";
 /** Why a body could not be read. */
 export type BodyFault = "too_large" | "framing_too_large" | "not_utf8" | "incomplete" | "no_room";
 
-/** A body, or the fault of reading it. */
+/** A body as text and bytes, or the fault of reading it. */
 export type BodyReading =
-  | { readonly ok: true; readonly text: string }
+  | { readonly ok: true; readonly text: string; readonly utf8: Uint8Array }
   | { readonly ok: false; readonly fault: BodyFault };
 
 /** One request. */
@@ -25,6 +25,8 @@ export interface HttpRequest {
   readonly headers: HeaderFields;
   /** IP address of the peer. */
   readonly peerAddress: string;
+  /** Stands for the connection; the same object for all its requests. */
+  readonly connection: object;
   /** Null where TLS does not end in this process. */
   readonly tls: RequestTls | null;
   /** Aborted when the client is gone before its answer. */

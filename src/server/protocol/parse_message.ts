@@ -9,9 +9,14 @@ import type { EdgeError } from "../process/edge_error.ts";
 import { type MessageReading, readMessage } from "./message.ts";
 import { recoverRequestId } from "./request_id_recovery.ts";
 
-/** Reads the text of one message: strict JSON with the shape of a message. */
-export function parseMessage(text: string): MessageReading {
-  const parsed = parseJson(text);
+/**
+ * Reads the text of one message: strict JSON with the shape of a message.
+ *
+ * @param text The text
+ * @param utf8 The text in UTF-8, if the caller has it: it is then not encoded again
+ */
+export function parseMessage(text: string, utf8?: Uint8Array): MessageReading {
+  const parsed = parseJson(text, {}, utf8);
   if (parsed.ok) return readMessage(parsed.value);
   const { code, message, path } = parsed.fault;
   return code === "syntax"
