@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { Identity } from "../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
@@ -38,6 +39,11 @@ const ROWS = 100;
 interface Waiting extends WaitingCondition {
   readonly run: ListedRun;
 }
+
+/** Milliseconds for which an answer is used again: where the head stays, only keys and the age of statements can change it. */
+const KEPT_MILLIS = 300_000;
+/** Answers by the head of their run, for a reader who comes back to the page. */
+const answered = new Map<Identity, { readonly at: number; readonly waiting: readonly Waiting[] }>();
 
 /** What one run answers: what waits in it, or why it cannot be read. */
 type Asked = readonly Waiting[] | Error;
@@ -134,8 +140,12 @@ async function askRun(run: ListedRun, { laws, signal }: Asking): Promise<readonl
   laws.set(law, isAsking);
   if (!await isAsking) return [];
   const name = { ...run.run_key, scenario_id: run.scenario_id };
-  const waiting = await patiently(() => readWaiting(callTool, name), signal);
-  return waiting.map((one) => ({ ...one, run }));
+  const { record_id } = run.accepted_head;
+  const before = answered.get(record_id);
+  if (before !== undefined && performance.now() - before.at < KEPT_MILLIS) return before.waiting;
+  const waiting = (await patiently(() => readWaiting(callTool, name), signal)).map((one) => ({ ...one, run }));
+  answered.set(record_id, { at: performance.now(), waiting });
+  return waiting;
 }
 
 /** Whether the law of a run has a condition that takes statements of people; most laws have none. */
