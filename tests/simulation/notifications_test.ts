@@ -321,7 +321,7 @@ Deno.test("Notifier takes the lease of a process that ended before the clock of 
     assert.equal(restored(receiver.got), "1,2,3");
   }));
 
-/** How the clock is set of the machine while the receiver is down, in milliseconds, and while it is up. */
+/** Milliseconds by which the clock of the machine is set while the receiver is down, and while it is up. */
 const SETTINGS: readonly (readonly [what: string, whileDown: number, whileUp: number])[] = [
   ["back by an hour while the receiver is down", -HOUR, 0],
   ["back by an hour while the receiver is up", 0, -HOUR],

@@ -10,6 +10,7 @@ import {
   paddingAfter,
   signatureName,
 } from "../format/archive.ts";
+import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import { verifyRunpack } from "../verify/verify.ts";
 import { openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
 import { text } from "../view/markup.ts";
@@ -90,6 +91,63 @@ Deno.test("openSingleFile() rejects a file without a manifest, and opens one tha
   }]);
   assert.ok(markup.includes("do not believe what this page shows"));
 });
+
+/** Bytes of a manifest, and the first fault that the page finds. It is padded behind its end, so that its size alone decides. */
+const MANIFESTS: readonly (readonly [bytes: number, fault: string])[] = [
+  [MANIFEST_BYTES - 1, "manifest_not_canonical"],
+  [MANIFEST_BYTES, "manifest_not_canonical"],
+  [MANIFEST_BYTES + 1, "manifest_too_large"],
+  [MANIFEST_BYTES + 1_000_000, "manifest_too_large"],
+];
+
+for (const [bytes, fault] of MANIFESTS) {
+  Deno.test(`a dropped pack whose manifest has ${bytes} bytes: ${fault}, and at most ${MANIFEST_BYTES + 1} are read`, async () => {
+    const padded = new Blob([new Uint8Array(PACK.manifest), " ".repeat(bytes - PACK.manifest.length)]);
+    const files = [{ path: MANIFEST_NAME, content: padded }, ...FILES.slice(1)];
+    const opened = await openSingleFile(archive(files));
+    const manifest = await opened.source.manifest();
+    assert.equal(manifest.length, Math.min(bytes, MANIFEST_BYTES + 1));
+    const { examination: { report } } = await verifyAndRender(opened, ASKED);
+    const reasons = report.claims.flatMap(({ status }) => status.status === "violated" ? [status.reason] : []);
+    assert.equal(reasons[0]?.split(":")[0], fault);
+  });
+}
+
+const READ = 3_000_000;
+
+for (const size of [READ - 1, READ, READ + 1, READ + 2, 2 * READ]) {
+  const most = Math.min(size, READ + 1);
+  Deno.test(`an object of ${size} bytes in a dropped pack, ${READ} of which may be read: ${most} are read`, async () => {
+    const [identity = ""] = PACK.objects.keys();
+    const content = new Blob([new Uint8Array(size)]);
+    const { source } = await openSingleFile(archive([{ path: objectName(identity), content }, ...FILES.slice(0, 1)]));
+    const chunks = source.object(identity, READ);
+    assert.ok(typeof chunks !== "string");
+    let read = 0;
+    for await (const chunk of chunks) read += chunk.length;
+    assert.equal(read, most);
+  });
+}
+
+/** Envelopes beside a dropped pack: how many of so many bytes, and how many are read. */
+const ENVELOPES: readonly (readonly [count: number, bytes: number, read: number])[] = [
+  [1, SIGNATURE_BYTES - 1, 1],
+  [1, SIGNATURE_BYTES, 1],
+  [1, SIGNATURE_BYTES + 1, 0],
+  [SIGNATURES - 1, 2, SIGNATURES - 1],
+  [SIGNATURES, 2, SIGNATURES],
+  [SIGNATURES + 1, 2, SIGNATURES],
+];
+
+for (const [count, bytes, read] of ENVELOPES) {
+  Deno.test(`a dropped pack with ${count} envelopes of ${bytes} bytes: ${read} are read`, async () => {
+    const envelopes = Array.from({ length: count }, (_, index) => ({
+      path: signatureName(index.toString(16).padStart(64, "0")),
+      content: new Blob([new Uint8Array(bytes)]),
+    }));
+    assert.equal((await openSingleFile(archive([...FILES, ...envelopes]))).signatures.length, read);
+  });
+}
 
 Deno.test("readKeys() reads one key on each line, and names an invalid line", () => {
   const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
