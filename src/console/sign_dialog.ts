@@ -75,7 +75,7 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
     "div",
     { class: "asks", role: "group", "aria-label": `Question ${condition_id} of stage ${stage_id}` },
     make("p", {}, make("b", {}, "Asks people: "), shownText(condition_id), ". ", shownText(tally)),
-    state.hasStatement ? make("p", {}, state.said) : null,
+    state.hasStatement ? make("p", {}, "Your key has a statement on record for this question.") : null,
     actions,
   );
 }
@@ -87,7 +87,6 @@ type Answer = "approve" | "refuse" | "answer" | "withdraw";
 function ownState({ question, waiting, publicKey }: AskedQuestion): {
   readonly mayAnswer: boolean;
   readonly hasStatement: boolean;
-  readonly said: string;
 } {
   const own = (question.state.submitted_evidence ?? []).find((one) =>
     one.public_key === publicKey && one.stage_id === question.stage_id &&
@@ -96,7 +95,7 @@ function ownState({ question, waiting, publicKey }: AskedQuestion): {
   const isAwaited = waiting?.keys.some(({ public_key }) => public_key === publicKey) === true;
   const isKnown = own !== undefined || isAwaited;
   const hasStatement = own !== undefined && own.value_identity !== null;
-  return { mayAnswer: isKnown, hasStatement, said: "Your key has a statement on record for this question." };
+  return { mayAnswer: isKnown, hasStatement };
 }
 
 /** The id under which the server knows the key. */
