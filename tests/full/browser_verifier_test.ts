@@ -15,6 +15,7 @@ import { resultLine } from "../../src/runpack/verify/result_line.ts";
 import { ADMISSION_ROWS, makeAdmission } from "../simulation/pack_vectors/admission_rows.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { playWaiting } from "../simulation/runpack_waiting.ts";
+import { PEOPLE_ROWS } from "../simulation/pack_vectors/people_rows.ts";
 import { WAITING_ROWS } from "../simulation/pack_vectors/waiting_rows.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import { goldenKey, type GoldenPack, readGolden } from "./second_verifier_packs.ts";
@@ -238,7 +239,7 @@ Deno.test("the page verifies evidence that waited, honest and forged, and shows 
   await using tested = await fixture();
   const run = playWaiting();
   const base = { run, pack: await packOf(run) };
-  for (const { name, violates, make } of WAITING_ROWS) {
+  for (const { name, violates, make } of [...WAITING_ROWS, ...PEOPLE_ROWS]) {
     const { pack, request } = make(base);
     assert.ok(pack.manifest !== null, name);
     const whole = { manifest: pack.manifest, objects: pack.objects };

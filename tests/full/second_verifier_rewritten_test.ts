@@ -4,6 +4,7 @@ import { type Given, play, twoConditionLaw } from "../simulation/runpack_played.
 import { playClockRun } from "../simulation/runpack_clock_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { playParametersRun } from "../simulation/pack_vectors/parameters_run.ts";
+import { playPeople } from "../simulation/runpack_people.ts";
 import { playWaiting } from "../simulation/runpack_waiting.ts";
 import type { Parts } from "../simulation/runpack_forge.ts";
 import { bindArtifacts, deployRun, goldenKey, rewritten, rewrittenParameters } from "./second_verifier_packs.ts";
@@ -48,6 +49,7 @@ Deno.test(`two verifiers agree on ${7 * REWRITES} packs that were rewritten in s
     [playParametersRun(), () => {}],
     [playClockRun(), () => {}],
     [playWaiting(), () => {}],
+    [playPeople(), () => {}],
   ] as const;
   for (const [index, [run, prepare]] of runs.entries()) {
     const choose = chooserOf(SEED + index);

@@ -19,7 +19,7 @@ from verify import answer as verify_answer
 from verify import verify
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "runpack", "packs")
-FILES = "codes", "texts", "evidence", "parameters", "typed", "waiting", "segments", "archives", "envelopes", "limits", "admissions"
+FILES = "codes", "texts", "evidence", "parameters", "typed", "waiting", "people", "segments", "archives", "envelopes", "limits", "admissions"
 
 
 def load(name):

@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { createPrivateKey, sign as signBytes } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject, sign as signBytes } from "node:crypto";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import { HOST_PRIMITIVES } from "../../src/evidence/host_primitives.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../../src/law/law.ts";
@@ -69,9 +69,13 @@ export interface TestKey {
   readonly sign: (text: string) => string;
 }
 
-function testKey(keyId: string, secret: string, publicKey: string): TestKey {
+function privateKeyOf(secret: string): KeyObject {
   const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.from(secret, "hex")]);
-  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+}
+
+function testKey(keyId: string, secret: string, publicKey: string): TestKey {
+  const key = privateKeyOf(secret);
   return {
     key_id: keyId,
     public_key: Buffer.from(publicKey, "hex").toString("base64"),
@@ -92,6 +96,13 @@ export const KEY_2 = testKey(
   "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
   "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
 );
+
+/** A key of a person: the same for the same number. */
+export function numberedKey(keyId: string, number: number): TestKey {
+  const secret = number.toString(16).padStart(64, "0");
+  const pem = createPublicKey(privateKeyOf(secret)).export({ format: "der", type: "spki" });
+  return testKey(keyId, secret, pem.subarray(-32).toString("hex"));
+}
 
 /** The trust policy that requires a signature by one of these keys. */
 export function trusting(...keys: TestKey[]): OperatorProfile["trust"]["default_policy"] {

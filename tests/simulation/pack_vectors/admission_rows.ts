@@ -8,6 +8,7 @@ import type { AdmissionCode } from "../../../src/runpack/verify/admission.ts";
 import { KEY_1, KEY_2, NOW, type TestKey, trusting } from "../kernel_fixture.ts";
 import { forge } from "../runpack_forge.ts";
 import { type MemoryPack, packOf } from "../runpack_memory.ts";
+import { ALICE, ALICE_2, BOB, playPeople } from "../runpack_people.ts";
 import {
   admissionLaw,
   BUILD_COMPLETE,
@@ -38,6 +39,7 @@ const RUNS = {
   parameters: playParametersRun,
   stages: playStagesRun,
   texts: playTextsRun,
+  people: playPeople,
 } as const;
 /** The name of a base pack of the table. */
 export type AdmissionBase = keyof typeof RUNS;
@@ -87,6 +89,7 @@ const LAWS: Readonly<Record<AdmissionBase, string>> = {
   parameters: playParametersRun().law.scenario_law_identity,
   stages: playStagesRun().law.scenario_law_identity,
   texts: playTextsRun().law.scenario_law_identity,
+  people: playPeople().law.scenario_law_identity,
 };
 /** The values of the run with parameters, as a command line has them. */
 const GIVEN: Readonly<Record<string, string>> = Object.fromEntries(
@@ -260,6 +263,30 @@ const STAGE_CASES: readonly AdmissionRow[] = [15, 16, 17].map((complete) =>
   })
 );
 
+/** A row on the run whose approvals waited. */
+const waited = (
+  what: string,
+  trusted: readonly TestKey[],
+  version: string,
+  exit_code: number,
+  reasons: readonly AdmissionCode[],
+): AdmissionRow =>
+  row(`approvals that waited, ${what}`, exit_code, reasons, {
+    base: "people",
+    signer: null,
+    producers: [],
+    trusted,
+    expected: { stage: "s", parameters: { version } },
+  });
+
+/** Approvals that waited, in place of a producer: they name heads of this run, which follow from the parameters. */
+const PEOPLE_CASES: readonly AdmissionRow[] = [
+  waited("the parameters", [ALICE, ALICE_2, BOB], "v1", 0, []),
+  waited("the retired key is not trusted", [ALICE_2, BOB], "v1", 4, ["origin_unknown"]),
+  waited("the newer key is not trusted", [ALICE, BOB], "v1", 4, ["origin_unknown"]),
+  waited("other parameters", [ALICE, ALICE_2, BOB], "v2", 6, ["parameter_mismatch"]),
+];
+
 /** The rows: whether a pack is admitted, and why not. */
 export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   row("a complete run that its producer signed", 0, []),
@@ -346,4 +373,5 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
     base: "texts",
     expected: { parameters: TEXTS },
   }),
+  ...PEOPLE_CASES,
 ];

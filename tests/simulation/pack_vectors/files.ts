@@ -32,6 +32,8 @@ import { playParametersRun } from "./parameters_run.ts";
 import { TEXT_ROWS } from "./text_rows.ts";
 import { playTypedRun, TYPED_ROWS } from "./typed_run.ts";
 import { playWaiting } from "../runpack_waiting.ts";
+import { playPeople } from "../runpack_people.ts";
+import { PEOPLE_ROWS } from "./people_rows.ts";
 import { WAITING_ROWS } from "./waiting_rows.ts";
 
 /** Where the files lie. */
@@ -69,6 +71,7 @@ async function makeWorld(): Promise<World> {
     ["typed", playTypedRun()],
     ["parameters", playParametersRun()],
     ["waiting", playWaiting()],
+    ["people", playPeople()],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));
@@ -208,6 +211,10 @@ function waitingFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(WAITING_ROWS, (row) => makeCase(bases, "waiting", row, row.make(base("waiting"))));
 }
 
+function peopleFile({ bases }: World): Promise<MadeCase[]> {
+  return makeCases(PEOPLE_ROWS, (row) => makeCase(bases, "people", row, row.make()));
+}
+
 function archivesFile({ base }: World): Promise<MadeCase[]> {
   const { pack } = base("release");
   return makeCases(ARCHIVE_ROWS, async ({ name, departs, make }) => {
@@ -261,6 +268,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["segments", "A run of two segments", segmentsFile],
   ["typed", "A run that acquires from a typed provider, honest and forged", typedFile],
   ["waiting", "A run whose evidence waited, honest and forged", waitingFile],
+  ["people", "A run in which people decide over days, at each limit and beyond it", peopleFile],
   ["archives", "Single files", archivesFile],
   ["envelopes", "Signatures beside a pack", envelopesFile],
   ["admissions", "What a reader expects of a pack, and whether it is admitted", admissionsFile],

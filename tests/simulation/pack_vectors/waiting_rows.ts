@@ -4,16 +4,14 @@
  * @module
  */
 
-import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import { hashValue } from "../../../src/run/evidence.ts";
 import { commentHash } from "../../../src/run/submitted_statement.ts";
-import { int, KEY_1, KEY_2, NOW, SHA256, type TestKey } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import { forge, type Parts, rekey } from "../runpack_forge.ts";
+import { int, KEY_1, KEY_2, NOW, SHA256 } from "../kernel_fixture.ts";
+import { forge, type Parts } from "../runpack_forge.ts";
 import { LAST_SUBMISSION as LAST, playSwappedValue, playWaiting, WAITING_LAW } from "../runpack_waiting.ts";
-import { signedPayload, type StatementChanges } from "../waiting_fixture.ts";
 import { WHOLE } from "./cases.ts";
 import type { Base, CodeName, Made } from "./rows.ts";
+import { editsOf, repeatInReceipts } from "./statement_edits.ts";
 
 /** A pack of the run, and the claims that it violates. */
 export interface WaitingRow {
@@ -61,119 +59,13 @@ const row = (
   }),
 });
 
-const STATE = playWaiting().state;
-
-/** The evidence of the last evaluation. */
-const items = ({ records }: Parts): Editable[] => records[LAST].body.evidence;
-/** The member `evidence` of the last submission. */
-const evidence = ({ records }: Parts): Editable => records[LAST - 1].body.evidence;
-
-/** Gives every receipt what its record has. */
-function repeatInReceipts({ records, receipts }: Parts): void {
-  for (const [index, { record_kind, body }] of records.entries()) {
-    const { result } = receipts[index];
-    if (record_kind === "artifact_submitted") {
-      const { time_source: _time, ...submission } = body;
-      result.submission = { record_id: result.submission.record_id, ...submission };
-    }
-    if (record_kind === "stage_evaluated") {
-      result.attempt.evidence = body.evidence.map(({ item_id, condition_id, channel, ...item }: Editable) => {
-        const { value_identity, qualified, reason } = item;
-        return {
-          item_id,
-          condition_id,
-          channel,
-          ...value_identity === undefined ? {} : { value_identity },
-          qualified,
-          ...reason === undefined ? {} : { reason },
-        };
-      });
-    }
-  }
-}
-
-/** Gives the item of the last submission what its record has. */
-function repeatInItem(parts: Parts): void {
-  const { condition_id, value_identity, value_type, content_hash, schema_verdict, observed_at, signature } = evidence(
-    parts,
-  );
-  if (value_identity === null) {
-    items(parts).pop();
-    return;
-  }
-  const item = items(parts).at(-1);
-  Object.assign(item, { condition_id, value_identity, value_type, content_hash, observed_at, signature });
-  if (schema_verdict !== undefined) item.schema_verdict = schema_verdict;
-}
-
-/** Gives the last submission another payload, and the record what follows from it. */
-function pay(parts: Parts, value: Editable, key: Pick<TestKey, "public_key"> = KEY_2): void {
-  const { body } = parts.records[LAST - 1];
-  const payload = { kind: "json", value };
-  body.payload_identity = rekey(parts, "payload", payload);
-  body.content_hash.value = SHA256(canonicalize(value));
-  const { condition_id, observed_at, seen_head, valid_until, comment, signature } = value;
-  const hashed = value.value === null ? null : hashValue(SHA256, value.value);
-  if (value.value !== null) rekey(parts, "evidence-value", value.value);
-  body.evidence = {
-    condition_id,
-    value_identity: hashed?.identity ?? null,
-    ...hashed === null ? {} : { value_type: value.value.value_type, content_hash: hashed.content_hash },
-    observed_at,
-    seen_head,
-    ...valid_until === undefined ? {} : { valid_until },
-    ...comment === undefined ? {} : { comment_hash: commentHash(SHA256, comment) },
-    public_key: key.public_key,
-    signature,
-  };
-  repeatInItem(parts);
-}
-
-/** The payload of the last submission. */
-const payloadOf = (parts: Parts): Editable =>
-  structuredClone(parts.bodies.get(`payload ${parts.records[LAST - 1].body.payload_identity}`).value);
-
-/** Another statement in the place of the last one, which its key signs. */
-const signed = (changes: StatementChanges, key: TestKey = KEY_2) => (parts: Parts): void =>
-  pay(
-    parts,
-    signedPayload(WAITING_LAW, STATE, key, {
-      seen_head: evidence(parts).seen_head,
-      observed_at: NOW + LAST,
-      value: int(1),
-      ...changes,
-    }),
-    key,
-  );
-
-/** A change of the last payload that its signature does not cover. */
-const unsigned = (change: (payload: Editable) => void) => (parts: Parts): void => {
-  const payload = payloadOf(parts);
-  change(payload);
-  pay(parts, payload);
-};
-
-/** A change of the record of the last submission alone. */
-const recorded = (change: (evidence: Editable) => void) => (parts: Parts): void => {
-  change(evidence(parts));
-  repeatInItem(parts);
-};
-
-/** An item as if the submission of a revision counted. */
-function itemOf(parts: Parts, revision: number): Editable {
-  const { condition_id, value_identity, value_type, content_hash, observed_at, signature } =
-    parts.records[revision - 1].body.evidence;
-  const name = playWaiting().records[revision - 1]?.record_id ?? "";
-  return {
-    ...items(parts)[0],
-    item_id: `submission:${name}`,
-    submission_record_id: name,
-    condition_id,
-    ...value_identity === null ? {} : { value_identity, value_type, content_hash },
-    observed_at,
-    signature,
-  };
-}
+const { items, signed, unsigned, recorded, itemOf } = editsOf({
+  law: WAITING_LAW,
+  run: playWaiting(),
+  last: LAST,
+  key: KEY_2,
+  statement: { value: int(1) },
+});
 
 const MISMATCH = { [ADMISSION]: at("submission_mismatch", EVALUATED), [DECISION]: at("decision_mismatch", EVALUATED) };
 const UNEXPECTED = {
