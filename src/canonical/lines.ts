@@ -11,8 +11,8 @@ export type LineFault = "too_long" | "not_utf8";
 
 /** Receives complete lines. `push` throws the errors of the sink. */
 export interface LineSink {
-  /** Receives each line, empty ones included. */
-  readonly line: (text: string) => void | Promise<void>;
+  /** Receives each line, empty ones included, with its UTF-8 bytes. These may be reused afterwards. */
+  readonly line: (text: string, utf8: Uint8Array) => void | Promise<void>;
   /** Receives the bytes of a line that is too long, as they arrive, before its fault. They may be reused afterwards. */
   readonly excess?: (bytes: Uint8Array) => void;
   /** Receives the bytes of a line that is not UTF-8; empty for one that is too long. They may be reused afterwards. */
@@ -80,7 +80,7 @@ export function createLineReader(maximumBytes: number, sink: LineSink): LineRead
     if (!wasTooLong && line.length > maximumBytes) sink.excess?.(line);
     if (wasTooLong || line.length > maximumBytes) return sink.fault("too_long", new Uint8Array(0));
     const text = decodeUtf8Strict(line);
-    return text === null ? sink.fault("not_utf8", line) : sink.line(text);
+    return text === null ? sink.fault("not_utf8", line) : sink.line(text, line);
   };
 
   const push = (bytes: Uint8Array): void | Promise<void> => {

@@ -36,8 +36,8 @@ export interface SessionOptions {
 
 /** One connection. */
 export interface Session {
-  /** Handles the text of one message; an answer is sent when it is ready. */
-  readonly receive: (text: string) => void;
+  /** Handles the text of one message, with its UTF-8 bytes where the caller has them; an answer is sent when it is ready. */
+  readonly receive: (text: string, utf8?: Uint8Array) => void;
   /** Handles a message from a request of its own, with the origin of that request. */
   readonly handle: (message: Message, origin: CallOrigin) => void;
   /** Answers bytes that are not a message; the id is null where it is not known. */
@@ -105,7 +105,7 @@ export function openSession(options: SessionOptions): Session {
     failure: null,
   };
   return {
-    receive: (text) => receive(state, text),
+    receive: (text, utf8) => receive(state, text, utf8),
     handle: (message, origin) => handle(state, message, origin),
     reject: (error, id) => reject(state, error, id, originOf(state)),
     fail: (error, answered) => failAll(state, error, answered),
@@ -121,8 +121,8 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-function receive(state: State, text: string): void {
-  const reading = parseMessage(text);
+function receive(state: State, text: string, utf8: Uint8Array | undefined): void {
+  const reading = parseMessage(text, utf8);
   const origin = originOf(state);
   if (reading.ok) handle(state, reading.message, origin);
   else reject(state, reading.error, reading.id, origin);

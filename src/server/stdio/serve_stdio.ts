@@ -145,9 +145,9 @@ function readAll(options: StdioOptions, session: Session, outbox: Outbox, stop: 
   let received = 0;
   let long: RequestIdScanner | null = null;
   const lines = createLineReader(options.server.max_body_bytes, {
-    line: (text) => {
+    line: (text, utf8) => {
       if (BLANK.test(text)) return;
-      session.receive(text);
+      session.receive(text, utf8);
       // A turn of the event loop finishes fast requests, which frees places and fills the outbox.
       if (++received % LINES_A_TURN === 0 || options.limits.isFull()) return nextTurn().then(waitForReader);
       return waitForReader();
