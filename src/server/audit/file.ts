@@ -141,10 +141,12 @@ function successor(state: State, open: (from: ChainState) => AuditFile): AuditFi
 }
 
 /** What the path of an open file names now. A system without inode numbers always reports "here". */
-function placeOf({ path, file }: State): "here" | "nowhere" | "elsewhere" | "written_elsewhere" {
+function placeOf(
+  { path, file }: State,
+  here: Deno.FileInfo = file.statSync(),
+): "here" | "nowhere" | "elsewhere" | "written_elsewhere" {
   try {
     const there = Deno.statSync(path);
-    const here = file.statSync();
     if (here.ino === null || (there.ino === here.ino && there.dev === here.dev)) return "here";
     return there.size === 0 ? "elsewhere" : "written_elsewhere";
   } catch (error) {
@@ -233,9 +235,10 @@ function append(state: State, events: readonly TimedEvent[], anyway: boolean): b
   let shared = false;
   try {
     if (acquired === "acquired") {
-      const { size, nlink } = file.statSync();
+      const here = file.statSync();
+      const { size, nlink } = here;
       if (nlink === 0) throw new AuditFileGone("Cannot write the audit log: its file was deleted");
-      if (!anyway && placeOf(state).endsWith("elsewhere")) {
+      if (!anyway && placeOf(state, here).endsWith("elsewhere")) {
         throw new AuditFileGone("Cannot write the audit log: another file stands in its place");
       }
       shared = size !== state.end;

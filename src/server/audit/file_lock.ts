@@ -5,12 +5,15 @@
  * @module
  */
 
-/** How long a single writer keeps the lock, and how long it then must not, in milliseconds. */
-const KEEP_MILLISECONDS = 20;
+/**
+ * How long a single writer keeps the lock, and how long it then must not, in milliseconds. Without the lock each write compares the file
+ * with its path, and on Linux since 6.13 that also makes the next flush of the store take longer.
+ */
+const KEEP_MILLISECONDS = 50;
 const PAUSE_MILLISECONDS = 4;
 
 /** How long the lock is not kept after a write of another process, in milliseconds. */
-const SHARED_MILLISECONDS = 1000;
+const SHARED_MILLISECONDS = 2500;
 
 /** The lock of one open file. */
 export interface FileLock {

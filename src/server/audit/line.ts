@@ -65,7 +65,8 @@ export function timeEvent(event: AuditEvent, timestamp: number): TimedEvent {
 function detailsText(details: JsonObject | undefined): string {
   if (details === undefined) return "";
   const text = canonicalize(details);
-  const { length } = terminalSafe(text);
+  // An escape takes six characters in place of one.
+  const length = text.length * 6 <= DETAILS_CHARACTERS ? text.length : terminalSafe(text).length;
   return `,"details":${length <= DETAILS_CHARACTERS ? text : `{"omitted_characters":${length}}`}`;
 }
 
