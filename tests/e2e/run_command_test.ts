@@ -384,6 +384,27 @@ Deno.test("gate run --dry-run takes the steps and records nothing", () =>
     assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["evidence.json", "law.yaml"]);
   }));
 
+const TEMPLATE_LAW = `${PARAMETER_LAW}acquisition_bindings:
+  - binding_id: built
+    condition_id: built
+    channel: local_acquisition
+    provider_id: rest
+    check_id: json_path
+    params: { url: { $template: "https://ci.example/{version}" }, jsonpath: $.built }
+`;
+
+Deno.test("gate run names a parameter that the server rejects as it was given", () =>
+  withLaw(async (folder) => {
+    const rest = 'name = "rest"\ntype = "builtin"\nconfig = { allowed_hosts = ["ci.example"] }\n';
+    await Deno.writeTextFile(`${folder}/gate.toml`, `[[providers]]\n${rest}`);
+    await Deno.writeTextFile(`${folder}/law.yaml`, TEMPLATE_LAW);
+    const given = ["--parameter", "build=1", "--parameter", "version=.."];
+    const { code, stderr } = await gate(folder, "run", "law.yaml", ...given);
+    assert.equal(code, 2);
+    assert.match(stderr, /1 wrong value\n.*--parameter version=\.\.: Cannot put "\.\." into a URL: it would change/);
+    assert.ok(!stderr.includes("$."), stderr);
+  }));
+
 /** Law file, evidence file, flags, exit code, and the message. */
 const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = [
   [LAW, "[]", ["--wait", "soon"], 2, /Cannot use --wait "soon": must be a duration from 1s to 168h/],

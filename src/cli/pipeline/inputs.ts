@@ -9,8 +9,9 @@ import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { didYouMean } from "../../law/suggest.ts";
-import type { Parameter, Refusal, ScenarioLaw } from "../../law/types.ts";
+import type { Parameter, ParameterValue, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { valueOfText } from "../../law/value/value_of_text.ts";
+import type { GenesisFault } from "../../run/parameters.ts";
 import { describeDomain } from "../../tools/law_words/describe_law.ts";
 import { diagnosticsOf, refusalsAt } from "../scenario/law.ts";
 import { readSource, readSpec, type Source } from "../scenario/source.ts";
@@ -73,13 +74,23 @@ function valuesOf(declared: readonly Parameter[], given: ReadonlyMap<string, str
     return [];
   });
   if (faults.length === 0) return values;
-  throw new CliError(
-    "usage",
-    `Cannot start a run: ${countOf(faults.length, "wrong value")}`,
-    null,
-    undefined,
-    faults,
-  );
+  throw wrongValues(faults);
+}
+
+function wrongValues(faults: readonly string[]): CliError {
+  return new CliError("usage", `Cannot start a run: ${countOf(faults.length, "wrong value")}`, null, undefined, faults);
+}
+
+/** The error of values that the server rejects, each named as it was given; null for another refusal. */
+export function rejectedParameters(outcome: JsonObject, genesis: JsonObject): CliError | null {
+  const result = member(outcome, "result");
+  if (member(outcome, "outcome") !== "genesis_rejected" || !isJsonObject(result)) return null;
+  const faults = (member(result, "faults") ?? []) as unknown as readonly GenesisFault[];
+  const given = (member(genesis, "parameters") ?? []) as unknown as readonly ParameterValue[];
+  return wrongValues(faults.map(({ parameter_id, path, message }) => {
+    const value = given.find((one) => one.parameter_id === parameter_id)?.value.value;
+    return `${value === undefined ? path : `--parameter ${shown(`${parameter_id}=${value}`)}`}: ${shown(message)}`;
+  }));
 }
 
 /** The texts of values that have one text only. */

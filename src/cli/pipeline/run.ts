@@ -42,7 +42,7 @@ import { shown, wantsColour } from "../terminal/text.ts";
 import { advance, exitCodeOfRun, type Look } from "./advance.ts";
 import { durationOf, pauseBefore } from "./duration.ts";
 import { exportPack, withTemporaryData } from "./export_pack.ts";
-import { genesisOf, readEvidence, readLawFile, refusedSpec } from "./inputs.ts";
+import { genesisOf, readEvidence, readLawFile, refusedSpec, rejectedParameters } from "./inputs.ts";
 import { writeSummary } from "./summary.ts";
 import { exitCodeOfAttempts } from "../run/explain_view.ts";
 
@@ -204,12 +204,11 @@ async function startRun(session: ToolSession, { identity, law, genesis, runKey }
     correlation: { kind: "unset" },
     genesis,
   });
-  const envelope = member(answer, "outcome") ?? null;
-  const result = isJsonObject(envelope) && member(envelope, "outcome") === "accepted"
-    ? member(envelope, "result")
-    : null;
-  if (!isJsonObject(result ?? null)) throw refusedCall("scenario_start", answer);
-  return member(result as JsonObject, "run_key") as unknown as RunKey;
+  const outcome = member(answer, "outcome");
+  if (!isJsonObject(outcome)) throw refusedCall("scenario_start", answer);
+  const result = member(outcome, "outcome") === "accepted" ? member(outcome, "result") : undefined;
+  if (isJsonObject(result)) return member(result, "run_key") as unknown as RunKey;
+  throw rejectedParameters(outcome, genesis) ?? refusedCall("scenario_start", answer);
 }
 
 /** Looks at the run until it is complete or the wait is over; the evidence is read again for each look. */
