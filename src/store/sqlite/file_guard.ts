@@ -61,6 +61,8 @@ interface OpenedLog {
   readonly files: readonly OpenedFile[];
   /** The folder when the files were last found in their places; null where a later change of the folder might not show. */
   unchanged: FolderState | null;
+  /** The length of the log when it last held all valid frames, in bytes; -1 before. */
+  length: number;
 }
 
 /** What a change of the names in a folder changes. */
@@ -77,7 +79,7 @@ const FRAME_HEADER_BYTES = 24;
 const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
 
 /** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
-const SHORT_FINDINGS = 4;
+const SHORT_FINDINGS = 3;
 
 /**
  * Creates a guard for the files of a connection that was just opened.
@@ -98,12 +100,14 @@ export function createFileGuard(
   let isVerified = false;
   /** As `isVerified`, and until the writer has committed what was decided in the turn. */
   let isVerifiedForCommit = false;
-  const expireForCommit = (): void => {
-    isVerifiedForCommit = false;
+  let comparisons = 0;
+  const expireForCommit = (comparison: number): void => {
+    // A later turn may have compared before this one's commit ended.
+    if (comparison === comparisons) isVerifiedForCommit = false;
   };
   const expire = (): void => {
     isVerified = false;
-    setImmediate(expireForCommit);
+    setImmediate(expireForCommit, comparisons);
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
@@ -117,6 +121,7 @@ export function createFileGuard(
     verify();
     isVerified = true;
     isVerifiedForCommit = true;
+    comparisons++;
     setImmediate(expire);
   };
   const verifyBeforeCommit = (): void => {
@@ -148,6 +153,7 @@ function openLog({ path, realPath }: WriterConnection, main: OpenedFile): Opened
       folder: dirname(realPath),
       files: path === realPath ? [main, ...beside] : beside,
       unchanged: null,
+      length: -1,
     };
   } catch (error) {
     throw notCompared(log.path, error);
@@ -209,12 +215,18 @@ function notCompared(path: string, error: unknown): StoreError {
   return new StoreError("io", `Cannot use store: "${path}" cannot be compared: ${why}`, { cause: error });
 }
 
-/** Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. */
-function isCutShort(connection: WriterConnection, { handle }: OpenedLog, frameBytes: number): boolean {
+/**
+ * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. A log is
+ * written again from its beginning, so its length is mostly the one that held all frames before.
+ */
+function isCutShort(connection: WriterConnection, log: OpenedLog, frameBytes: number): boolean {
+  if (log.handle.seekSync(0, Deno.SeekMode.End) === log.length) return false;
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
     const end = framesEnd(connection, frameBytes);
-    if (handle.seekSync(0, Deno.SeekMode.End) >= end) return false;
+    log.length = log.handle.seekSync(0, Deno.SeekMode.End);
+    if (log.length >= end) return false;
   }
+  log.length = -1;
   return true;
 }
 

@@ -178,6 +178,22 @@ for (const [read, phases, outcome] of BEFORE_COMMIT) {
     }));
 }
 
+Deno.test("createFileGuard() before the commit of a turn that began within the commit of another: begins", () =>
+  withFolder(async (folder) => {
+    const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
+    const guard = createFileGuard(connection, OPTIONS);
+    guard.verifyThisTurn();
+    await new Promise((resolve) => setImmediate(resolve));
+    guard.verifyThisTurn();
+    await new Promise((resolve) => setImmediate(resolve));
+    Deno.removeSync(`${folder}/gate.db-shm`);
+    guard.verifyBeforeCommit();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.throws(guard.verifyBeforeCommit, { code: "file_lost" });
+    guard.close();
+    connection.database.close();
+  }));
+
 /** Milliseconds since a name in the folder changed, what then happens to the log, and what the comparison finds. */
 const LOG_CHANGES:
   readonly (readonly [age: number, what: string, change: (log: string) => void, finds: RegExp | null])[] = [
