@@ -123,7 +123,10 @@ Deno.test("gate store copy: an archived run goes to a database and back; the rol
     const database = await createDatabase();
     const refused = await gate(folder, "store", "copy", file, server.url(database, "gate_server"));
     assert.deepEqual([refused.code, refused.stdout], [8, ""]);
-    assert.match(refused.stderr, /the role lacks a right \(42501\)/);
+    assert.match(
+      refused.stderr,
+      /write archived run "\w{32}" in .*: the role lacks a right \(42501\), expected the role that owns/,
+    );
     assert.equal(await runSql(server, "SELECT count(*) FROM gate.runs", database), "0");
     assert.deepEqual(await copy(folder, file, server.url(database)), { code: 0, problems: [], records: 0 });
     const back = join(folder, "back.db");

@@ -13,7 +13,8 @@ import { toTombstone } from "../sqlite/tombstones.ts";
 import { tombstoneProblem } from "../tombstone.ts";
 import type { ArchivedRun, ArchiveResult, Tombstone } from "../types.ts";
 import { columnsOfEntry, findHead, INSERT_RECORDS, recordValues } from "./append.ts";
-import type { Database } from "./database.ts";
+import type { Database, Transaction } from "./database.ts";
+import { asOwnersCall } from "./errors.ts";
 
 // The row is changed, not locked only: an append that waits for it compares its condition with the new row.
 const MARK = `UPDATE gate.runs SET runpack_identity = $5, archived = $6, state_identity = $7, archive_seal = $8
@@ -65,7 +66,7 @@ export async function archiveRun(database: Database, sha256: Sha256, archiving: 
 function replaceRecords(database: Database, { runKey, head, tombstone }: Archiving, seal: string): Promise<boolean> {
   const run = [runKey.namespace_id, runKey.run_id];
   const { runpack_identity, archived_instant, state_identity, state } = tombstone;
-  return database.transaction(async (query) => {
+  return asOwner(database, `archive run "${runKey.run_id}"`, async (query) => {
     const marks = [runpack_identity, archived_instant, state_identity, seal];
     const marked = await query(MARK, [...run, head.revision, head.record_id, ...marks]);
     if (marked.length === 0) return false;
@@ -99,7 +100,7 @@ export function putArchivedRun(
     ...[runpack_identity, archived_instant, state_identity, sealTombstone(sha256, run, tombstone)],
   ];
   const records = receipts.map((receipt) => toArchivedValues(sha256, run_key, receipt));
-  return database.transaction(async (query) => {
+  return asOwner(database, `write archived run "${run_key.run_id}"`, async (query) => {
     if ((await query(PUT_RUN, values)).length === 0) return "exists";
     await query(PUT_STATE, [...names, state]);
     for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
@@ -107,6 +108,15 @@ export function putArchivedRun(
     }
     return "stored";
   });
+}
+
+/** Runs a transaction for which the role of a server has no right. */
+function asOwner<Result>(
+  database: Database,
+  what: string,
+  work: (query: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(work).catch((error) => Promise.reject(asOwnersCall(error, database.name, what)));
 }
 
 /** The tombstone of an archived run; null for any other. */

@@ -31,6 +31,9 @@ const STANDBY = "CONNECTION_STANDBY";
  */
 const NOT_NOW = /^(?:08...|25006|25P0[34]|40...|53...|55P03|57...)$/;
 
+/** The role may not run the statement. */
+const LACKS_RIGHT = "42501";
+
 /** Errors of the server that say something else than "not now". */
 const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason: string])[] = [
   [/^53100$/, "disk_full", "the database's disk is full"],
@@ -87,6 +90,18 @@ export function isConnectionLost(error: unknown): boolean {
 /** Whether a connection must not be used after the error: it ended, is in an unknown state, or leads to a server without writes. */
 export function endsConnection(error: unknown): boolean {
   return isConnectionLost(error) || codeOf(error) === READ_ONLY;
+}
+
+/**
+ * The error of a call that only the owner of the tables may make, where its role lacked a right. Any other error as it is.
+ *
+ * @param what What the call does, such as `archive run "…"`
+ */
+export function asOwnersCall(error: unknown, name: string, what: string): unknown {
+  if (!(error instanceof StoreError) || asServerError(error.cause)?.code !== LACKS_RIGHT) return error;
+  const message =
+    `Cannot ${what} in ${name}: the role lacks a right (${LACKS_RIGHT}), expected the role that owns the tables`;
+  return new StoreError(error.code, message, { cause: error.cause });
 }
 
 /** An error of the database that is not there now. The outcome of a statement that met it is not known. */
