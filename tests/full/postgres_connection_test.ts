@@ -8,7 +8,7 @@ import { parsePostgresAddress } from "../../src/config/postgres_address.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
-import { StoreError } from "../../src/store/types.ts";
+import { type Append, type AppendResult, StoreError } from "../../src/store/types.ts";
 import { appendTo, headAfter, makeSchema, runKey, sha256, STORAGE } from "../simulation/store_fixture.ts";
 import { OWNER, type PostgresServer, runSql, startPostgres, startStandby } from "./postgres_server.ts";
 
@@ -176,6 +176,45 @@ Deno.test("reads and writes go to the server that accepts writes alone, whicheve
       assert.deepEqual(head?.head, headAfter(created));
       await runSql(primary, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gate'");
     }
+  } finally {
+    await closeStores(stores);
+  }
+});
+
+Deno.test("two statements share the appends of many runs; a later append of a run stays behind the one before it", async () => {
+  await using server = await startPostgres();
+  await runSql(server, "CREATE DATABASE gate");
+  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, null);
+  const storage = { ...STORAGE, type: "postgres", url: server.url("gate") } as const;
+  const stores = await openStores({
+    run: { ...storage, max_versions: null },
+    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
+  }, sha256);
+  const { runs } = stores;
+  const send = (appends: readonly Append[]): Promise<AppendResult>[] => appends.map((append) => runs.append(append));
+  const accepted = (count: number): AppendResult[] => Array.from({ length: count }, () => ({ outcome: "accepted" }));
+  try {
+    const created = Array.from({ length: 64 }, (_, index) => appendTo(runKey(`shared ${index}`), null, `${index}`));
+    assert.deepEqual(await Promise.all(send(created.slice(0, 8))), accepted(8));
+    assert.equal(runs.load?.().batches, 1, "a few appends are not shared");
+    assert.deepEqual(await Promise.all(send(created.slice(8))), accepted(56));
+    const before = runs.load?.();
+    const held = runKey("shared 0");
+    const lock = `BEGIN; SELECT 1 FROM gate.runs WHERE run_id = '${held.run_id}' FOR UPDATE; SELECT pg_sleep(600)`;
+    const holder = runSql(server, lock, "gate").catch(() => {});
+    await untilOne(server, HOLDING);
+    const moved = created.map((append, index) => appendTo(append.run_key, headAfter(append), `then ${index}`));
+    const [first, last] = [moved[0], moved.at(-1)];
+    assert.ok(before !== undefined && first !== undefined && last !== undefined);
+    const answers = send(moved);
+    assert.deepEqual(await Promise.all(answers.slice(32)), accepted(32));
+    answers.push(...send([appendTo(held, headAfter(first), "behind")]));
+    assert.deepEqual(await Promise.all(send([appendTo(last.run_key, headAfter(last), "beside")])), accepted(1));
+    await untilOne(server, WAITING);
+    assert.deepEqual(runs.load?.(), { queued: 1, batches: before.batches + 2, operations: before.operations + 33 });
+    await runSql(server, `SELECT pg_terminate_backend(pid) ${HOLDING}`);
+    await holder;
+    assert.deepEqual(await Promise.all(answers), accepted(65));
   } finally {
     await closeStores(stores);
   }

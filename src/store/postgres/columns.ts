@@ -38,7 +38,7 @@ export function tableValues(...filled: readonly (readonly [columns: Columns, row
   const values = filled.flatMap(([columns, rows]) =>
     columns.map(([, type], index) => {
       const column = rows.map((row) => row[index] ?? null);
-      return type === "int8" ? column : column.map((value) => `${separator}${value}`).join("");
+      return type === "int8" ? column : (rows.length === 0 ? "" : separator) + column.join(separator);
     })
   );
   return [separator, ...values];

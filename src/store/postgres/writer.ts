@@ -1,9 +1,10 @@
 /**
  * The writer sends the appends of many callers in one statement.
  *
- * Appends wait in a queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. One statement is on its
- * way at a time; appends that arrive meanwhile form the next one. A statement that met an unavailable database may have been
- * committed. So what it stored is looked up before it is repeated, and a caller is answered from what the database has.
+ * Appends wait in a queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. Two statements are on
+ * their way at a time, to different runs, so the store prepares one while the database executes the other. Appends that arrive meanwhile
+ * form the next one. A statement that met an unavailable database may have been committed. So what it stored is looked up before it is
+ * repeated, and a caller is answered from what the database has.
  *
  * @module
  */
@@ -30,6 +31,12 @@ const PATIENCE_MILLIS = 8000;
 /** The pause between attempts, in milliseconds. */
 const PAUSE_MILLIS = 100;
 
+/** Statements that are on their way at a time. */
+const STATEMENTS = 2;
+
+/** Appends up to which one statement takes all that wait: a second one costs more than it saves. */
+const UNSHARED = 8;
+
 /** A queue of appends. */
 export interface Writer {
   /**
@@ -46,6 +53,8 @@ export interface Writer {
 interface Waiting {
   readonly prepared: PreparedAppend;
   readonly bytes: number;
+  /** The run; of a creation also its request. Appends on their way have no name in common. */
+  readonly names: readonly string[];
   readonly since: number;
   readonly resolve: (result: AppendResult) => void;
   readonly reject: (error: StoreError) => void;
@@ -56,7 +65,9 @@ interface State {
   readonly sha256: Sha256;
   readonly options: WriterOptions;
   readonly queue: Waiting[];
-  isBusy: boolean;
+  /** The batches that are on their way. */
+  readonly sent: Set<readonly Waiting[]>;
+  isScheduled: boolean;
   lastLength: number;
   batches: number;
   operations: number;
@@ -70,7 +81,8 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
     sha256,
     options,
     queue: [],
-    isBusy: false,
+    sent: new Set(),
+    isScheduled: false,
     lastLength: 0,
     batches: 0,
     operations: 0,
@@ -82,15 +94,16 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
         const refused = refusal(state);
         if (refused !== null) return reject(refused);
         const prepared = prepareAppend(sha256, append);
-        state.queue.push({ prepared, bytes: appendBytes(append), since: performance.now(), resolve, reject });
-        if (!state.isBusy) schedule(state);
+        const [bytes, names] = [appendBytes(append), namesTaken(append)];
+        state.queue.push({ prepared, bytes, names, since: performance.now(), resolve, reject });
+        schedule(state);
       }),
     load: () => ({ queued: state.queue.length, batches: state.batches, operations: state.operations }),
     drain: () =>
       new Promise((resolve) => {
         state.draining ??= [];
-        if (!state.isBusy) return resolve();
         state.draining.push(resolve);
+        endDrained(state);
       }),
   };
 }
@@ -103,51 +116,65 @@ function refusal({ draining, queue, options, database }: State): StoreError | nu
   });
 }
 
+function namesTaken({ run_key: { namespace_id, run_id }, expected_head, records }: Append): string[] {
+  const run = nameOfRun(namespace_id, run_id);
+  return expected_head === null ? [run, `${namespace_id} creates ${records[0]?.receipt.operation.identity}`] : [run];
+}
+
+/** Visits the queue in the next turn, unless a statement has to end first. */
 function schedule(state: State): void {
-  state.isBusy = true;
+  if (state.isScheduled || state.queue.length === 0 || state.sent.size === STATEMENTS) return;
+  state.isScheduled = true;
   state.lastLength = state.queue.length;
-  setImmediate(() => void visitQueue(state));
+  setImmediate(() => visitQueue(state));
 }
 
 /** Sends a batch, unless more appends are still arriving and the batch may wait for them. */
-async function visitQueue(state: State): Promise<void> {
-  const { queue, options } = state;
-  const [first] = queue;
-  if (first !== undefined) {
-    const isGrowing = queue.length > state.lastLength && queue.length < options.batch_max_ops;
-    if (isGrowing && performance.now() - first.since < options.batch_max_wait_ms) return schedule(state);
-    await commit(state, takeBatch(state));
-    if (queue.length > 0) return schedule(state);
-  }
-  state.isBusy = false;
-  for (const resolve of state.draining?.splice(0) ?? []) resolve();
+function visitQueue(state: State): void {
+  const { queue, sent, options } = state;
+  state.isScheduled = false;
+  const isGrowing = queue.length > state.lastLength && queue.length < options.batch_max_ops;
+  if (isGrowing && performance.now() - (queue[0]?.since ?? 0) < options.batch_max_wait_ms) return schedule(state);
+  const batch = takeBatch(state);
+  // The appends that are left wait for those on their way.
+  if (batch.length === 0) return;
+  sent.add(batch);
+  void commit(state, batch).finally(() => {
+    sent.delete(batch);
+    schedule(state);
+    endDrained(state);
+  });
+  // The other statement takes what is left.
+  schedule(state);
 }
 
-/** Takes appends from the queue: at least one, within both limits, and at most one for each run and for each creation. */
-function takeBatch({ queue, options }: State): Waiting[] {
+function endDrained({ queue, sent, draining }: State): void {
+  if (queue.length > 0 || sent.size > 0) return;
+  for (const resolve of draining?.splice(0) ?? []) resolve();
+}
+
+/**
+ * Takes appends from the queue: within both limits, at most one for each run and for each creation, and none for those on their way.
+ * The statements share all appends evenly. One that took them all would end before any caller sends another.
+ */
+function takeBatch({ queue, sent, options }: State): Waiting[] {
+  const appends = [...sent].flat();
+  const taken = new Set(appends.flatMap(({ names }) => names));
+  const share = Math.max(UNSHARED, Math.ceil((queue.length + appends.length) / STATEMENTS));
+  const most = Math.min(share, options.batch_max_ops);
   const batch: Waiting[] = [];
-  const taken = new Set<string>();
   const left: Waiting[] = [];
   let bytes = 0;
   for (const waiting of queue.splice(0)) {
-    const { append } = waiting.prepared;
-    const { namespace_id, run_id } = append.run_key;
-    const creation = append.expected_head === null ? append.records[0]?.receipt.operation.identity : undefined;
-    const names = [
-      nameOfRun(namespace_id, run_id),
-      ...creation === undefined ? [] : [`${namespace_id} creates ${creation}`],
-    ];
-    const fits = batch.length === 0 ||
-      (batch.length < options.batch_max_ops && bytes + waiting.bytes <= options.batch_max_bytes);
-    if (!fits || names.some((name) => taken.has(name))) {
-      left.push(waiting);
-      // A later append of the same run stays behind this one.
-      for (const name of names) taken.add(name);
-      continue;
+    const { names } = waiting;
+    const fits = batch.length === 0 || (batch.length < most && bytes + waiting.bytes <= options.batch_max_bytes);
+    if (!fits || names.some((name) => taken.has(name))) left.push(waiting);
+    else {
+      bytes += waiting.bytes;
+      batch.push(waiting);
     }
+    // A later append of the same run stays behind this one.
     for (const name of names) taken.add(name);
-    bytes += waiting.bytes;
-    batch.push(waiting);
   }
   queue.push(...left);
   return batch;
@@ -212,8 +239,7 @@ async function attempt(state: State, left: Set<Waiting>, isRepeated: boolean): P
 
 function answerAccepted(left: Set<Waiting>, accepted: ReadonlySet<string>): void {
   for (const waiting of left) {
-    const { namespace_id, run_id } = waiting.prepared.append.run_key;
-    if (accepted.has(nameOfRun(namespace_id, run_id))) answer(left, waiting, { outcome: "accepted" });
+    if (accepted.has(waiting.names[0] ?? "")) answer(left, waiting, { outcome: "accepted" });
   }
 }
 
