@@ -46,6 +46,9 @@ Deno.test("the demo gates the release of the checkout with at most 30 packages a
 
     const branch = { GITHUB_REF_NAME: "main", GITHUB_SHA: "4f2a9c1".padEnd(40, "0") };
     const page = await Deno.readTextFile(join(CHECKOUT, "README.md"));
+    const downloaded = `${before.length} packages (${Math.round(bytes / 1_000_000)} MB)`;
+    const example = await Deno.readTextFile(join(CHECKOUT, "docs/examples/release_gate/README.md"));
+    for (const text of [page, example]) assert.ok(text.includes(downloaded), downloaded);
     const [, line = ""] = /^npx -y deno@\S+ (run .*demo\.ts)$/m.exec(page) ?? [];
     const demo = line.split(" ");
     const { code, stdout, stderr } = await deno(demo, { DENO_DIR: folder, ...branch });

@@ -15,11 +15,15 @@ interface ModuleGraph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** Runs the runtime in the checkout. */
-export async function deno(args: readonly string[], env: Record<string, string> = {}): Promise<Deno.CommandOutput> {
+/** Runs the runtime, in the checkout where no folder is named. */
+export async function deno(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd = CHECKOUT,
+): Promise<Deno.CommandOutput> {
   return await new Deno.Command(Deno.execPath(), {
     args: [...args],
-    cwd: CHECKOUT,
+    cwd,
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
     stdin: "null",
   }).output();
