@@ -61,6 +61,11 @@ Deno.test("the demo gates the release of the checkout with at most 30 packages a
     const [, kept = ""] = /^ {2}check it (?:deno|npx -y deno@\S+) (.*)$/m.exec(printed) ?? [];
     const verified = await deno(kept.split(" "), { DENO_DIR: folder });
     assert.equal(verified.code, 0, text.decode(verified.stdout));
+    const folderOfRun = kept.split(" ").at(-1) ?? "";
+    const [, block = ""] = /^npx -y deno@\S+ (run [^`]*runpack admit [^`]*)$/m.exec(page) ?? [];
+    const admit = block.replace(/"\$\(ls [^"]*\)"/, folderOfRun).replaceAll("\\\n", " ").trim().split(/ +/);
+    const admitted = await deno(admit, { DENO_DIR: folder });
+    assert.equal(admitted.code, 0, text.decode(admitted.stdout) + text.decode(admitted.stderr));
     assert.deepEqual(await packagesIn(join(folder, "npm")), before);
-    await Deno.remove(join(CHECKOUT, kept.split(" ").at(-1) ?? ""), { recursive: true });
+    await Deno.remove(join(CHECKOUT, folderOfRun), { recursive: true });
   }));
