@@ -5,9 +5,9 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { type EvaluateCommand, runKeyOf } from "../run/command.ts";
+import { runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide/decide.ts";
-import { gatherEvidence } from "./mutation/gather_evidence.ts";
+import { evaluationOf, gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,
   callerEvidence,
@@ -51,8 +51,6 @@ const input = z.strictObject({
   ).describe("Which of the stage's acquisition bindings to run: omitted = all, [] = none").exactOptional(),
 });
 
-type Input = z.output<typeof input>;
-
 /** The tool `scenario_evaluate_stage`. */
 export const scenarioEvaluateStage: MakeTool = (services) =>
   makeTool(services, {
@@ -85,7 +83,7 @@ export const scenarioEvaluateStage: MakeTool = (services) =>
         operation_id,
         receiptBeforeDecision: true,
         decide: async (law, state, request, mint) => {
-          const command = commandOf(input, request);
+          const command = evaluationOf(request, expected_head, stage_id, input.caller_evidence);
           const requested = input.local_acquisition;
           const gathered = await gatherEvidence(services, { law, state, command, requested, call, mint });
           if ("outcome" in gathered) return gathered;
@@ -100,21 +98,3 @@ export const scenarioEvaluateStage: MakeTool = (services) =>
       );
     },
   });
-
-type RequestMembers = Pick<
-  EvaluateCommand,
-  "operation_id" | "invocation_identity" | "attribution" | "admission_kind"
->;
-
-function commandOf(input: Input, request: RequestMembers): EvaluateCommand {
-  return {
-    kind: "evaluate",
-    ...request,
-    expected_head: input.expected_head,
-    stage_id: input.stage_id,
-    caller_evidence: input.caller_evidence ?? [],
-    schema_verdicts: new Map(),
-    acquired: [],
-    acquisition_failures: [],
-  };
-}

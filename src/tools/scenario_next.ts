@@ -5,23 +5,22 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
+import { type Refused, runKeyOf } from "../run/command.ts";
 import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import type { RunState } from "../run/types.ts";
-import type { ProjectedRun } from "../store/projection.ts";
 import {
   type AcceptedCall,
+  type Deciding,
   readStep,
   runDerivedMutation,
   standingOf,
-  type StepFamily,
 } from "./mutation/derived_mutation.ts";
 import { FEEDBACK_LEVELS } from "../config/feedback_levels.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
-import { gatherEvidence } from "./mutation/gather_evidence.ts";
+import { evaluationOf, gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,
   callerEvidence,
@@ -114,7 +113,7 @@ export const scenarioNext: MakeTool = (services) =>
         expected_head,
         from: { request_id },
         first: ["open_stage", "evaluate_stage"],
-        decide: (run, requestOf, mint) => decideNext(services, input, { run, requestOf, mint, call }),
+        decide: (deciding) => decideNext(services, input, deciding),
       }, call);
       const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       const answered = outcomeAnswer(outcome, () => {
@@ -141,13 +140,6 @@ async function noteOf(
   return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id) };
 }
 
-interface Deciding {
-  readonly run: ProjectedRun;
-  readonly requestOf: (family: StepFamily, ordinal: number) => Request;
-  readonly mint: () => Stamps;
-  readonly call: Call;
-}
-
 async function decideNext(
   services: Services,
   input: Input,
@@ -160,16 +152,7 @@ async function decideNext(
     const { askPerson } = await import("./mutation/ask_person.ts");
     await askPerson(services, law, state, stage_id, call.asking);
   }
-  const command: EvaluateCommand = {
-    kind: "evaluate",
-    ...requestOf("evaluate_stage", 0),
-    expected_head: state.head,
-    stage_id,
-    caller_evidence: input.caller_evidence ?? [],
-    schema_verdicts: new Map(),
-    acquired: [],
-    acquisition_failures: [],
-  };
+  const command = evaluationOf(requestOf("evaluate_stage", 0), state.head, stage_id, input.caller_evidence);
   // Evidence is checked before policy: nothing is disclosed for a call with evidence of another condition.
   const open = withOpenStage(state, stage_id);
   const admitted = admitEvaluation(law, open, command, services.environment);

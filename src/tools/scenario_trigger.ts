@@ -7,14 +7,13 @@
 import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { RequestedBinding } from "../evidence/acquisition/select.ts";
-import { type EvaluateCommand, type Refused, type Request, runKeyOf, type Stamps } from "../run/command.ts";
+import { type EvaluateCommand, type Refused, runKeyOf } from "../run/command.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { decide } from "../run/decide/decide.ts";
 import { refusal } from "../run/refusal.ts";
-import type { ProjectedRun } from "../store/projection.ts";
-import { type AcceptedCall, runDerivedMutation, type StepFamily } from "./mutation/derived_mutation.ts";
+import { type AcceptedCall, type Deciding, runDerivedMutation } from "./mutation/derived_mutation.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
-import { gatherEvidence } from "./mutation/gather_evidence.ts";
+import { evaluationOf, gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
   briefly,
   expectedHead,
@@ -94,7 +93,7 @@ export const scenarioTrigger: MakeTool = (services) =>
         expected_head,
         from: { trigger_id },
         first: ["submit", "evaluate_stage"],
-        decide: (run, requestOf, mint) => decideTrigger(services, input.trigger, { run, requestOf, mint, call }),
+        decide: (deciding) => decideTrigger(services, input.trigger, deciding),
       }, call);
       const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       return outcomeAnswer(outcome, () => {
@@ -106,29 +105,13 @@ export const scenarioTrigger: MakeTool = (services) =>
     },
   });
 
-interface Deciding {
-  readonly run: ProjectedRun;
-  readonly requestOf: (family: StepFamily, ordinal: number) => Request;
-  readonly mint: () => Stamps;
-  readonly call: Call;
-}
-
 /** The open stages with a binding or with evidence that may wait, in id order, each as an evaluation with its ordinal. */
 function evaluations({ run: { law, state }, requestOf }: Deciding): EvaluateCommand[] {
   return state.stages.filter(({ stage_id, classification }) => {
     const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
     const isBound = stage !== undefined && (stage.bindings.length > 0 || stage.acceptsSubmissions);
     return classification === "open_incomplete" && isBound;
-  }).map(({ stage_id }, ordinal) => ({
-    kind: "evaluate",
-    ...requestOf("evaluate_stage", ordinal),
-    expected_head: state.head,
-    stage_id,
-    caller_evidence: [],
-    schema_verdicts: new Map(),
-    acquired: [],
-    acquisition_failures: [],
-  }));
+  }).map(({ stage_id }, ordinal) => evaluationOf(requestOf("evaluate_stage", ordinal), state.head, stage_id));
 }
 
 function submissionOf(input: Input["trigger"], { requestOf }: Deciding): Extract<Step, { kind: "submit" }> | null {

@@ -92,12 +92,17 @@ export interface DerivedMutation {
   readonly from: DerivedFrom;
   /** Possible families of its first record. */
   readonly first: readonly StepFamily[];
-  /** Decides at a state whose head is the expected one. `mint` gives the stamps, after the queries of providers. */
-  readonly decide: (
-    run: ProjectedRun,
-    requestOf: (family: StepFamily, ordinal: number) => Request,
-    mint: () => Stamps,
-  ) => Promise<AcceptedSteps | Refused | Outcome | AcceptedCall>;
+  /** Decides at a state whose head is the expected one. */
+  readonly decide: (deciding: Deciding) => Promise<AcceptedSteps | Refused | Outcome | AcceptedCall>;
+}
+
+/** What a decision of several steps depends on. */
+export interface Deciding {
+  readonly run: ProjectedRun;
+  readonly requestOf: (family: StepFamily, ordinal: number) => Request;
+  /** Gives the stamps, after the queries of providers. */
+  readonly mint: () => Stamps;
+  readonly call: Call;
 }
 
 interface Execution {
@@ -230,6 +235,6 @@ export async function runDerivedMutation(
     attribution,
     admission_kind: "derived",
   });
-  const decision = await mutation.decide(run, requestOf, () => mintStamps(services));
+  const decision = await mutation.decide({ run, requestOf, mint: () => mintStamps(services), call });
   return "decisions" in decision ? await append(execution, run, decision) : decision;
 }

@@ -7,12 +7,12 @@
 import type { Acquisition } from "../../evidence/acquisition/acquire.ts";
 import { type RequestedBinding, selectBindings, type SelectedBinding } from "../../evidence/acquisition/select.ts";
 import { schemaFailure } from "../../evidence/sandbox/schema_sandbox.ts";
-import type { EvaluateCommand, Refused, Stamps } from "../../run/command.ts";
+import type { EvaluateCommand, Refused, Request, Stamps } from "../../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { admitEvaluation } from "../../run/decide/decide_evaluate.ts";
-import { maximumValueBytes } from "../../run/evidence.ts";
+import { type CallerEvidence, maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
-import type { RunState } from "../../run/types.ts";
+import type { Head, RunState } from "../../run/types.ts";
 import { boundContracts, boundSchemas, boundVersions } from "./bound_run.ts";
 import { withWaitingValues } from "./submitted_evidence.ts";
 import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
@@ -29,6 +29,25 @@ export interface PendingEvaluation {
   readonly requested: readonly RequestedBinding[] | undefined;
   readonly call: Call;
   readonly mint: () => Stamps;
+}
+
+/** The command of an evaluation with the caller's evidence alone. */
+export function evaluationOf(
+  request: Request,
+  expected_head: Head,
+  stage_id: string,
+  caller_evidence: readonly CallerEvidence[] = [],
+): EvaluateCommand {
+  return {
+    kind: "evaluate",
+    ...request,
+    expected_head,
+    stage_id,
+    caller_evidence,
+    schema_verdicts: new Map(),
+    acquired: [],
+    acquisition_failures: [],
+  };
 }
 
 /**
