@@ -26,12 +26,12 @@ export function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER): z.S
 
 /** A string with at least one character other than white space. */
 export function text(): z.Schema<string> {
-  return z.string().min(1).regex(/\S/, { error: "must not be blank" });
+  return z.string().min(1).regex(/\S/, "must not be blank");
 }
 
 /** A string that is not blank and neither begins nor ends with white space. */
 export function name(): z.Schema<string> {
-  return text().regex(/^\S(?:[\s\S]*\S)?$/u, { error: "must not begin or end with white space" });
+  return text().regex(/^\S(?:[\s\S]*\S)?$/u, "must not begin or end with white space");
 }
 
 /** A list of strings, empty by default. */
@@ -43,10 +43,11 @@ export function strings(item: z.Schema<string>): z.Schema<string[]> {
 export function path(): z.Schema<string> {
   return text()
     .max(MAXIMUM_PATH_LENGTH)
-    .refine((value) => !value.includes("\0"), { error: "must not hold a zero character" })
-    .refine((value) => value.split(/[/\\]/).every((part) => part.length <= MAXIMUM_COMPONENT_LENGTH), {
-      error: `must not have a component of more than ${MAXIMUM_COMPONENT_LENGTH} characters`,
-    })
+    .refine((value) => !value.includes("\0"), "must not hold a zero character")
+    .refine(
+      (value) => value.split(/[/\\]/).every((part) => part.length <= MAXIMUM_COMPONENT_LENGTH),
+      `must not have a component of more than ${MAXIMUM_COMPONENT_LENGTH} characters`,
+    )
     .meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^\\0]*$" }, { pattern: COMPONENTS }] });
 }
 
@@ -57,9 +58,7 @@ export function httpUrl(): z.Schema<string> {
 
 /** A secret for a header: no white space and no control characters. */
 export function token(): z.Schema<string> {
-  return z.string().min(1).regex(/^[^\s\p{Cc}]*$/u, {
-    error: "must not hold white space or control characters",
-  });
+  return z.string().min(1).regex(/^[^\s\p{Cc}]*$/u, "must not hold white space or control characters");
 }
 
 /** A table of strings under any names, `__proto__` included; the result has no prototype. */

@@ -55,9 +55,6 @@ export type Form =
 /** Reads a value of a custom form; adds an issue where it is invalid. */
 type CustomReader = (value: unknown, issues: Issue[]) => unknown;
 
-/** A message of a check, as zod accepts it. */
-type Message = string | { readonly error: string };
-
 /** Any schema. */
 export type AnySchema = Schema<unknown, boolean>;
 
@@ -95,13 +92,13 @@ export class Schema<Out, IsOptional extends boolean = false> {
   }
 
   /** Requires a text that matches a pattern. */
-  regex<Self extends Schema<string>>(this: Self, pattern: RegExp, message: Message): Self {
-    return withCheck(this, { kind: "pattern", pattern, message: textOf(message) });
+  regex<Self extends Schema<string>>(this: Self, pattern: RegExp, message: string): Self {
+    return withCheck(this, { kind: "pattern", pattern, message });
   }
 
   /** Requires that a test accepts the value of a string or an object; `path` is the member that is wrong. */
-  refine(test: (value: Out) => boolean, message: Message, path: Path = []): this {
-    return withCheck(this, { kind: "function", problem: (value: Out) => test(value) ? null : textOf(message), path });
+  refine(test: (value: Out) => boolean, message: string, path: Path = []): this {
+    return withCheck(this, { kind: "function", problem: (value: Out) => test(value) ? null : message, path });
   }
 
   /** Requires that a function finds no problem in a string; it returns the message, or null. */
@@ -142,10 +139,6 @@ export class Schema<Out, IsOptional extends boolean = false> {
 
 function withCheck<Self extends AnySchema>({ form, checks, metadata }: Self, check: Check): Self {
   return new Schema(form, [...checks, check], metadata) as AnySchema as Self;
-}
-
-function textOf(message: Message): string {
-  return typeof message === "string" ? message : message.error;
 }
 
 /** A string. */
@@ -192,9 +185,9 @@ export function strictObject<M extends Members>(members: M): Schema<ObjectOutput
 /** A value that one of several schemas accepts. */
 export function union<Options extends readonly AnySchema[]>(
   options: Options,
-  message: Message = "one of the alternatives",
+  message: string = "one of the alternatives",
 ): Schema<output<Options[number]>> {
-  return new Schema({ kind: "union", options, message: textOf(message) });
+  return new Schema({ kind: "union", options, message });
 }
 
 /** An object whose member `name` is a literal that selects one of several objects. */

@@ -44,16 +44,18 @@ const envConfig = z.strictObject({
 
 const jsonConfig = z.strictObject({
   root: path().describe("Folder that files are read from."),
-  root_id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-    error: "must be 1 to 64 of a-z, 0-9, _ and -, the first a letter or digit",
-  }).describe("Name of the root in evidence."),
+  root_id: z.string().regex(
+    /^[a-z0-9][a-z0-9_-]{0,63}$/,
+    "must be 1 to 64 of a-z, 0-9, _ and -, the first a letter or digit",
+  ).describe("Name of the root in evidence."),
   allow_yaml: z.boolean().default(true).describe("Read .yaml and .yml files as YAML."),
   max_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one file."),
 });
 
-const host = name().refine((value) => hostKey(value) !== null, {
-  error: "must be a host name alone, without scheme, port and path",
-}).meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^/\\\\?#@*\\s]+$" }] });
+const host = name().refine(
+  (value) => hostKey(value) !== null,
+  "must be a host name alone, without scheme, port and path",
+).meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^/\\\\?#@*\\s]+$" }] });
 
 const request = {
   allow_http: z.boolean().default(false).describe("Allow http:// addresses."),
@@ -62,7 +64,7 @@ const request = {
     "Hosts that may receive requests; omit to permit all public hosts.",
   ),
   hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
-  user_agent: z.string().regex(/^[^\p{Cc}]*$/u, { error: "must not hold control characters" }).default(USER_AGENT)
+  user_agent: z.string().regex(/^[^\p{Cc}]*$/u, "must not hold control characters").default(USER_AGENT)
     .describe("User-Agent header."),
   max_response_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one response."),
   timeout_ms: integer(0).default(5000).describe("Milliseconds of one request."),
@@ -80,7 +82,7 @@ const credential = z.string().min(1).check((value) => {
 });
 
 const restAuth = z.strictObject({
-  api_key_header: z.string().regex(HEADER_NAME, { error: "must be a header name" }).nullable().default(null)
+  api_key_header: z.string().regex(HEADER_NAME, "must be a header name").nullable().default(null)
     .describe("Header that carries the API key."),
   api_key_value: credential.nullable().default(null).describe("API key: a literal or env:NAME."),
   basic_username: credential.nullable().default(null).describe("User name: a literal or env:NAME."),

@@ -13,7 +13,7 @@ import { forbids, is, isFilled, not, requires, type Rule } from "../rules.ts";
 const D = DEFAULT_SETTINGS.namespace;
 
 const ledger = z.strictObject({
-  base_url: httpUrl().regex(/^[^?#]*$/, { error: "must not hold a query or fragment" }).describe(
+  base_url: httpUrl().regex(/^[^?#]*$/, "must not hold a query or fragment").describe(
     "Base URL of the service that knows the namespaces.",
   ),
   auth_token: token().nullable().default(null).describe("Bearer token for the service."),

@@ -50,7 +50,7 @@ const providerSchema = z.strictObject({
   name: name().describe("Name of the provider; each built-in provider has a fixed name."),
   type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider."),
   url: httpUrl().nullable().default(null).describe("Address of the provider."),
-  command: z.array(z.string().regex(/^[^\0]*$/, { error: "must not hold a zero character" })).default([])
+  command: z.array(z.string().regex(/^[^\0]*$/, "must not hold a zero character")).default([])
     .describe("Program of the provider and its arguments; wins over url."),
   allow_insecure_http: z.boolean().default(false).describe(
     "Allow a url, or the service of a typed provider, without TLS.",

@@ -34,9 +34,10 @@ const storage = {
   writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
     "Operations that may wait for the writer.",
   ),
-  url: z.string().regex(new RegExp(`^env:[^=\\0]+$|${POSTGRES_ADDRESS}`, "u"), {
-    error: "must be env:NAME, or postgres://USER:PASSWORD@HOST:PORT/DATABASE without parameters",
-  }).nullable().default(null).describe("Address of the PostgreSQL database, or env:NAME for a variable that holds it."),
+  url: z.string().regex(
+    new RegExp(`^env:[^=\\0]+$|${POSTGRES_ADDRESS}`, "u"),
+    "must be env:NAME, or postgres://USER:PASSWORD@HOST:PORT/DATABASE without parameters",
+  ).nullable().default(null).describe("Address of the PostgreSQL database, or env:NAME for a variable that holds it."),
   tls_ca_path: path().nullable().default(null).describe(
     "PEM file of the authorities of the database servers; null for those of the system.",
   ),
