@@ -31,3 +31,8 @@ export function hostKey(text: string): string | null {
     return null;
   }
 }
+
+/** The host of a URL: an IPv6 address stands in brackets. */
+export function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

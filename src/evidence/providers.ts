@@ -6,13 +6,7 @@
 
 import { ConfigError, type ConfigProblem } from "../config/problems.ts";
 import { variableOfUrl } from "../config/postgres_address.ts";
-import type {
-  BuiltinProviderEntry,
-  GateConfig,
-  McpProviderConfig,
-  ProviderConfig,
-  TypedProviderConfig,
-} from "../config/types.ts";
+import type { GateConfig, McpProviderConfig, ProviderConfig, TypedProviderConfig } from "../config/types.ts";
 import type { BuiltinProviderOptions } from "./builtin/engine.ts";
 import type { SchemaSandbox } from "./sandbox/schema_sandbox.ts";
 import type { LoadedContract, Provider, Providers } from "./types.ts";
@@ -36,18 +30,13 @@ export interface ProvidersOptions extends BuiltinProviderOptions {
  */
 export async function createProviders(config: GateConfig, options: ProvidersOptions): Promise<Providers> {
   const providers = new Map<string, Provider>();
-  const problems: ConfigProblem[] = [];
   const reservedEnvironment = new Set([
     ...options.reservedEnvironment ?? [],
     ...await referencedEnvironment(config),
   ]);
-  for (const [index, entry] of config.providers.entries()) {
-    try {
-      providers.set(entry.name, await createProvider(entry, config, { ...options, reservedEnvironment }));
-    } catch (error) {
-      problems.push(...await problemsOf(error, `providers[${index}]`));
-    }
-  }
+  const problems = await collectProblems(config, async (entry) => {
+    providers.set(entry.name, await createProvider(entry, config, { ...options, reservedEnvironment }));
+  });
   if (problems.length === 0) return providers;
   await Promise.all([...providers.values()].map((provider) => provider.close()));
   throw new ConfigError(config.config_path ?? "built-in defaults", problems);
@@ -60,17 +49,12 @@ async function createProvider(
 ): Promise<Provider> {
   switch (entry.type) {
     case "builtin":
-      return await createBuiltin(entry, options);
+      return (await import("./builtin/provider.ts")).createBuiltinProvider(entry, options);
     case "mcp":
       return await createExternal(entry, config, options);
     case "typed":
       return await createTyped(entry, config, options);
   }
-}
-
-async function createBuiltin(entry: BuiltinProviderEntry, options: ProvidersOptions): Promise<Provider> {
-  const { createBuiltinProvider } = await import("./builtin/provider.ts");
-  return createBuiltinProvider(entry, options);
 }
 
 async function createExternal(
@@ -83,8 +67,7 @@ async function createExternal(
   }
   const loaded = await contractOf(entry.name, entry.capabilities_path, options.schemas);
   const { createMcpProvider } = await import("./external/mcp_provider.ts");
-  const clock = options.now === undefined ? {} : { now: options.now };
-  return createMcpProvider(entry, loaded, { directory: config.base_dir, ...clock });
+  return createMcpProvider(entry, loaded, config.base_dir);
 }
 
 async function createTyped(
@@ -106,17 +89,26 @@ async function contractOf(provider_id: string, path: string, schemas: SchemaSand
 }
 
 /** The problems of a configuration's contracts; creates no provider. */
-export async function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
+export function contractProblems(config: GateConfig, schemas: SchemaSandbox): Promise<readonly ConfigProblem[]> {
+  return collectProblems(config, (entry) => loadFiles(entry, config, schemas));
+}
+
+/** Takes a step with every entry, and reports the problems of those for which it fails. */
+async function collectProblems(
+  config: GateConfig,
+  step: (entry: ProviderConfig) => Promise<void>,
+): Promise<readonly ConfigProblem[]> {
   const problems: ConfigProblem[] = [];
   for (const [index, entry] of config.providers.entries()) {
-    await loadFiles(entry, config, schemas).catch(async (error: unknown) => {
+    try {
+      await step(entry);
+    } catch (error) {
       problems.push(...await problemsOf(error, `providers[${index}]`));
-    });
+    }
   }
   return problems;
 }
 
-/** Loads the files of an entry, for their problems alone. */
 async function loadFiles(entry: ProviderConfig, config: GateConfig, schemas: SchemaSandbox): Promise<void> {
   if (entry.type === "typed") {
     const { loadTypedVersion } = await import("./typed/load.ts");

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { urlHost } from "../config/host_name.ts";
 import type { Audit } from "./audit/types.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
 import { createHealth } from "./process/health.ts";
@@ -126,8 +127,7 @@ async function openServerTls({ options, log }: Hosting, refused: RefusedConnecti
 }
 
 function urlOf({ address }: HttpServing, isSecure: boolean): string {
-  const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
-  return `${isSecure ? "https" : "http"}://${host}:${address.port}`;
+  return `${isSecure ? "https" : "http"}://${urlHost(address.hostname)}:${address.port}`;
 }
 
 function stopped(signal: AbortSignal): Promise<void> {

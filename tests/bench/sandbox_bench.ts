@@ -59,7 +59,7 @@ function providerOf(root: string): Provider {
 function inProcess(root: string): () => Promise<ProviderAnswer> {
   const setup: JsonSetup = { root, allow_yaml: true, max_bytes: 1_048_576 };
   const grant = describeGrant({ read: [ROOT_ID] });
-  return async () => answerOfFile(await checkJsonFile(setup, QUERY), ROOT_ID, grant, Date.now());
+  return async () => answerOfFile(await checkJsonFile(setup, QUERY), ROOT_ID, grant);
 }
 
 /** Microseconds until an answer with a value is there. */

@@ -72,7 +72,7 @@ export function mcpEntry(name: string, parts: Partial<McpProviderConfig>): McpPr
 /** The hostile provider over standard input and output. */
 export function hostileChild(parts: Partial<McpProviderConfig> = {}): McpProvider {
   const entry = mcpEntry("hostile", { command: HOSTILE_COMMAND, ...parts });
-  return createMcpProvider(entry, contractOf("hostile"), { directory: FOLDER });
+  return createMcpProvider(entry, contractOf("hostile"), FOLDER);
 }
 
 /** The hostile provider over HTTP, with the function that ends it. */
@@ -87,7 +87,7 @@ export async function hostileEndpoint(
   const { value } = await reader.read();
   const port = new TextDecoder().decode(value).trim();
   const entry = mcpEntry("hostile", { url: `http://127.0.0.1:${port}/mcp`, ...parts });
-  const provider = createMcpProvider(entry, contractOf("hostile"), { directory: FOLDER });
+  const provider = createMcpProvider(entry, contractOf("hostile"), FOLDER);
   const close = async (): Promise<void> => {
     await provider.close();
     process.kill("SIGKILL");

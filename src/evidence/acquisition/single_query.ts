@@ -4,12 +4,15 @@
  * @module
  */
 
+import { decodeBase64 } from "../../canonical/base64.ts";
+import { canonicalize } from "../../canonical/canonicalize.ts";
 import { providerTrust } from "../../run/acquired.ts";
 import { anchorCounts } from "../../run/anchor.ts";
-import type { OperatorProfile } from "../../run/profile.ts";
-import type { ObservedError } from "../../run/types.ts";
+import { asJson } from "../../run/primitives.ts";
+import type { OperatorProfile, TrustedKey } from "../../run/profile.ts";
+import type { ContentHash, EvidenceSignature, ObservedError } from "../../run/types.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
-import { signsBareHash } from "../trust/bare_signature.ts";
+import { verifyEd25519 } from "../host_primitives.ts";
 import type {
   CheckContract,
   EvidenceContext,
@@ -90,4 +93,17 @@ export function findTrustError(
   const message =
     `Provider "${provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
   return { code: "anchor_invalid", message };
+}
+
+/** Whether a trusted key signed the canonical bytes of `{algorithm, value}`. */
+function signsBareHash(
+  trusted: readonly TrustedKey[],
+  hash: ContentHash,
+  signature: EvidenceSignature | null,
+): boolean {
+  const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
+  const publicKey = key === undefined ? null : decodeBase64(key.public_key);
+  const bytes = signature === null ? null : decodeBase64(signature.signature);
+  if (publicKey === null || bytes === null) return false;
+  return verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes);
 }

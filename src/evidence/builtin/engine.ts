@@ -14,8 +14,6 @@ import { answered, failed, observed } from "./result.ts";
 export interface BuiltinProviderOptions {
   /** Names of variables that gate's own configuration refers to: `env` never reads them. */
   readonly reservedEnvironment?: ReadonlySet<string>;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
   readonly resolver?: Resolver;
   /** Values for `env:NAME` references. */
   readonly environment?: (name: string) => string | undefined;
@@ -27,7 +25,6 @@ export interface BuiltinProviderOptions {
 /** The dependencies with defaults filled in. */
 export interface ProviderDependencies {
   readonly reservedEnvironment: ReadonlySet<string>;
-  readonly now: () => number;
   readonly resolver: Resolver;
   readonly environment: (name: string) => string | undefined;
   readonly authorities: readonly string[] | null;
@@ -65,7 +62,6 @@ export class ProviderSetupError extends Error {
 export function dependenciesOf(options: BuiltinProviderOptions): ProviderDependencies {
   return {
     reservedEnvironment: options.reservedEnvironment ?? new Set(),
-    now: options.now ?? Date.now,
     resolver: options.resolver ?? systemResolver,
     environment: options.environment ?? ((name) => Deno.env.get(name)),
     authorities: options.authorities ?? null,
@@ -74,7 +70,7 @@ export function dependenciesOf(options: BuiltinProviderOptions): ProviderDepende
 }
 
 /** A provider that asks an engine. Its queries never reject. */
-export function providerOf(own: Omit<Provider, "query" | "close">, engine: Engine, now: () => number): Provider {
+export function providerOf(own: Omit<Provider, "query" | "close">, engine: Engine): Provider {
   const { provider_id, loaded } = own;
   const checks = new Set(loaded.contract.checks.map((check) => check.check_id));
   return {
@@ -82,7 +78,7 @@ export function providerOf(own: Omit<Provider, "query" | "close">, engine: Engin
     query: async (query, context, signal) => {
       if (!checks.has(query.check_id)) {
         const message = `Provider "${provider_id}" has no check "${query.check_id}"`;
-        return answered(observed("check_unknown", message), null, describeGrant({}), now());
+        return answered(observed("check_unknown", message), null, describeGrant({}));
       }
       try {
         return await engine.answer(query, context, signal);

@@ -33,7 +33,7 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies
   });
   const limitMillis = entry.timeouts.request_timeout_ms;
   const refused = (finding: Finding, source: Source | null): ReturnType<typeof answered> =>
-    answered(finding, source, describeGrant({}), dependencies.now());
+    answered(finding, source, describeGrant({}));
   return {
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const given = paramsOf(query, ["key"], true);
@@ -51,7 +51,7 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies
       const question: EnvQuestion = { key, max_value_bytes: config.max_value_bytes };
       const reply = await pool.ask<Finding>({ env: granted }, question, { limitMillis, signal });
       if (!reply.ok) return failed(workerFailure(reply));
-      return answered(reply.answer, source, describeGrant({ env: granted }), dependencies.now());
+      return answered(reply.answer, source, describeGrant({ env: granted }));
     },
     close: pool.close,
   };

@@ -5,6 +5,7 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
+import { urlHost } from "../../config/host_name.ts";
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { checkDestination, type Destination } from "../egress/destination.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
@@ -19,7 +20,7 @@ import { baseHeaders, refuseEncoding } from "./response.ts";
 export function createHttpEngine(entry: BuiltinProviderEntry<"http">, dependencies: ProviderDependencies): Engine {
   const { config } = entry;
   const requester = createRequester("gate-http", config, dependencies);
-  const refused = (finding: Finding): ProviderAnswer => answered(finding, null, describeGrant({}), dependencies.now());
+  const refused = (finding: Finding): ProviderAnswer => answered(finding, null, describeGrant({}));
   return {
     async answer(query, _context, signal): Promise<ProviderAnswer> {
       const given = paramsOf(query, ["url"], true);
@@ -40,7 +41,7 @@ export function createHttpEngine(entry: BuiltinProviderEntry<"http">, dependenci
           : found(response.status);
         const { href } = destination;
         const source: Source = { anchor_type: "url", anchor: { url: href }, uri: href };
-        return answered(finding, source, hostGrant(destination), dependencies.now());
+        return answered(finding, source, hostGrant(destination));
       } finally {
         limit.end();
       }
@@ -54,6 +55,6 @@ function found(value: number | { readonly algorithm: string; readonly value: str
 }
 
 /** The grant of the worker that sent a request. */
-export function hostGrant({ host, port }: Destination): ReturnType<typeof describeGrant> {
-  return describeGrant({ net: [`${host.includes(":") ? `[${host}]` : host}:${port}`] });
+export function hostGrant({ host, port }: Pick<Destination, "host" | "port">): ReturnType<typeof describeGrant> {
+  return describeGrant({ net: [`${urlHost(host)}:${port}`] });
 }

@@ -36,7 +36,7 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependenci
   return {
     async answer(query, _context, signal): ReturnType<Engine["answer"]> {
       const reply = await pool.ask<JsonAnswer>(permissions, query, { limitMillis, signal });
-      return reply.ok ? answerOfFile(reply.answer, root_id, grant, dependencies.now()) : failed(workerFailure(reply));
+      return reply.ok ? answerOfFile(reply.answer, root_id, grant) : failed(workerFailure(reply));
     },
     close: pool.close,
   };
@@ -47,9 +47,8 @@ export function answerOfFile(
   { finding, path }: JsonAnswer,
   root_id: string,
   grant: JsonObject,
-  acquiredAt: number,
 ): ProviderAnswer {
-  return answered(finding, path === null ? null : fileSource(root_id, path), grant, acquiredAt);
+  return answered(finding, path === null ? null : fileSource(root_id, path), grant);
 }
 
 function fileSource(root_id: string, path: string): Source {

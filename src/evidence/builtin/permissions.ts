@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
+import { urlHost } from "../../config/host_name.ts";
 import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 
 /** A worker without permissions. */
@@ -13,7 +14,7 @@ export const NO_PERMISSIONS: WorkerPermissions = {};
 
 /** A worker that may connect to one port of these addresses. */
 export function addressPermissions(addresses: readonly string[], port: number): WorkerPermissions {
-  return { net: addresses.map((address) => address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`) };
+  return { net: addresses.map((address) => `${urlHost(address)}:${port}`) };
 }
 
 /** The grant as an acquisition records it. */

@@ -11,7 +11,6 @@ import {
   type Destination,
   type EgressPolicy,
   resolveDestination,
-  type Resolver,
   systemResolver,
 } from "../egress/destination.ts";
 import type { PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
@@ -45,8 +44,6 @@ export interface PosterOptions {
   readonly requestMillis: number;
   /** Requests in flight. */
   readonly concurrency: number;
-  /** The system's resolver by default. */
-  readonly resolver?: Resolver;
 }
 
 /** The policy for an address that the operator names: that host alone, and addresses of this machine only where the name says so. */
@@ -59,16 +56,14 @@ function postingPolicy(url: string): EgressPolicy {
 /** Resolves the host of an address that may be posted to; the fault says why gate would not post to it. */
 export async function checkReceiverHost(
   url: string,
-  resolver: Resolver = systemResolver,
 ): Promise<{ readonly host: string; readonly fault: string | null }> {
   const { host } = new URL(url);
   const policy = postingPolicy(url);
   const destination = checkDestination(url, policy);
   if (destination === null) return { host, fault: `Cannot ask host "${host}"` };
   if ("code" in destination) return { host, fault: destination.message };
-  const found = await resolveDestination(destination, policy, resolver, AbortSignal.timeout(RESOLVE_MILLIS)).catch(() =>
-    null
-  );
+  const found = await resolveDestination(destination, policy, systemResolver, AbortSignal.timeout(RESOLVE_MILLIS))
+    .catch(() => null);
   if (found === null) return { host, fault: `Cannot resolve host "${host}" in time` };
   return { host, fault: "code" in found ? found.message : null };
 }
@@ -78,7 +73,7 @@ export async function checkReceiverHost(
  *
  * @throws {TypeError} Where the address is not one that may be posted to
  */
-export function createPoster({ url, requestMillis, concurrency, resolver = systemResolver }: PosterOptions): Poster {
+export function createPoster({ url, requestMillis, concurrency }: PosterOptions): Poster {
   const policy = postingPolicy(url);
   const checked = checkDestination(url, policy);
   if (checked === null || "code" in checked) throw new TypeError("Cannot post: the address is refused");
@@ -92,7 +87,7 @@ export function createPoster({ url, requestMillis, concurrency, resolver = syste
   });
   const access = {
     policy,
-    resolver,
+    resolver: systemResolver,
     pool,
     permissions: (_: readonly string[], address: string, port: number) => addressPermissions([address], port),
   };

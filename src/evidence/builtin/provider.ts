@@ -63,7 +63,7 @@ export function createBuiltinProvider(entry: BuiltinProviderEntry, options: Buil
   const loaded = builtinContract(entry.name);
   const engine = createEngine(entry, dependencies);
   const own = { provider_id: entry.name, kind: "builtin", loaded, allow_raw: entry.allow_raw } as const;
-  return providerOf(own, engine, dependencies.now);
+  return providerOf(own, engine);
 }
 
 function createEngine(entry: BuiltinProviderEntry, dependencies: ProviderDependencies): Engine {

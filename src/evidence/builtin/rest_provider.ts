@@ -89,7 +89,7 @@ export function createRestEngine(entry: BuiltinProviderEntry<"rest">, dependenci
   return {
     answer: async (query, _context, signal): Promise<ProviderAnswer> => {
       const request = decodeRequest(engine.configured, engine.requester.policy, query);
-      if ("error" in request) return answered(request, null, describeGrant({}), dependencies.now());
+      if ("error" in request) return answered(request, null, describeGrant({}));
       if ("code" in request) return failed(request);
       const limit = startTimeLimit(entry.config.timeout_ms, signal);
       try {
@@ -140,7 +140,7 @@ async function run(engine: RestEngine, request: RestRequest, limit: TimeLimit): 
     ? findHeader(response, request.headerName)
     : await findInBody(engine, request, response, jsonpath, limit);
   if ("code" in finding) return failed(finding);
-  return answered(finding, source, hostGrant(destination), engine.requester.dependencies.now());
+  return answered(finding, source, hostGrant(destination));
 }
 
 /** The request's headers; an `Accept` of the configuration or the query replaces the default. */

@@ -59,9 +59,8 @@ export function answered(
   finding: Finding,
   source: Source | null,
   grant: JsonObject,
-  acquiredAt: number,
 ): ProviderAnswer {
-  return { ok: true, result: resultOf(finding, source), acquired_at: acquiredAt, grant };
+  return { ok: true, result: resultOf(finding, source), acquired_at: Date.now(), grant };
 }
 
 function resultOf(finding: Finding, source: Source | null): EvidenceResult {

@@ -27,7 +27,7 @@ export function createTimeEngine(entry: BuiltinProviderEntry<"time">, dependenci
       const question: TimeQuestion = { query, trigger_time };
       const reply = await pool.ask<Finding>(NO_PERMISSIONS, question, { limitMillis, signal });
       if (!reply.ok) return failed(workerFailure(reply));
-      return answered(reply.answer, timeSource(trigger_time), describeGrant({}), dependencies.now());
+      return answered(reply.answer, timeSource(trigger_time), describeGrant({}));
     },
     close: pool.close,
   };

@@ -5,7 +5,7 @@
  */
 
 import { lookup } from "node:dns/promises";
-import { hostKey } from "../../config/host_name.ts";
+import { hostKey, urlHost } from "../../config/host_name.ts";
 import type { OperationalCode } from "../types.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "./until_aborted.ts";
@@ -66,7 +66,7 @@ export function checkDestination(text: string, policy: EgressPolicy): Destinatio
     return refused(`host "${host}" is not in allowed_hosts`);
   }
   url.hash = "";
-  url.hostname = host.includes(":") ? `[${host}]` : host;
+  url.hostname = urlHost(host);
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
   return { href: url.href, secure, host, port, authority: url.host, target: `${url.pathname}${url.search}` };
 }

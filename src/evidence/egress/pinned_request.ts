@@ -8,6 +8,7 @@
 import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
+import { urlHost } from "../../config/host_name.ts";
 import type { OperationalCode } from "../types.ts";
 import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
@@ -157,9 +158,8 @@ async function connectWithNode(
   progress: Progress,
   bounds: StreamBounds,
 ): Promise<Duplex> {
-  const hostAndPort = `${address.includes(":") ? `[${address}]` : address}:${port}`;
   // This client throws a permission error past every handler, so the permission is checked first.
-  if (Deno.permissions.querySync({ name: "net", host: hostAndPort }).state !== "granted") {
+  if (Deno.permissions.querySync({ name: "net", host: `${urlHost(address)}:${port}` }).state !== "granted") {
     throw new RequestFailure("destination_blocked", "the address is not granted");
   }
   const { connect } = await import("node:tls");
@@ -277,7 +277,7 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   if (error instanceof Error && error.message.startsWith("received fatal alert")) {
     return new RequestFailure(tlsCode(error), "the server ended the secure connection");
   }
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === "HPE_HEADER_OVERFLOW") {
     return new RequestFailure("response_too_large", `the headers have more than ${HEADER_BYTES_MAXIMUM} bytes`);
   }
@@ -289,7 +289,8 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
   return new RequestFailure("connection_failed", `the connection failed (${code})`);
 }
 
-function codeOf(error: unknown): string {
+/** The code of an error, else its name: its text may name addresses. */
+export function errorCode(error: unknown): string {
   const code: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
   if (typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code)) return code;
   return error instanceof Error ? error.name : "unknown";

@@ -15,14 +15,6 @@ import { ExternalFailure, failureAnswer, failureIn } from "./failure.ts";
 import { createReconnectingConnection, type ReconnectingConnection } from "./reconnecting_connection.ts";
 import { decodeToolResult } from "./reply.ts";
 
-/** Options of a provider beside its configuration. */
-export interface McpProviderOptions {
-  /** Working directory of a provider's process: the folder of the configuration. */
-  readonly directory: string;
-  /** Unix milliseconds. */
-  readonly now?: () => number;
-}
-
 /** A provider of type `mcp`, with diagnostics beyond {@link Provider}. */
 export interface McpProvider extends Provider {
   /** The end of its process's standard error. It can hold any text, so only the operator sees it. */
@@ -37,12 +29,11 @@ export interface McpProvider extends Provider {
 export function createMcpProvider(
   entry: McpProviderConfig,
   loaded: LoadedContract,
-  options: McpProviderOptions,
+  directory: string,
 ): McpProvider {
-  const now = options.now ?? Date.now;
   const { request_timeout_ms: timeoutMillis } = entry.timeouts;
   const stderr: StderrTail = { text: "" };
-  const connections = createReconnectingConnection(connectorOf(entry, options.directory, stderr), timeoutMillis);
+  const connections = createReconnectingConnection(connectorOf(entry, directory, stderr), timeoutMillis);
   const grant = grantOf(entry);
   return {
     provider_id: entry.name,
@@ -58,7 +49,7 @@ export function createMcpProvider(
           signal,
         );
         const decoded = decodeToolResult(result);
-        if (decoded.ok) return { ok: true, result: decoded.result, acquired_at: now(), grant };
+        if (decoded.ok) return { ok: true, result: decoded.result, acquired_at: Date.now(), grant };
         const message = `Cannot accept reply of provider: ${decoded.message}`;
         return failureAnswer(new ExternalFailure("provider_protocol_error", message));
       } catch (error) {

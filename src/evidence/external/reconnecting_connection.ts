@@ -5,6 +5,7 @@
  * @module
  */
 
+import { untilAborted } from "../egress/until_aborted.ts";
 import type { Connect, Connection } from "./connections.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
 
@@ -103,18 +104,11 @@ async function waitOut(backoff: number, deadline: number, signal: AbortSignal): 
 
 /** Waits for a promise until a deadline or an abort. */
 async function within<Value>(work: Promise<Value>, deadline: number, signal: AbortSignal): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const cancelled = (): void => reject(new ExternalFailure("cancelled", "The caller is gone", false));
-  if (signal.aborted) cancelled();
-  signal.addEventListener("abort", cancelled, { once: true });
-  const timer = setTimeout(
-    () => reject(new ExternalFailure("timeout", "The provider did not start in time")),
-    Math.max(0, deadline - performance.now()),
-  );
+  const late = AbortSignal.timeout(Math.max(0, deadline - performance.now()));
   try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", cancelled);
+    return await untilAborted(work, AbortSignal.any([signal, late]));
+  } catch (error) {
+    if (signal.aborted) throw new ExternalFailure("cancelled", "The caller is gone", false);
+    throw late.aborted ? new ExternalFailure("timeout", "The provider did not start in time") : error;
   }
 }

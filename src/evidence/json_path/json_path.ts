@@ -6,14 +6,13 @@
 
 import { jsonpath as p3, JSONPathEnvironment, TokenKind } from "json-p3";
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { isExactNumber } from "../../canonical/number.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { INSTRUCTIONS_MAXIMUM, PatternTooLarge } from "../regular_expression/program.ts";
 import { InvalidQuery, prepareQuery } from "./evaluation.ts";
 import { QueryWork, TooManyNodes, TooManySteps } from "./work.ts";
-import { measureJson } from "../builtin/json_size.ts";
 import {
   JSONPATH_CHARACTERS_MAXIMUM,
   JSONPATH_NODES_MAXIMUM,
@@ -87,7 +86,7 @@ export function selectJson(document: JsonValue, jsonpath: string): Selection {
   if (first === undefined) {
     return observed("jsonpath_not_found", `Query "${shown(jsonpath)}" finds no node`, { jsonpath: shown(jsonpath) });
   }
-  return bounded(isSingular ? first : found.values);
+  return selectWhole(isSingular ? first : found.values);
 }
 
 /** The values found so far. */
@@ -119,11 +118,7 @@ function stopped(jsonpath: string, error: unknown): Selection {
 }
 
 /** The canonical text of a whole document, or the error for one that is too large. */
-export function selectWhole(document: JsonValue): Selection {
-  return bounded(document);
-}
-
-function bounded(value: JsonValue): Selection {
+export function selectWhole(value: JsonValue): Selection {
   if (measureJson(value, RESULT_BYTES_MAXIMUM) > RESULT_BYTES_MAXIMUM) return tooLarge();
   const found = canonicalize(value);
   return utf8Length(found) > RESULT_BYTES_MAXIMUM ? tooLarge() : { found };
@@ -141,4 +136,30 @@ function invalid(jsonpath: string, reason: string): Selection {
 
 function shown(jsonpath: string): string {
   return jsonpath.length > 256 ? `${jsonpath.slice(0, 256)}...` : jsonpath;
+}
+
+/**
+ * A lower bound of the bytes of a value's canonical text. Counting stops once it exceeds the budget, so measuring costs no more
+ * than the budget.
+ *
+ * @param value Nested at most as deep as inputs may be
+ */
+function measureJson(value: JsonValue, budget: number): number {
+  if (typeof value === "string") return value.length + 2;
+  if (isJsonArray(value)) {
+    let bytes = value.length + 1;
+    for (const item of value) {
+      if (bytes > budget) break;
+      bytes += measureJson(item, budget - bytes);
+    }
+    return bytes;
+  }
+  if (!isJsonObject(value)) return 1;
+  let bytes = 1;
+  for (const name of Object.keys(value)) {
+    if (bytes > budget) break;
+    bytes += name.length + 4;
+    bytes += measureJson(value[name] ?? null, budget - bytes);
+  }
+  return bytes;
 }

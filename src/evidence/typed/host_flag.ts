@@ -4,6 +4,7 @@
  * @module
  */
 
+import { urlHost } from "../../config/host_name.ts";
 import { classifyAddress } from "../egress/address.ts";
 import { certifiedName, locatorsOf, parseHostPort, serviceAddress, type TypedHost, variableOf } from "./grants.ts";
 import type { RuntimeProfile } from "./profile_types.ts";
@@ -28,15 +29,11 @@ export function typedFlags(profile: RuntimeProfile): string {
   const name = certifiedName(profile);
   const literal = address === null ? null : classifyAddress(address.host);
   return [
-    `--typed-host ${bracketed(address?.host ?? "")}:${address?.port}${locators.length === 0 ? "" : "="}${locators}`,
-    ...name === null || name === address?.host ? [] : [`--typed-host ${bracketed(name)}`],
+    `--typed-host ${urlHost(address?.host ?? "")}:${address?.port}${locators.length === 0 ? "" : "="}${locators}`,
+    ...name === null || name === address?.host ? [] : [`--typed-host ${urlHost(name)}`],
     ...literal === "private" || address?.host === "localhost" ? ["--typed-private"] : [],
     ...[...locators, ...authority === null ? [] : [authority]].some((locator) => variableOf(locator) === null)
       ? ["--credentials-dir DIR"]
       : [],
   ].join(" ");
-}
-
-function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }

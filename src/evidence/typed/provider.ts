@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
+import { isJsonObject } from "../../canonical/json.ts";
 import { askHost, type HostAccess, startTimeLimit } from "../builtin/bounded_request.ts";
 import {
   type BuiltinProviderOptions,
@@ -16,6 +16,7 @@ import {
   type ProviderDependencies,
   providerOf,
 } from "../builtin/engine.ts";
+import { hostGrant } from "../builtin/http_provider.ts";
 import { addressPermissions, describeGrant } from "../builtin/permissions.ts";
 import { answered, failed, invalidParams } from "../builtin/result.ts";
 import { isLoopbackAddress } from "../../config/bind.ts";
@@ -37,7 +38,7 @@ export interface TypedProvider extends Provider {
 
 /** Options beside version and grants; those of the host by default. */
 export interface TypedProviderOptions
-  extends Pick<BuiltinProviderOptions, "now" | "resolver" | "environment" | "authorities" | "workerLimits"> {
+  extends Pick<BuiltinProviderOptions, "resolver" | "environment" | "authorities" | "workerLimits"> {
   /** Whether raw values may be disclosed; false by default. */
   readonly allow_raw?: boolean;
   /** Milliseconds that bound those of the profile. */
@@ -50,7 +51,6 @@ interface State {
   readonly options: TypedProviderOptions;
   readonly access: HostAccess;
   readonly dependencies: ProviderDependencies;
-  readonly now: () => number;
 }
 
 /** The worker's module of each protocol. */
@@ -85,7 +85,7 @@ export function createTypedProvider(
     pool,
     permissions: (addresses, _, port) => addressPermissions([...addresses].sort(), port),
   };
-  const state: State = { version, grants, options, access, dependencies, now: dependencies.now };
+  const state: State = { version, grants, options, access, dependencies };
   const own = {
     provider_id: contract.provider_id,
     kind: "typed",
@@ -93,7 +93,7 @@ export function createTypedProvider(
     allow_raw: options.allow_raw ?? false,
   } as const;
   const engine: Engine = { answer: (query, _context, signal) => ask(state, query, signal), close: pool.close };
-  return { ...providerOf(own, engine, dependencies.now), version };
+  return { ...providerOf(own, engine), version };
 }
 
 /** The resolver; for cleartext that is allowed on loopback alone, a host has an address only if all of them are loopback. */
@@ -115,7 +115,7 @@ async function ask(state: State, query: EvidenceQuery, signal: AbortSignal): Pro
   if (problem !== undefined) return failed({ code: problem.code, message: problem.message });
   const params = query.params ?? {};
   if (!isJsonObject(params)) {
-    return answered(invalidParams("", "an object"), null, describeGrant({}), state.now());
+    return answered(invalidParams("", "an object"), null, describeGrant({}));
   }
   const service = serviceAddress(profile);
   if (service === null) throw new Error("Cannot ask: the profile names no host");
@@ -146,14 +146,13 @@ async function ask(state: State, query: EvidenceQuery, signal: AbortSignal): Pro
 }
 
 function answerOf(
-  { version, now }: State,
-  { host, port }: ServiceAddress,
+  { version }: State,
+  service: ServiceAddress,
   { finding, anchor }: CallResponse,
 ): ProviderAnswer {
-  const name = host.includes(":") ? `[${host}]` : host;
-  const grant: JsonObject = describeGrant({ net: [`${name}:${port}`] });
-  if (anchor === null) return answered(finding, null, describeGrant({}), now());
+  if (anchor === null) return answered(finding, null, describeGrant({}));
   const { provider_version_identity } = version;
   const anchor_type = version.profile.typed_protocol === "grpc" ? "grpc_request" : "openapi_request";
-  return answered(finding, { anchor_type, anchor: { ...anchor, provider_version_identity }, uri: null }, grant, now());
+  const source = { anchor_type, anchor: { ...anchor, provider_version_identity }, uri: null };
+  return answered(finding, source, hostGrant(service));
 }

@@ -37,8 +37,6 @@ export interface TlsOptions {
   readonly log: Log;
   /** Records each connection that is ended for its certificate, or whose TLS fails. */
   readonly refused: RefusedConnection;
-  /** How often the files are checked, in milliseconds. */
-  readonly interval?: number;
 }
 
 /** How often the files are checked, in milliseconds. */
@@ -97,7 +95,7 @@ export async function openTls(options: TlsOptions): Promise<TlsServing> {
   const timer = setInterval(() => {
     watch(material);
     readNext(false);
-  }, options.interval ?? CHECK_MILLISECONDS);
+  }, CHECK_MILLISECONDS);
 
   return {
     reload: () => readNext(true),

@@ -29,7 +29,7 @@ import { countDecisions, type DecisionCounts } from "./decision_counts.ts";
 import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import type { StateKeys } from "./state_keys.ts";
-import { operatorProfile, type ReadKeyFile } from "./operator_profile.ts";
+import { operatorProfile } from "./operator_profile.ts";
 import { createTypedProviders, type OpenTypedProvider, type TypedProviders } from "./typed_providers.ts";
 
 /** All that a tool may use beside its input and the call. */
@@ -88,7 +88,6 @@ export interface ServiceParts {
   readonly schemaSandbox: SchemaSandbox;
   readonly time?: TimeAuthority;
   readonly runIds?: RunIdAuthority;
-  readonly readKeyFile?: ReadKeyFile;
   /** The keys of people; none unless given. */
   readonly evidenceKeys?: readonly TrustedKey[];
   /** None unless given. */
@@ -114,8 +113,8 @@ export interface ServiceParts {
 }
 
 async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
-  const { config, readKeyFile = readAtMost, evidenceKeys } = parts;
-  const profile = await operatorProfile(config, readKeyFile, permissive, evidenceKeys);
+  const { config, evidenceKeys } = parts;
+  const profile = await operatorProfile(config, readAtMost, permissive, evidenceKeys);
   return environmentUnder(HOST_PRIMITIVES, profile);
 }
 

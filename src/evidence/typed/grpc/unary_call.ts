@@ -6,8 +6,9 @@
 
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
+import { urlHost } from "../../../config/host_name.ts";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
-import type { PinnedFailure } from "../../egress/pinned_request.ts";
+import { errorCode, type PinnedFailure } from "../../egress/pinned_request.ts";
 import { tlsCode } from "../../egress/tls_code.ts";
 import type { OperationalCode } from "../../types.ts";
 import type { HeaderField } from "./hpack.ts";
@@ -113,8 +114,7 @@ export function callUnary(call: UnaryCall, signal: AbortSignal): Promise<UnaryAn
 }
 
 function isGranted({ address, port }: UnaryCall): boolean {
-  const host = address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
-  return Deno.permissions.querySync({ name: "net", host }).state === "granted";
+  return Deno.permissions.querySync({ name: "net", host: `${urlHost(address)}:${port}` }).state === "granted";
 }
 
 function fail({ call, stage, settle }: Calling, code: OperationalCode, reason: string): void {
@@ -265,17 +265,11 @@ function responseOf(
 /** Fails with the code that follows from the progress, because the text of the error may name addresses. */
 function failAt(calling: Calling, error: Error | null): void {
   const { stage } = calling;
-  const code = codeOf(error);
+  const code = error === null ? "closed" : errorCode(error);
   // A server that wants another certificate says so after the client's part of the handshake is over.
   if (stage === "securing" || (stage === "sent" && code.startsWith("ERR_SSL_"))) {
     return fail(calling, tlsCode(error), `no secure connection (${code})`);
   }
   const ended = `the connection ended (${code})`;
   return fail(calling, stage === "answered" ? "response_truncated" : "connection_failed", ended);
-}
-
-function codeOf(error: Error | null): string {
-  if (error === null) return "closed";
-  const code: unknown = Reflect.get(error, "code");
-  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : error.name;
 }
