@@ -42,7 +42,7 @@ interface Side {
 }
 
 /** Rounds of the calls at one size of the growing store, after one that does not count. */
-const ROUNDS = 3;
+const ROUNDS = 5;
 
 /** A size of a store, and what was measured there. */
 interface Sample {
@@ -150,11 +150,11 @@ async function fill(folder: string, from: number, runs: number): Promise<void> {
   }
 }
 
-/** Milliseconds of a mutation and of a status, one after the other on all runs; and what the processes then have resident. */
+/** Milliseconds of a mutation and of a status, one after the other on all runs; and what new processes have resident after both. */
 async function growthRows(large: Side, small: Side, runs: number): Promise<BenchRow[]> {
   const mutations = await alternate(() => mutationMillis(large), () => mutationMillis(small));
   const statuses = await alternate(() => statusMillis(large), () => statusMillis(small));
-  const memory = { ours: [await large.gate.resident() / 1e6], peer: [await small.gate.resident() / 1e6] };
+  const memory = await alternate(() => residentAfter(large), () => residentAfter(small), { counted: 5, warmUp: 0 });
   const size = `at ${runs * RECORDS} records and ${runs} runs`;
   const spec = {
     row: "13",
@@ -166,8 +166,33 @@ async function growthRows(large: Side, small: Side, runs: number): Promise<Bench
   return [
     makeRow({ ...spec, name: `scenario_submit, one caller, ${size}`, unit: "ms" }, mutations),
     makeRow({ ...spec, name: `scenario_status, one caller, ${size}`, unit: "ms" }, statuses),
-    makeRow({ ...spec, name: `resident memory, ${size}`, unit: "MB" }, memory),
+    makeRow(
+      {
+        ...spec,
+        name: `resident memory of a new process after ${2 * MEMORY_ROUNDS * CALLS} calls, ${size}`,
+        unit: "MB",
+      },
+      memory,
+    ),
   ];
+}
+
+/** Rounds of each kind before memory is read: the caches of a large store are then full. */
+const MEMORY_ROUNDS = 4;
+
+/** Megabytes that a new process has resident after rounds of each kind. */
+async function residentAfter({ folder, runs }: Side): Promise<number> {
+  const gate = await openGate(folder);
+  try {
+    const side = { folder, gate, call: callerOf(gate), runs };
+    for (let at = 0; at < MEMORY_ROUNDS; at++) {
+      await mutationMillis(side);
+      await statusMillis(side);
+    }
+    return await gate.resident() / 1e6;
+  } finally {
+    await gate.close();
+  }
 }
 
 async function mutationMillis({ call, runs }: Side): Promise<number> {

@@ -157,6 +157,8 @@ export interface BenchReport {
   readonly curves: Curves;
   /** Names of the benchmarks that failed to measure. */
   readonly failed: readonly string[];
+  /** How long the run took. */
+  readonly minutes?: number;
 }
 
 /** The load of the machine now; see {@link BenchReport}. */
@@ -168,6 +170,7 @@ export function machineLoad(): number {
 export interface MeasuredRun extends Measured {
   readonly quick: boolean;
   readonly failed: readonly string[];
+  readonly minutes?: number;
   /** The load of the machine before the run. */
   readonly load: number;
 }

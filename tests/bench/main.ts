@@ -6,6 +6,9 @@
  * Without a name and without `--ci`, all are measured, and the page of the benchmarks is written with its plots.
  * `main.ts --page` writes it again from the results of the last run.
  *
+ * Each of several benchmarks runs in a process of its own, so that none runs on the heap of another, and one that ends its process or does
+ * not end costs only its own rows.
+ *
  * @module
  */
 
@@ -88,27 +91,63 @@ async function main(args: string[]): Promise<number> {
   return missed.length === 0 && report.failed.length === 0 ? 0 : 1;
 }
 
+/** What one benchmark measured; null where it failed. */
+type Found = Measured | null;
+
 /** Runs benchmarks one after the other. One that fails to measure is named in the report, and the others run. */
 async function measure(benches: readonly Bench[], quick: boolean, ci: boolean): Promise<BenchReport> {
   const load = machineLoad();
+  const began = performance.now();
   const rows: BenchRow[] = [];
   const curves: Record<string, Curves[string]> = {};
   const failed: string[] = [];
-  for (const { name, load: loadBench } of benches) {
+  for (const bench of benches) {
     const start = performance.now();
-    try {
-      const measured = await (await loadBench()).run(quick);
-      const { rows: found, curves: drawn } = "rows" in measured ? measured : { rows: measured, curves: {} };
-      for (const row of found) console.log(describeRow(row, ci));
-      rows.push(...found);
-      Object.assign(curves, drawn);
-    } catch (error) {
-      console.error(`Cannot measure "${name}":`, error);
-      failed.push(name);
-    }
-    console.error(`${name} took ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    const found = await (benches.length === 1 ? measureHere(bench, quick) : measureApart(bench, quick)).catch(
+      (error) => {
+        console.error(`Cannot measure "${bench.name}":`, error);
+        return null;
+      },
+    );
+    if (benches.length > 1) console.error(`${bench.name} took ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    if (found === null) failed.push(bench.name);
+    for (const row of found?.rows ?? []) console.log(describeRow(row, ci));
+    rows.push(...found?.rows ?? []);
+    Object.assign(curves, found?.curves);
   }
-  return makeReport({ rows, curves, quick, failed, load });
+  return makeReport({ rows, curves, quick, failed, load, minutes: (performance.now() - began) / 60_000 });
+}
+
+async function measureHere({ load }: Bench, quick: boolean): Promise<Measured> {
+  const measured = await (await load()).run(quick);
+  return "rows" in measured ? measured : { rows: measured, curves: {} };
+}
+
+/** Seconds that one benchmark may take. The longest takes about a third of them on a machine without other work. */
+const LONGEST_SECONDS = 900;
+
+/** Measures in a process of its own. */
+async function measureApart({ name }: Bench, quick: boolean): Promise<Found> {
+  const results = await Deno.makeTempFile({ prefix: "gate-bench-", suffix: ".json" });
+  try {
+    const script = new URL(import.meta.url).pathname;
+    const flags = ["--no-prompt", "--frozen", `--lock=${new URL("tests/deno.lock", ROOT_URL).pathname}`, "-P=bench"];
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", ...flags, script, ...quick ? ["--quick"] : [], "--json", results, name],
+      stdin: "null",
+      stdout: "null",
+      stderr: "inherit",
+    }).spawn();
+    const timer = setTimeout(() => child.kill("SIGKILL"), LONGEST_SECONDS * 1000);
+    const { signal } = await child.status;
+    clearTimeout(timer);
+    const text = await Deno.readTextFile(results);
+    if (text === "") throw new Error(`Its process ended before it measured (${signal ?? "exit"})`);
+    const { rows, curves, failed } = JSON.parse(text) as BenchReport;
+    return failed.length > 0 ? null : { rows, curves };
+  } finally {
+    await Deno.remove(results);
+  }
 }
 
 /** Writes the page and its plots from the results; removes plots of an earlier run that they have no data for. */

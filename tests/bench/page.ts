@@ -56,7 +56,7 @@ const HEADINGS: readonly (readonly [section: string, curve: string, heading: Hea
   }],
   ["Growth", "growth_memory", {
     title: "Resident memory by records in the store",
-    description: "Memory of a new process after 2,560 calls.",
+    description: "Memory of a new process after 3,840 calls.",
     x: RECORDS,
     y: { label: "megabytes", scale: "linear" },
   }],
@@ -125,7 +125,7 @@ export function pageFiles(report: BenchReport): PageFile[] {
   ];
 }
 
-function opening({ taken_at, machine, versions, quick, failed }: BenchReport): string[] {
+function opening({ taken_at, machine, versions, quick, failed, minutes }: BenchReport): string[] {
   const memory = Math.round(machine.memory_bytes / 2 ** 30);
   return [
     "How fast gate is beside other programs and beside what the machine can do, in one run:",
@@ -134,7 +134,7 @@ function opening({ taken_at, machine, versions, quick, failed }: BenchReport): s
     "deno task bench",
     "```",
     "",
-    "It takes about twelve minutes, needs Node, npm, OpenSSL and PostgreSQL from Debian packages, and writes this page, its plots and",
+    "It needs Node, npm, OpenSSL and PostgreSQL from Debian packages, and writes this page, its plots and",
     "[their data](benchmarks/results.json). `deno task bench NAME` measures one benchmark and writes nothing, `--quick` measures less, and",
     "`--page` draws the page again from the data.",
     "",
@@ -142,6 +142,7 @@ function opening({ taken_at, machine, versions, quick, failed }: BenchReport): s
       taken_at.slice(0, 10)
     }: ${machine.cores} cores (${machine.cpu}), ${memory} GiB, ${machine.os}, Deno ${versions.deno}.`,
     `In the minute before, ${numberText(machine.load)} processes had work for the cores.` +
+    (minutes === undefined ? "" : ` The run took ${Math.ceil(minutes)} minutes.`) +
     (quick ? " It was a quick run, with smaller stores and shorter rounds." : ""),
     ...failed.length === 0 ? [] : ["", `Not measured: ${failed.join(", ")}.`],
   ];
@@ -174,7 +175,8 @@ function ratios(rows: readonly BenchRow[]): string[] {
     ? "Every row holds what it must."
     : `${missed} of ${rows.length} rows miss what they must hold.`;
   return [
-    `Both sides in turns, medians of at least five rounds. The ratio is gate's value over the other. ${sentence}`,
+    "Both sides in turns, medians of at least five rounds; memory after load is measured once.",
+    `The ratio is gate's value over the other. ${sentence}`,
     "Over stdio, a bare client writes lines and reads the id and the head of each answer: it shares the processors with the server,",
     "and one that parsed and checked each answer would measure itself.",
     "",

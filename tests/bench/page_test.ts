@@ -46,7 +46,9 @@ Deno.test("pageFiles() writes packages as code, which no renderer takes for a ma
 
 Deno.test("pageFiles() draws what was measured, and names what was not", () => {
   const rows = [rowOf("start", 2), rowOf("other", 3)];
-  const files = pageFiles(makeReport({ ...RUN, rows, curves: CURVES, quick: true, failed: ["postgres"] }));
+  const files = pageFiles(
+    makeReport({ ...RUN, rows, curves: CURVES, quick: true, failed: ["postgres"], minutes: 19.2 }),
+  );
   assert.deepEqual(files.map(({ path }) => path), [
     "docs/benchmarks.md",
     "docs/benchmarks/throughput.svg",
@@ -54,7 +56,7 @@ Deno.test("pageFiles() draws what was measured, and names what was not", () => {
   ]);
   const [page] = files;
   assert.match(page?.text ?? "", /Not measured: postgres\./);
-  assert.match(page?.text ?? "", /It was a quick run/);
+  assert.match(page?.text ?? "", /The run took 20 minutes\. It was a quick run/);
   assert.match(page?.text ?? "", /1 of 2 rows miss/);
   assert.match(page?.text ?? "", /!\[Throughput by callers\..*\]\(benchmarks\/throughput\.svg\)/);
 });

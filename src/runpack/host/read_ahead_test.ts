@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createReadAhead } from "./read_ahead.ts";
 
-const BUFFER = 256 * 1024;
+const BUFFER = 1024 * 1024;
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const copies: number[] = [];
