@@ -76,9 +76,10 @@ export async function showRuns(main: HTMLElement, _route: readonly string[], sig
   main.replaceChildren(headingOf("Runs"), results);
   const namespaces = await listNamespaces().catch((error) => error as Error);
   if (signal.aborted) return;
-  if (namespaces instanceof Error) return results.replaceChildren(failureOf(namespaces));
+  if (namespaces instanceof Error) return showAnswer(results, failureOf(namespaces));
   if (namespaces.length === 0) {
-    return results.replaceChildren(
+    return showAnswer(
+      results,
       make(
         "p",
         {},
@@ -103,6 +104,12 @@ export async function showRuns(main: HTMLElement, _route: readonly string[], sig
   });
   form.addEventListener("change", () => void load());
   await load();
+}
+
+/** Shows what was waited for. */
+function showAnswer(results: HTMLElement, ...content: readonly HTMLElement[]): void {
+  results.setAttribute("aria-busy", "false");
+  results.replaceChildren(...content);
 }
 
 function filterForm(namespaces: readonly number[]): HTMLFormElement {
@@ -150,8 +157,8 @@ async function showResults(results: HTMLElement, form: HTMLFormElement, signal: 
   let next: string | null = null;
   const draw = (): void => {
     const more = next === null ? null : make("button", { id: "more", click: () => void extend() }, "Show more runs");
-    results.setAttribute("aria-busy", "false");
-    results.replaceChildren(
+    showAnswer(
+      results,
       make(
         "p",
         { class: "note" },
@@ -180,8 +187,7 @@ async function showResults(results: HTMLElement, form: HTMLFormElement, signal: 
     await load();
     announce(`${shown.length} runs`);
   } catch (error) {
-    results.replaceChildren(failureOf(error));
-    return;
+    return showAnswer(results, failureOf(error));
   }
   const active = shown.filter(({ status }) => status === "active").slice(0, WATCHED);
   const uris = active.map(({ run_key }) => runUri(run_key.namespace_id, run_key.run_id));

@@ -137,28 +137,120 @@ async function examine(page: Page, name: string): Promise<void> {
   }
 }
 
-Deno.test("every page and state has no finding of axe, light and dark, on phone, laptop and wide screens", async () => {
-  await using world = await makeWorld();
-  await Deno.writeTextFile(`${world.folder}/law.yaml`, reviewLaw(2, { following: ["build", "ship"] }));
-  const run = await world.run("law.yaml", "one", "1.4.0");
-  const other = await world.run("law.yaml", "two", "1.5.0");
-  const page = await world.browser.visit(`${world.origin}/console`, await world.browser.context());
-  await page.evaluate(axe.source);
-  await until(page, "The server asks for a credential");
-  const files = page.requests.filter((url) => !url.endsWith("/mcp") && !url.startsWith("data:"));
-  assert.deepEqual(files.map((url) => url.replace(/-[0-9a-f]{16}/, "")).sort(), [
-    `${world.origin}/console/console.css`,
-    `${world.origin}/console/console.js`,
-  ], "the first view is the document and two files");
-  await examine(page, "no_credential");
-  const own = await world.open("alice");
-  await own.evaluate(axe.source);
-  await examine(own, "no_key");
-  await trust(world, { alice: await makeKey(own) });
-  await examine(own, "key");
-  await go(own, routeOf(run));
-  await until(own, "Live: changes appear by themselves");
-  await examine(own, "run");
+/** Answers of the network in place of those of the server; null is the server again. */
+async function answerWith(page: Page, answered: string | null): Promise<void> {
+  const own = answered === null ? "window.honest" : `(address, options) => { ${answered} }`;
+  await page.evaluate(`window.honest ??= window.fetch; window.fetch = ${own}; undefined`);
+}
+
+/** What a page shows before, and without, an answer of the server. */
+async function examineNetwork(page: Page, run: string): Promise<void> {
+  const pages = [["runs", "#/runs"], ["waiting", "#/waiting"], ["run", routeOf(run)]] as const;
+  for (const [name, route] of pages) {
+    await answerWith(page, "return new Promise(() => {})");
+    await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
+    await page.until(`document.querySelector("[aria-busy=true]") !== null`);
+    await examine(page, `${name}_loading`);
+    await answerWith(page, "return Promise.reject(new TypeError())");
+    await go(page, "#/verify");
+    await go(page, route);
+    await until(page, "The server does not answer");
+    await examine(page, `${name}_unreachable`);
+  }
+  const nothing = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { completion: { values: [] } } });
+  await answerWith(page, `return Promise.resolve(new Response(${JSON.stringify(nothing)}))`);
+  await go(page, "#/runs");
+  await until(page, "There is no law that you may read");
+  await examine(page, "runs_no_role");
+  const listening = `options.body.includes("subscriptions/listen")`;
+  await answerWith(page, `return ${listening} ? Promise.reject(new TypeError()) : window.honest(address, options)`);
+  await go(page, "#/verify");
+  await go(page, routeOf(run));
+  await until(page, "Not live: reconnecting");
+  await examine(page, "run_reconnecting");
+  const failing = `options.body.includes("scenario_status")`;
+  const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } });
+  await answerWith(
+    page,
+    `return ${failing} ? Promise.resolve(new Response(${JSON.stringify(error)})) : window.honest(address, options)`,
+  );
+  await go(page, "#/key");
+  await go(page, "#/waiting");
+  await until(page, "Cannot be read");
+  await examine(page, "waiting_unread");
+}
+
+/** Keys: none, of an encrypted file, of a file, of the browser, and one that is about to be removed. */
+async function examineKeys(world: World, page: Page): Promise<void> {
+  await examine(page, "no_key");
+  await Deno.writeTextFile(`${world.folder}/pass.txt`, "open sesame\n");
+  await gate(world.folder, "key", "create", "locked.key", "--passphrase-file", "pass.txt");
+  await page.choose("key-file", [`${world.folder}/locked.key`]);
+  await until(page, "This key file is encrypted");
+  await examine(page, "key_file_encrypted");
+  await gate(world.folder, "key", "create", "open.key");
+  await page.choose("key-file", [`${world.folder}/open.key`]);
+  await until(page, "A key file is in use");
+  await examine(page, "key_file");
+  await click(page, "#key-remove");
+  await trust(world, { alice: await makeKey(page) });
+  await examine(page, "key");
+  await click(page, "#key-remove");
+  await until(page, "Remove it for ever");
+  await examine(page, "key_removal");
+  await go(page, "#/runs");
+}
+
+/** Evidence that is out of date, a provider without an answer, and a question for other keys. */
+async function examineConditions(world: World, page: Page): Promise<void> {
+  const law = (scenario: string, policy: Record<string, unknown>): string => {
+    const written = JSON.parse(reviewLaw(1, { scenario })) as { conditions: { evidence_use_policy: object }[] };
+    Object.assign(written.conditions[0]?.evidence_use_policy ?? {}, policy);
+    return JSON.stringify(written);
+  };
+  const rows = [
+    ["expired", law("expired", { freshness: { freshness: "MaximumAge", maximum_age_millis: 1 } }), "Approve"],
+    ["unavailable", DISCLOSING.replace("disclosing", "unavailable"), "unavailable"],
+    ["not_mine", law("not_mine", { authorized_key_ids: ["bob"] }), "Your key is not one that may answer"],
+  ] as const;
+  for (const [name, text, shown] of rows) {
+    await Deno.writeTextFile(`${world.folder}/${name}.json`, text);
+    await go(page, routeOf(await world.run(`${name}.json`, name, "1.4.0"), name));
+    await until(page, shown);
+    if (name === "expired") {
+      await answer(page, "approve", "");
+      await until(page, "It does not count: not fresh");
+    }
+    await examine(page, `run_${name}`);
+  }
+}
+
+/** Packs: no pack, a damaged one, and one that is not admitted. */
+async function examinePacks(world: World, page: Page, run: string): Promise<void> {
+  await gate(world.folder, "runpack", "export", "--namespace", "2", "--run", run, "--archive", "run.runpack");
+  const bytes = await Deno.readFile(`${world.folder}/run.runpack`);
+  const middle = Math.floor(bytes.length / 2);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+  await Deno.writeFile(`${world.folder}/damaged.runpack`, bytes);
+  await Deno.writeTextFile(`${world.folder}/none.runpack`, "none");
+  const rows = [["verify", "run", ""], ["verify_damaged", "damaged", ""], ["verify_failed", "none", ""], [
+    "verify_refused",
+    "run",
+    "0".repeat(64),
+  ]] as const;
+  for (const [name, file, law] of rows) {
+    await go(page, "#/key");
+    await go(page, "#/verify");
+    await page.evaluate(`document.querySelector("details").open = true`);
+    await fill(page, "#pack-law", law);
+    await page.choose("pack-file", [`${world.folder}/${file}.runpack`]);
+    await page.until(`["done", "failed"].includes(document.getElementById("pack-result").dataset.state)`);
+    await examine(page, name);
+  }
+}
+
+/** The dialog, which the keyboard leaves as it entered, and the run after it. */
+async function examineSigning(own: Page): Promise<void> {
   await click(own, `#${QUESTION}`);
   await fill(own, "#answer-comment", "The changelog is complete");
   await examine(own, "sign");
@@ -173,21 +265,13 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   assert.equal(await own.evaluate("document.activeElement.id"), QUESTION, "the focus goes back");
   await answer(own, "approve", "The changelog is complete");
   await examine(own, "run_approved");
-  await go(own, "#/runs");
-  assert.equal(await own.evaluate("document.activeElement.tagName"), "H1");
-  await examine(own, "runs");
-  await go(own, "#/waiting");
-  const [mine = "", others = ""] = (await textOf(own)).split("For other keys");
-  assert.deepEqual([mine.includes(other.slice(0, 12)), mine.includes(run.slice(0, 12))], [true, false], mine);
-  assert.ok(others.includes(run.slice(0, 12)), others);
-  await examine(own, "waiting");
-  await gate(world.folder, "runpack", "export", "--namespace", "2", "--run", run, "--archive", "run.runpack");
-  await go(own, "#/verify");
-  await own.choose("pack-file", [`${world.folder}/run.runpack`]);
-  await own.until(`document.getElementById("pack-result").dataset.state === "done"`);
-  await examine(own, "verify");
+}
+
+/** A value that is refused, a run that does not exist, and one that was archived. */
+async function examineOutcomes(world: World, own: Page): Promise<void> {
   await Deno.writeTextFile(`${world.folder}/number.yaml`, reviewLaw(1, { scenario: "number", asksNumber: true }));
-  await go(own, routeOf(await world.run("number.yaml", "three", "1.6.0"), "number"));
+  const number = await world.run("number.yaml", "three", "1.6.0");
+  await go(own, routeOf(number, "number"));
   await click(own, "#answer-review-approved");
   await fill(own, "#answer-value", "12");
   await click(own, "#answer-sign");
@@ -203,7 +287,56 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   await go(own, `#/run/2/release/${"0".repeat(32)}`);
   await until(own, "Cannot find run");
   await examine(own, "missing_run");
+  const archived = await gate(world.folder, "store", "archive", "--before", new Date(Date.now() + 1).toISOString());
+  assert.equal(archived.code, 0, archived.stderr);
+  await go(own, routeOf(number, "number"));
+  await until(own, "This run is archived");
+  await examine(own, "run_archived");
+}
+
+Deno.test("every page and state has no finding of axe, light and dark, on phone, laptop and wide screens", async () => {
+  await using world = await makeWorld();
+  const own = await world.open("alice");
+  await own.evaluate(axe.source);
+  await go(own, "#/waiting");
+  await examine(own, "waiting_empty");
+  await go(own, "#/runs");
+  await until(own, "0 runs");
+  await examine(own, "runs_empty");
+  await go(own, "#/key");
+  await examineKeys(world, own);
+  await Deno.writeTextFile(`${world.folder}/law.yaml`, reviewLaw(2, { following: ["build", "ship"] }));
+  const run = await world.run("law.yaml", "one", "1.4.0");
+  const other = await world.run("law.yaml", "two", "1.5.0");
+  const page = await world.browser.visit(`${world.origin}/console`, await world.browser.context());
+  await page.evaluate(axe.source);
+  await until(page, "The server asks for a credential");
+  const files = page.requests.filter((url) => !url.endsWith("/mcp") && !url.startsWith("data:"));
+  assert.deepEqual(files.map((url) => url.replace(/-[0-9a-f]{16}/, "")).sort(), [
+    `${world.origin}/console/console.css`,
+    `${world.origin}/console/console.js`,
+  ], "the first view is the document and two files");
+  await examine(page, "no_credential");
+  await go(own, routeOf(run));
+  await until(own, "Live: changes appear by themselves");
+  await examine(own, "run");
+  await examineSigning(own);
+  await go(own, "#/runs");
+  assert.equal(await own.evaluate("document.activeElement.tagName"), "H1");
+  await examine(own, "runs");
+  await fill(own, "[name=scenario]", "no such scenario");
+  await until(own, "0 runs");
+  await examine(own, "runs_no_match");
+  await go(own, "#/waiting");
+  const [mine = "", others = ""] = (await textOf(own)).split("For other keys");
+  assert.deepEqual([mine.includes(other.slice(0, 12)), mine.includes(run.slice(0, 12))], [true, false], mine);
+  assert.ok(others.includes(run.slice(0, 12)), others);
+  await examine(own, "waiting");
+  await examinePacks(world, own, run);
+  await examineConditions(world, own);
+  await examineOutcomes(world, own);
   assertQuiet(world, own);
+  await examineNetwork(own, run);
 });
 
 /** Text that would run as script, load something or break out wherever it was taken for markup. */
@@ -543,6 +676,10 @@ Deno.test("gate console: the browser that opens the address first is its caller,
     for (const [what, visited, context, shown] of rows) {
       const tab = await browser.visit(visited, context);
       await until(tab, shown).catch(async () => assert.fail(`${what}: ${await textOf(tab)}`));
+      if (what.includes("stolen")) {
+        await tab.evaluate(axe.source);
+        await examine(tab, "link_needed");
+      }
       assert.deepEqual(tab.complaints.filter((text) => !/status of 401/.test(text)), [], what);
     }
     await page.call("Page.reload");

@@ -27,9 +27,9 @@ code { font: 13px/1.5 ui-monospace, monospace; background: var(--gate-plain-grou
 .icon { display: inline-block; vertical-align: -2px; margin-right: 5px; flex: none; }
 .marked { color: var(--gate-front); font-weight: 500; }
 .banner { padding: 12px 16px; border-radius: 8px; border: 1px solid currentColor; color: var(--gate-front);
-  background: var(--gate-behind); }
+  background: var(--gate-behind); overflow-wrap: anywhere; }
 .answer { padding: 16px 20px; border: 1px solid var(--line); border-left: 6px solid var(--gate-front); border-radius: 8px;
-  background: var(--gate-card); }
+  background: var(--gate-card); overflow-wrap: anywhere; }
 .answer h2 { margin: 0 0 8px; font-size: 22px; color: var(--gate-front); }
 .answer h2 .icon { width: 22px; height: 22px; vertical-align: -4px; margin-right: 8px; }
 .answer ul { margin: 8px 0; padding-left: 22px; }
