@@ -28,6 +28,7 @@ button:disabled { opacity: .6; cursor: default; }
 form.filters, .actions { display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: end; margin: 12px 0; }
 form.filters label, .field { display: grid; gap: 3px; font-size: 13px; color: var(--gate-quiet); }
 .field input, .field textarea { color: var(--gate-ink); }
+.facts .actions { margin: 0; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .badge { color: var(--gate-front); background: var(--gate-behind); border-radius: 999px; padding: 1px 10px;
   font-size: 13px; white-space: nowrap; }
@@ -40,6 +41,7 @@ dialog { width: min(720px, calc(100vw - 24px)); max-height: calc(100vh - 24px); 
   background: var(--gate-card); border: 1px solid var(--line); border-radius: 10px; padding: 18px 20px; }
 dialog::backdrop { background: rgb(0 0 0 / .5); }
 dialog h2 { margin-top: 0; }
+dialog details { margin-top: 10px; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--gate-plain-ground); padding: 10px; border-radius: 6px;
   font: 12px/1.5 ui-monospace, monospace; }
 .drop { border: 1.5px dashed var(--gate-quiet); border-radius: 8px; padding: 22px; background: var(--gate-card); display: grid; gap: 12px; }
