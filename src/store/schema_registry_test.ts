@@ -71,6 +71,14 @@ for (const [registrations, outcomes] of TENANTS) {
   });
 }
 
+overAll("getTenants() returns those of the registration in order, and null for every tenant", {}, async (schemas) => {
+  const given = [null, [], [2, 1], [9]];
+  for (const [version, tenants] of given.entries()) await schemas.register(makeSchema("report", `${version}`), tenants);
+  const found = given.map((_, version) => schemas.getTenants(2, "report", `${version}`));
+  assert.deepEqual(await Promise.all(found), [null, [0], [1, 2], [9]]);
+  assert.equal(await schemas.getTenants(2, "report", "other"), null);
+});
+
 Deno.test("schemas of a file without tenants count for every tenant after it was opened", () =>
   withFolder(async (folder) => {
     const makeOld = (): void => {

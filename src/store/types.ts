@@ -258,6 +258,8 @@ export interface SchemaRegistry {
    */
   register(schema: SchemaRecord, tenants?: readonly number[] | null): Promise<"registered" | "exists" | "limit">;
   get(namespaceId: number, schemaId: string, version: string): Promise<SchemaRecord | null>;
+  /** The tenants for which a schema counts, in ascending order; null for every tenant, and for an unregistered schema. */
+  getTenants(namespaceId: number, schemaId: string, version: string): Promise<readonly number[] | null>;
   /**
    * Schemas in (schema_id, version) code point order after the given key. Reading ends once two or more schemas together exceed
    * `maximumCharacters`: the last one does not fit into a page of that size, which shows that more follow.

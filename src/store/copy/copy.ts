@@ -83,9 +83,17 @@ function copySchema(copying: Copying, { schema, tenants }: CheckedSchema): Promi
   const { namespace_id, schema_id, version } = schema;
   return reporting(copying, "schema", { namespace_id }, async () => {
     if (await schemas.register(schema, tenants) === "registered") written.schemas += 1;
+    const name = `Schema "${schema_id}" version "${version}"`;
     const isEqual = isDeepStrictEqual(await schemas.get(namespace_id, schema_id, version), schema);
-    return isEqual ? null : `Schema "${schema_id}" version "${version}" differs at the target`;
+    if (!isEqual) return `${name} differs at the target`;
+    const counted = await schemas.getTenants(namespace_id, schema_id, version);
+    if (isDeepStrictEqual(counted, tenants?.toSorted((a, b) => a - b) ?? null)) return null;
+    return `${name} counts for ${listOf(tenants)} at the source and ${listOf(counted)} at the target`;
   });
+}
+
+function listOf(tenants: readonly number[] | null): string {
+  return tenants === null ? "every tenant" : `tenants [${tenants.join(", ")}]`;
 }
 
 /** Copies a version, and takes its state further where the target allows it: registered, active, deprecated. */

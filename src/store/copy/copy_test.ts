@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
 import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack_run.ts";
-import { appendTo, LAW, makeTypedProvider, runKey } from "../../../tests/simulation/store_fixture.ts";
+import { appendTo, LAW, makeSchema, makeTypedProvider, runKey } from "../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
 import { type CopyReport, copyStore } from "./copy.ts";
 import { closeStores, openRows, openStores, type Stores } from "../open.ts";
@@ -116,5 +116,28 @@ for (const [change, problem] of TYPED) {
         ...change,
         state: "registered",
       });
+    }));
+}
+
+// The tenants of a schema at the source and at the target, and the problem.
+const TENANTS: readonly (readonly [readonly number[] | null, readonly number[] | null, string | null])[] = [
+  [null, null, null],
+  [[2, 1], [1, 2], null],
+  [[], [], null],
+  [[1], [1, 2], "counts for tenants [1] at the source and tenants [1, 2] at the target"],
+  [null, [1], "counts for every tenant at the source and tenants [1] at the target"],
+  [[], null, "counts for tenants [0] at the source and every tenant at the target"],
+];
+
+for (const [source, there, problem] of TENANTS) {
+  Deno.test(`copyStore() compares tenants ${JSON.stringify(source)} and ${JSON.stringify(there)}: ${problem ?? "equal"}`, () =>
+    withFolder(async (folder) => {
+      const schema = makeSchema("report", "1");
+      const { report } = await copyOf(folder, {
+        fill: async ({ schemas }) => void await schemas.register(schema, source),
+        fillTarget: ({ schemas }) => schemas.register(schema, there),
+      });
+      const problems = problem === null ? [] : [`Schema "report" version "1" ${problem}`];
+      assert.deepEqual(report.problems.map(({ message }) => message), problems);
     }));
 }

@@ -53,6 +53,11 @@ export function openMemorySchemaRegistry(limits: SchemaLimits): SchemaRegistry {
     register: (schema, tenants = null) => answer(() => register(schema, tenants)),
     get: (namespaceId, schema_id, version) =>
       answer(() => namespaces.get(namespaceId)?.get(keyOf({ schema_id, version }))?.schema ?? null),
+    getTenants: (namespaceId, schema_id, version) =>
+      answer(() => {
+        const tenants = namespaces.get(namespaceId)?.get(keyOf({ schema_id, version }))?.tenants ?? null;
+        return tenants?.toSorted((a, b) => a - b) ?? null;
+      }),
     list: (namespaceId, after, limit, maximumCharacters) =>
       answer(() => list(namespaceId, after, limit, maximumCharacters)),
     typedProviders: createMemoryTypedProviders(answer),

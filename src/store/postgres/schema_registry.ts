@@ -12,7 +12,7 @@ import { sealSchema } from "../seal.ts";
 import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { integer } from "../sqlite/rows.ts";
-import { corruptSchema, matchesNames, toSchema } from "../sqlite/schema_registry.ts";
+import { corruptSchema, matchesNames, tenantsIn, toSchema } from "../sqlite/schema_registry.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Database, Transaction } from "./database.ts";
 import { inNamespace } from "./namespace_lock.ts";
@@ -31,6 +31,8 @@ const REGISTER = `INSERT INTO gate.schemas
   (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record, tenants)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
 const GET = "SELECT * FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
+const GET_TENANTS = `SELECT unnest(tenants) AS tenant FROM gate.schemas
+  WHERE namespace_id = $1 AND schema_id = $2 AND version = $3 ORDER BY tenant`;
 const LIST = `SELECT * FROM gate.schemas
   WHERE namespace_id = $1 AND (schema_id, version) > ($2, $3) ORDER BY schema_id, version LIMIT $4`;
 
@@ -60,6 +62,8 @@ export function createPostgresSchemaRegistry(
         if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
         return schema;
       }),
+    getTenants: (namespaceId, schemaId, version) =>
+      use(async () => tenantsIn(await database.query(GET_TENANTS, [namespaceId, schemaId, version]))),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() => list(database, sha256, { namespaceId, after, limit, maximumCharacters })),
     typedProviders: createPostgresTypedProviders(database, sha256, use),

@@ -31,6 +31,8 @@ const ADD_TENANT = "INSERT INTO schema_tenants (namespace_id, schema_id, version
 const REGISTER = `INSERT INTO schemas (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
+const GET_TENANTS = `SELECT tenant FROM schema_tenants
+  WHERE namespace_id = ? AND schema_id = ? AND version = ? ORDER BY tenant`;
 const LIST = `SELECT * FROM schemas
   WHERE namespace_id = ? AND (schema_id, version) > (?, ?) ORDER BY schema_id, version LIMIT ?`;
 
@@ -67,6 +69,12 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
         if (found !== null && found.record.length <= KEPT_CHARACTERS) read.set(name, found);
         return found;
       }),
+    getTenants: (namespaceId, schemaId, version) =>
+      use(() =>
+        file.readers.point((connection) =>
+          tenantsIn(connection.statement(GET_TENANTS).all(namespaceId, schemaId, version))
+        )
+      ),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() =>
         file.readers.point((connection) => {
@@ -79,6 +87,11 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
     ready: () => use(() => ready(file)),
     close: () => use.close(() => file.release()),
   };
+}
+
+/** The tenants in rows of one schema; a schema without rows counts for all. */
+export function tenantsIn(rows: readonly Row[]): readonly number[] | null {
+  return rows.length === 0 ? null : rows.map((row) => integer(row, "tenant"));
 }
 
 /** A schema to register. */
