@@ -32,8 +32,44 @@ Deno.test("the site: bytes, links, search, playground", (t) =>
     await t.step("every link leads to a file of the site, and to an anchor of it", () => assertLinks(files));
     await t.step("every page is in the navigation of every page", () => assertNavigation(files));
     await using browser = await startChromium();
+    await t.step("a static server offers the same pages", () => isServed(browser, files));
     for (const [name, test] of IN_BROWSER) await t.step(name, () => test(browser, site));
   }));
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  css: "text/css",
+  html: "text/html",
+  js: "text/javascript",
+  svg: "image/svg+xml",
+};
+
+/** Opens pages from a server that knows nothing but files. They ask it for files of the site alone. */
+async function isServed(browser: Browser, files: readonly SiteFile[]): Promise<void> {
+  const asked = new Set<string>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
+    const path = new URL(url).pathname.slice(1);
+    asked.add(path);
+    const found = files.find((file) => file.path === path);
+    const type = MEDIA_TYPES[path.split(".").at(-1) ?? ""] ?? "text/plain";
+    if (found === undefined) return new Response(null, { status: 404 });
+    return new Response(new Uint8Array(found.bytes), { headers: { "content-type": type } });
+  });
+  const root = `http://127.0.0.1:${server.addr.port}`;
+  try {
+    const index = await browser.visit(`${root}/index.html`);
+    const page = await browser.visit(`${root}/playground/index.html`);
+    await judged(page);
+    assert.match(await shown(page, "law-verdict"), /^Closed: stage ship not complete\./);
+    for (const { requests, complaints } of [index, page]) {
+      assert.deepEqual(requests.filter((url) => !url.startsWith(`${root}/`)), []);
+      assert.deepEqual(complaints, []);
+    }
+    assert.deepEqual([...asked].filter((path) => !files.some((file) => file.path === path)), []);
+    assert.ok(asked.has("playground.js"));
+  } finally {
+    await server.shutdown();
+  }
+}
 
 /** Links that leave the site; everything else must be in it. */
 const EXTERNAL = /^(?:https|vscode|cursor):/;
@@ -59,6 +95,8 @@ function assertLinks(files: readonly SiteFile[]): void {
   };
   let followed = 0;
   for (const file of files.filter(({ path }) => path.endsWith(".html"))) {
+    // A browser asks a server for a picture of the site in any case.
+    assert.match(textOf(file), /<link rel="icon" /, file.path);
     for (const { kind, target } of linksOf(textOf(file))) {
       if (EXTERNAL.test(target)) {
         assert.equal(kind, "a", `${file.path} loads ${target}`);

@@ -77,6 +77,7 @@ function documentAt(
     element("meta", { name: "color-scheme", content: "light dark" }),
     element("title", {}, title === "gate" ? "gate" : `${title} · gate`),
     element("link", { rel: "stylesheet", href: `${root}site.css` }),
+    element("link", { rel: "icon", type: "image/svg+xml", href: `${root}icon.svg` }),
   );
   const content = element(
     "body",

@@ -12,7 +12,7 @@ import { readTree, ROOT_URL } from "../checks/tree.ts";
 import { documentOfPage, documentOfPlayground } from "./layout.ts";
 import { addressOf, folderPage, type LinkedFile, readPage, sourcePage } from "./pages.ts";
 import { playgroundBody } from "./playground.ts";
-import { SITE_STYLE } from "./style.ts";
+import { SITE_ICON, SITE_STYLE } from "./style.ts";
 
 /** A file of the site. */
 export interface SiteFile {
@@ -48,6 +48,7 @@ export async function siteFiles(): Promise<readonly SiteFile[]> {
   const sections = documents.flatMap((page) => page.sections);
   files.push(file("search_sections.js", `globalThis.gateSections = ${scriptJson(sections)};\n`));
   files.push(file("site.css", SITE_STYLE));
+  files.push(file("icon.svg", SITE_ICON));
   files.push(file("playground/index.html", documentOfPlayground(await playgroundBody(), titles)));
   for (const [name, entry] of Object.entries(SCRIPTS)) {
     files.push(file(name, await bundleScript(new URL(entry, ROOT_URL))));

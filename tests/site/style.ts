@@ -6,6 +6,12 @@
 
 import { STYLE } from "../../src/runpack/view/style.ts";
 
+/** The picture of the site: a closed gate, in a colour that is visible on light and dark tabs. */
+export const SITE_ICON =
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#6b7a8c" stroke-width="2"
+  d="M2 14V2M14 14V2M2 5h12M2 11h12M6 5v6M10 5v6"/></svg>
+`;
+
 /** The style sheet. */
 export const SITE_STYLE = `${STYLE}
 .skip { position: absolute; left: -999px; }
