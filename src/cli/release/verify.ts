@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
 import { readAtMost } from "../../config/files.ts";
+import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { decodeEnvelope, PAYLOAD_TYPE, preAuthenticationEncoding } from "../../runpack/format/dsse.ts";
 import { SIGNATURE_BYTES } from "../../runpack/format/types.ts";
@@ -174,7 +175,9 @@ function show(folder: string, { files, commit, origin, differences }: ReleaseRep
     not_signed: "NOT signed by a trusted key",
     unchecked: "its origin was not checked",
   };
-  const what = differences.length === 0 ? `${files} files are the listed ones` : `${differences.length} differences`;
+  const what = differences.length === 0
+    ? `${files} files are the listed ones`
+    : countOf(differences.length, "difference");
   const built = commit === null ? "" : `, built from commit ${shown(commit)}`;
   writeOut(`${shown(folder)}: ${what}; ${origins[origin]}${built}\n`);
 }
