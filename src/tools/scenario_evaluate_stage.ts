@@ -90,11 +90,7 @@ export const scenarioEvaluateStage: MakeTool = (services) =>
           return decide(law, state, gathered, mint(), services.environment);
         },
       }, call);
-      const run = { namespace_id, scenario_id, run_id };
-      return outcomeAnswer(
-        await withMissing(services, runKeyOf(namespace_id, run_id), outcome),
-        () =>
-          nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head, stage_id }), outcome),
-      );
+      const answered = await withMissing(services, runKeyOf(namespace_id, run_id), outcome);
+      return outcomeAnswer(answered, () => nextAfterRefusal(refusedMutation(NAMED.name, input), outcome));
     },
   });

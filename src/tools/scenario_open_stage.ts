@@ -60,11 +60,6 @@ export const scenarioOpenStage: MakeTool = (services) =>
         decide: (law, state, request, mint) =>
           decide(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.environment),
       }, call);
-      const run = { namespace_id, scenario_id, run_id };
-      return outcomeAnswer(
-        outcome,
-        () =>
-          nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head, stage_id }), outcome),
-      );
+      return outcomeAnswer(outcome, () => nextAfterRefusal(refusedMutation(NAMED.name, input), outcome));
     },
   });

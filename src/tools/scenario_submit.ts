@@ -83,10 +83,6 @@ export const scenarioSubmit: MakeTool = (services) =>
           return decide(law, state, gathered, mint(), services.environment);
         },
       }, call);
-      const run = { namespace_id, scenario_id, run_id };
-      return outcomeAnswer(
-        outcome,
-        () => nextAfterRefusal(refusedMutation({ tool: NAMED.name, run, operation_id, expected_head }), outcome),
-      );
+      return outcomeAnswer(outcome, () => nextAfterRefusal(refusedMutation(NAMED.name, input), outcome));
     },
   });

@@ -27,11 +27,16 @@ export interface RefusedCall extends RefusedRun {
   readonly afresh: Retry;
 }
 
-/** A refused open, evaluate or submit. */
+/** A refused open, evaluate or submit, with its arguments. */
 export function refusedMutation(
-  refused: RefusedRun & { readonly operation_id: string; readonly stage_id?: string },
+  tool: string,
+  input: RefusedRun["run"] & Pick<RefusedRun, "expected_head"> & {
+    readonly operation_id: string;
+    readonly stage_id?: string;
+  },
 ): RefusedCall {
-  const { tool, run, expected_head, operation_id, stage_id } = refused;
+  const { namespace_id, scenario_id, run_id, expected_head, operation_id, stage_id } = input;
+  const run = { namespace_id, scenario_id, run_id };
   const stage = stage_id === undefined ? {} : { stage_id };
   const same = { ...run, ...stage, operation_id, expected_head: headOf(expected_head) };
   return withRetries({ tool, run, expected_head }, same, { operation_id: FRESH_ID });
