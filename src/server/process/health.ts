@@ -63,13 +63,8 @@ async function check(options: HealthOptions): Promise<readonly string[]> {
 }
 
 async function storesInTime(stores: () => Promise<readonly string[]>): Promise<readonly string[]> {
-  const late = delay(STORE_MILLISECONDS);
-  const found = await Promise.race([
-    stores().catch(() => ["stores"]),
-    late.passed.then(() => ["stores"]),
-  ]);
-  late.cancel();
-  return found;
+  using late = delay(STORE_MILLISECONDS);
+  return await Promise.race([stores().catch(() => ["stores"]), late.passed.then(() => ["stores"])]);
 }
 
 async function freeBytesOf(folder: string): Promise<number | null> {

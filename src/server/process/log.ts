@@ -85,9 +85,8 @@ export function openLog(options: LogOptions): LogSink {
     },
     flush: async (milliseconds) => {
       if (writing === null) return;
-      const late = delay(milliseconds);
+      using late = delay(milliseconds);
       await Promise.race([writing, late.passed]);
-      late.cancel();
     },
   };
 }
@@ -119,9 +118,16 @@ export async function writeAll(write: (bytes: Uint8Array) => Promise<number>, by
   while (at < bytes.length) at += await write(at === 0 ? bytes : bytes.subarray(at));
 }
 
+/** A time that passes, unless it is cancelled: by itself, or at the end of a block that holds it with `using`. */
+interface Delay extends Disposable {
+  readonly passed: Promise<void>;
+  readonly cancel: () => void;
+}
+
 /** A cancellable delay. */
-export function delay(milliseconds: number): { readonly passed: Promise<void>; readonly cancel: () => void } {
+export function delay(milliseconds: number): Delay {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);
-  return { passed: promise, cancel: () => clearTimeout(timer) };
+  const cancel = (): void => clearTimeout(timer);
+  return { passed: promise, cancel, [Symbol.dispose]: cancel };
 }

@@ -61,10 +61,9 @@ export function createSseRoutes(options: SseOptions): SseRoutes {
   const sessions = new Map<string, SseSession>();
   options.metrics.gauge("gate_sse_sessions", "Open sessions of the HTTP+SSE transport.", () => sessions.size);
   const close = async (patience: number): Promise<void> => {
-    const late = delay(patience);
+    using late = delay(patience);
     const left = [...sessions.values()];
     await Promise.race([Promise.all(left.map(({ session }) => session.idle())), late.passed]);
-    late.cancel();
     for (const { end } of left) end();
   };
   return {

@@ -51,9 +51,8 @@ export async function probeEnforcement(
     socket.on("close", () => resolve("refused"));
     promise.then(() => socket.destroy());
   });
-  const late = delay(TEST_MILLISECONDS);
+  using late = delay(TEST_MILLISECONDS);
   const found = await Promise.race([promise, late.passed.then(() => "unclear" as const)]);
-  late.cancel();
   resolve(found);
   server.closeAllConnections();
   server.close();

@@ -47,7 +47,7 @@ export async function servingFault(pair: ServedPair, paths: ServedPaths): Promis
 async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const [ours, theirs] = duplexPair();
-  const late = delay(HANDSHAKE_MILLISECONDS);
+  using late = delay(HANDSHAKE_MILLISECONDS);
   try {
     const server = createServer({ cert, key }, (socket) => {
       // The client may disconnect now.
@@ -65,7 +65,6 @@ async function failureOfHandshake({ cert, key }: ServedPair): Promise<string | n
     // The runtime rejects some keys at once.
     return error instanceof Error ? error.message : String(error);
   } finally {
-    late.cancel();
     ours.destroy();
     theirs.destroy();
   }

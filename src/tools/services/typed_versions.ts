@@ -8,6 +8,7 @@ import type * as z from "../../config/schema_builder.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
+import { isBuiltinProviderName } from "../../config/builtin_names.ts";
 import { checkContract, CONTRACT_BYTES_MAXIMUM } from "../../evidence/contract/check.ts";
 import type { ContractProblem } from "../../evidence/contract/problems.ts";
 import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
@@ -22,9 +23,6 @@ import { name, namespaceId } from "../framework/input.ts";
 import { closed, IDENTITY, INTEGER, type Members, oneOfNames, TEXT } from "../framework/output.ts";
 import type { ToolError } from "../framework/types.ts";
 import type { Services } from "./services.ts";
-
-/** The names of the built-in providers, also of those that a configuration does not have. */
-const BUILTIN_NAMES: readonly string[] = ["time", "env", "json", "http", "rest"];
 
 /** The members that name a version. */
 export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
@@ -66,7 +64,7 @@ export function refuseName({ providers }: Pick<Services, "providers">, provider_
     }: the configuration defines it, and no tool changes it`;
     return toolError("typed_provider_configured", message, { provider_id });
   }
-  if (configured === undefined && !BUILTIN_NAMES.includes(provider_id)) return null;
+  if (configured === undefined && !isBuiltinProviderName(provider_id)) return null;
   const message = `Cannot use typed provider ${quote(provider_id)}: a built-in or configured provider has this name`;
   return toolError("provider_id_reserved", message, { provider_id });
 }
