@@ -12,14 +12,8 @@ import { type AuditReport, verifyAuditFile, type VerifyOptions } from "../server
 import { fileReason } from "../store/file_reason.ts";
 import { CliError } from "./terminal/cli_error.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
-import { writeOut, writeResult } from "./terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "./terminal/output.ts";
 import { refuseRuntimeTelemetry } from "./terminal/runtime_telemetry.ts";
-
-/** The flags of `gate audit verify`. */
-export interface AuditVerifyOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
 
 interface FileReport extends AuditReport {
   readonly file: string;
@@ -30,7 +24,7 @@ interface FileReport extends AuditReport {
  * chain and are given oldest first. With a configuration the files may be those of several servers, and all heads in its database have to
  * be lines of them.
  */
-export async function runAuditVerify(files: readonly string[], options: AuditVerifyOptions): Promise<number> {
+export async function runAuditVerify(files: readonly string[], options: ConfigFlags): Promise<number> {
   refuseRuntimeTelemetry();
   const paths = files.map((given) => resolve(given));
   // Heads are read before the files: a log that is still written may be ahead of its heads, never behind them.

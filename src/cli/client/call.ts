@@ -22,12 +22,6 @@ import { columns } from "../terminal/text.ts";
 export interface ClientCallFlags extends ServerFlags {
   readonly input?: string;
   readonly arg?: readonly string[];
-  readonly json?: boolean;
-}
-
-/** The flags of `gate client list`. */
-export interface ClientListFlags extends ServerFlags {
-  readonly json?: boolean;
 }
 
 /** Maximum bytes of the arguments of a call. */
@@ -59,7 +53,7 @@ async function isDiscarded(session: ServerSession, tool: string, flags: ServerFl
 }
 
 /** Runs `gate client list`. */
-export function runClientList(rest: readonly string[], flags: ClientListFlags): Promise<number> {
+export function runClientList(rest: readonly string[], flags: ServerFlags): Promise<number> {
   return withServer(flags, rest, async (session) => {
     const tools = await listTools(session);
     const instructions = session.client.getInstructions() ?? null;

@@ -22,12 +22,12 @@ import { type HttpFlags, httpTransport } from "./http.ts";
 import { type ServerProcess, serverProcess } from "./process.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { shown } from "../terminal/text.ts";
+import type { ConfigFlags } from "../terminal/output.ts";
 
 /** The flags that select the server. */
-export interface ServerFlags extends HttpFlags {
+export interface ServerFlags extends HttpFlags, ConfigFlags {
   /** The words of the command before `--`; true if there are none. */
   readonly stdio?: readonly string[] | true;
-  readonly config?: string;
   readonly timeout?: string;
 }
 

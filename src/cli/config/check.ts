@@ -11,12 +11,10 @@ import type { GateConfig } from "../../config/types.ts";
 import { readAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate config check`. */
-export interface ConfigCheckOptions {
-  readonly json?: boolean;
-  readonly config?: string;
+export interface ConfigCheckOptions extends ConfigFlags {
   readonly evidenceKeys?: string;
   readonly notify?: string;
   readonly notifySecret?: string;

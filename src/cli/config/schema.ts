@@ -6,15 +6,10 @@
 
 import { configJsonSchema } from "../../config/json_schema.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
-
-/** The flags of `gate config schema`. */
-export interface ConfigSchemaOptions {
-  readonly json?: boolean;
-}
+import { type JsonFlag, writeOut, writeResult } from "../terminal/output.ts";
 
 /** Runs `gate config schema`. */
-export async function runConfigSchema(options: ConfigSchemaOptions): Promise<number> {
+export async function runConfigSchema(options: JsonFlag): Promise<number> {
   const schema = await configJsonSchema();
   if (options.json === true) writeResult("config schema", schema);
   else writeOut(`${JSON.stringify(schema, null, 2)}\n`);

@@ -18,17 +18,15 @@ import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
 import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
 
 /** The flags of `gate doctor`. */
-export interface DoctorOptions {
-  readonly config?: string;
+export interface DoctorOptions extends ConfigFlags {
   readonly evidenceKeys?: string;
   readonly notify?: string;
   readonly notifySecret?: string;
-  readonly json?: boolean;
 }
 
 const TONES: Readonly<Record<Finding["status"], Tone>> = { ok: "good", note: "warning", fail: "bad" };

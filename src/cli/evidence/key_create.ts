@@ -9,11 +9,10 @@ import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { readPassphrase } from "./read_key.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate key create`. */
-export interface KeyCreateOptions {
-  readonly json?: boolean;
+export interface KeyCreateOptions extends JsonFlag {
   readonly passphraseFile?: string;
 }
 

@@ -12,13 +12,12 @@ import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/publ
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate key trust`. */
-export interface KeyTrustOptions {
+export interface KeyTrustOptions extends JsonFlag {
   readonly name?: string;
   readonly evidenceKeys?: string;
-  readonly json?: boolean;
 }
 
 /** The folder unless `--evidence-keys` names one. */

@@ -14,10 +14,10 @@ import type { Head } from "../../run/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readKey } from "./read_key.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /** The flags of `gate evidence sign`, not yet parsed. */
-export interface SignOptions {
+export interface SignOptions extends JsonFlag {
   readonly key?: string;
   readonly passphraseFile?: string;
   readonly keyId?: string;
@@ -32,7 +32,6 @@ export interface SignOptions {
   readonly anyHead?: boolean;
   readonly observedAt?: string;
   readonly digestOnly?: boolean;
-  readonly json?: boolean;
 }
 
 /** Runs `gate evidence sign`: prints the item of `caller_evidence`. */

@@ -12,12 +12,11 @@ import { parseReceiver, parseSecret } from "../serve/notify_flags.ts";
 import { parseEndpoint, parseHeader } from "../serve/telemetry_flags.ts";
 import { typedHostsOf } from "../serve/typed_flags.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./plan.ts";
 
 /** The flags of `gate permissions`, including those of `gate serve` that need permissions. */
-export interface PermissionsOptions {
-  readonly config?: string;
+export interface PermissionsOptions extends ConfigFlags {
   readonly dataDir?: string;
   readonly signingKey?: string;
   readonly typedHost?: readonly string[];
@@ -29,7 +28,6 @@ export interface PermissionsOptions {
   readonly console?: boolean;
   readonly notify?: string;
   readonly notifySecret?: string;
-  readonly json?: boolean;
 }
 
 /** Modules that are started by name and not imported; a compiled program must embed them explicitly. */

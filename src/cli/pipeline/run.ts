@@ -37,7 +37,7 @@ import { PIPELINE_STORE } from "../store/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { shown, wantsColour } from "../terminal/text.ts";
 import { advance, exitCodeOfRun, type Look } from "./advance.ts";
 import { durationOf, pauseBefore } from "./duration.ts";
@@ -47,8 +47,7 @@ import { writeSummary } from "./summary.ts";
 import { exitCodeOfAttempts } from "../run/explain_view.ts";
 
 /** The flags of `gate run`. */
-export interface RunCommandFlags extends ServerAddressFlags {
-  readonly config?: string;
+export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags {
   readonly parameter?: readonly string[];
   readonly evidence?: string;
   readonly runKey?: string;
@@ -58,7 +57,6 @@ export interface RunCommandFlags extends ServerAddressFlags {
   readonly dryRun?: boolean;
   /** The folder of the keys of people, for tools of this process. */
   readonly evidenceKeys?: string;
-  readonly json?: boolean;
 }
 
 /** Most bytes of a run key. */

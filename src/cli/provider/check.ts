@@ -25,13 +25,11 @@ import { type ProviderFlags, type ProviderSession, withProviders } from "./sessi
 
 /** The flags of `gate provider check`. */
 export interface ProviderCheckOptions extends ProviderFlags {
-  readonly config?: string;
   /** Each `name=value`. */
   readonly param?: readonly string[];
   /** All parameters as JSON. */
   readonly params?: string;
   readonly triggerTime?: string;
-  readonly json?: boolean;
 }
 
 /** The outcome of a check. */
@@ -57,7 +55,7 @@ export async function runProviderCheck(
   checkId: string,
   options: ProviderCheckOptions,
 ): Promise<number> {
-  return await withProviders(options.config, async (session) => {
+  return await withProviders(options, async (session) => {
     const { provider, check } = find(session, providerId, checkId);
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
@@ -70,7 +68,7 @@ export async function runProviderCheck(
     write(outcome, provider, options.json === true);
     if ("failure" in outcome) return EXIT.unreachable;
     return isCounted(outcome) ? EXIT.ok : EXIT.unknown;
-  }, options);
+  });
 }
 
 /** The outcome with the error of a result that violates the contract, in place of the result. */

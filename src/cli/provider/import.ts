@@ -21,11 +21,11 @@ import { IMPORT_KINDS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { existsAlready, writeNewFile } from "../terminal/new_file.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 
 /** The flags of `gate provider import`. */
-export interface ProviderImportOptions {
+export interface ProviderImportOptions extends JsonFlag {
   readonly providerId?: string;
   /** Each `[CHECK_ID=]OPERATION[#POINTER]`. */
   readonly select?: readonly string[];
@@ -33,7 +33,6 @@ export interface ProviderImportOptions {
   readonly out?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
-  readonly json?: boolean;
 }
 
 /** The files of one import. */

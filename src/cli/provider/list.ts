@@ -9,15 +9,9 @@ import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { type ProviderFlags, withProviders } from "./session.ts";
 import { columns } from "../terminal/text.ts";
 
-/** The flags of `gate provider list`. */
-export interface ProviderListOptions extends Pick<ProviderFlags, "namespace"> {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Runs `gate provider list`. It loads contracts and starts no provider. */
-export async function runProviderList(options: ProviderListOptions): Promise<number> {
-  return await withProviders(options.config, ({ config, providers }) => {
+export async function runProviderList(options: ProviderFlags): Promise<number> {
+  return await withProviders(options, ({ config, providers }) => {
     const listed = [...providers.values()].map(({ provider_id, kind, loaded }) => ({
       provider_id,
       kind,
@@ -43,5 +37,5 @@ export async function runProviderList(options: ProviderListOptions): Promise<num
       writeOut(columns([["PROVIDER", "KIND", "CHECK", "DETERMINISM"], ...rows]));
     }
     return Promise.resolve(EXIT.ok);
-  }, options);
+  });
 }

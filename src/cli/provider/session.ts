@@ -14,6 +14,7 @@ import { credentialsFolder, typedHostsOf } from "../serve/typed_flags.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { activeProviders, withStoredProviders } from "./stored_providers.ts";
 import type { Providers } from "../../evidence/types.ts";
+import type { ConfigFlags } from "../terminal/output.ts";
 
 /** The open providers and their configuration. */
 export interface ProviderSession {
@@ -23,7 +24,7 @@ export interface ProviderSession {
 }
 
 /** The flags about providers that several commands have. */
-export interface ProviderFlags {
+export interface ProviderFlags extends ConfigFlags {
   readonly credentialsDir?: string;
   readonly namespace?: string;
   readonly typedHost?: readonly string[];
@@ -49,12 +50,11 @@ async function grantsOf({ dev }: GateConfig, flags: ProviderFlags): Promise<Type
  * @throws {ConfigError} If the configuration is invalid, or a provider cannot be created from it
  */
 export async function withProviders<Result>(
-  file: string | undefined,
+  flags: ProviderFlags,
   work: (session: ProviderSession) => Promise<Result>,
-  flags: ProviderFlags = {},
 ): Promise<Result> {
   const { credentialsDir } = flags;
-  const config = await loadConfig({ config: file });
+  const config = await loadConfig({ config: flags.config });
   const schemas = createSchemaSandbox();
   const signals = exitAtSignals(Deno.exit);
   try {

@@ -18,7 +18,7 @@ import { fileReason } from "../../store/file_reason.ts";
 import { readTrustedKeys, rejectPrivateKeys } from "../runpack/trust.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeOut, writeResult } from "../terminal/output.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { shown } from "../terminal/text.ts";
 import {
@@ -31,8 +31,7 @@ import {
 } from "../../runpack/format/release_provenance.ts";
 
 /** The flags of `gate release verify`. */
-export interface ReleaseVerifyFlags {
-  readonly json?: boolean;
+export interface ReleaseVerifyFlags extends JsonFlag {
   readonly trustedKey?: readonly string[];
   readonly originUnchecked?: boolean;
 }

@@ -20,16 +20,14 @@ import { parametersLine } from "./parameters_text.ts";
 import { describeMissing, describeRun, exitCodeOfAttempts, inOrder, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { findStoredRun, requireRunDigits } from "./stored_run.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 
 /** The flags of `gate explain`. */
-export interface ExplainOptions {
-  readonly config?: string;
+export interface ExplainOptions extends ConfigFlags {
   readonly namespace?: string;
-  readonly json?: boolean;
 }
 
 /** Maximum characters of JSON about the stages of a run; far more than in an answer of a tool. */

@@ -21,14 +21,13 @@ import type { Archived } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { ambiguousRun, requireRunDigits } from "./stored_run.ts";
+import type { ConfigFlags } from "../terminal/output.ts";
 
 /** The flags that all commands on runs have. */
-export interface RunFlags extends ServerAddressFlags {
-  readonly config?: string;
+export interface RunFlags extends ServerAddressFlags, ConfigFlags {
   readonly namespace?: string;
   /** The folder of the keys of people, for tools of this process. */
   readonly evidenceKeys?: string;
-  readonly json?: boolean;
 }
 
 /** A run as `runs_list` lists it. */

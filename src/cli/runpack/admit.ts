@@ -32,7 +32,6 @@ export interface AdmissionFlags extends RepositoryFlags {
   readonly notBefore?: string;
   readonly originUnchecked?: boolean;
   readonly allowAsserted?: boolean;
-  readonly json?: boolean;
 }
 
 /** A runpack with the decision on it. */

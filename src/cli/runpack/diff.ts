@@ -11,13 +11,8 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { withView } from "./view.ts";
 
-/** The flags of `gate runpack diff`. */
-export interface RunpackDiffOptions extends RepositoryFlags {
-  readonly json?: boolean;
-}
-
 /** Runs `gate runpack diff A B`. Returns 6 if the records of one run fork, else 0. */
-export function runRunpackDiff(a: string, b: string, flags: RunpackDiffOptions): Promise<number> {
+export function runRunpackDiff(a: string, b: string, flags: RepositoryFlags): Promise<number> {
   return withView(a, flags, (first) =>
     withView(b, flags, (second) => {
       const comparison = comparePacks(first, second);

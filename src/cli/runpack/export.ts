@@ -25,18 +25,16 @@ import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
+import type { RepositoryFlags } from "./open.ts";
 
 /** The flags of `gate runpack export`. */
-export interface RunpackExportOptions {
+export interface RunpackExportOptions extends RepositoryFlags {
   readonly namespace?: string;
   readonly run?: string;
-  readonly config?: string;
-  readonly dataDir?: string;
   readonly out?: string;
   readonly archive?: string;
   readonly redact?: readonly string[];
   readonly signingKey?: string;
-  readonly json?: boolean;
 }
 
 /** Runs `gate runpack export`. */

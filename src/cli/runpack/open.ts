@@ -12,10 +12,10 @@ import type { SignatureFile } from "../../runpack/host/repository.ts";
 import type { PackSource } from "../../runpack/format/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import type { ConfigFlags } from "../terminal/output.ts";
 
 /** The flags that locate the local repository. */
-export interface RepositoryFlags {
-  readonly config?: string;
+export interface RepositoryFlags extends ConfigFlags {
   readonly dataDir?: string;
 }
 

@@ -17,16 +17,10 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { type Progress, progressLine, withPackErrors } from "./session.ts";
-
-/** The flags of `gate runpack pull`. */
-export interface RunpackPullOptions {
-  readonly config?: string;
-  readonly dataDir?: string;
-  readonly json?: boolean;
-}
+import type { RepositoryFlags } from "./open.ts";
 
 /** Runs `gate runpack pull RUNPACK_IDENTITY...`. Each object is verified, and a runpack is stored completely or not at all. */
-export async function runRunpackPull(identities: readonly string[], flags: RunpackPullOptions): Promise<number> {
+export async function runRunpackPull(identities: readonly string[], flags: RepositoryFlags): Promise<number> {
   const wrong = identities.find((identity) => !isIdentity(identity));
   if (wrong !== undefined) {
     throw new CliError("usage", `Cannot pull "${wrong}": expected a runpack identity of 64 lower-case hex digits`);

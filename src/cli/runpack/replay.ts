@@ -23,7 +23,6 @@ import { READER_PRIMITIVES, withView } from "./view.ts";
 export interface ReplayOptions extends RepositoryFlags {
   readonly law?: string;
   readonly recordedVerdicts?: boolean;
-  readonly json?: boolean;
 }
 
 /** Runs `gate replay`. Returns 0 for any decisions, and 6 if the runpack itself does not verify. */

@@ -30,7 +30,6 @@ export interface RunpackShowOptions extends RepositoryFlags {
   /** The file for the HTML page. */
   readonly html?: string;
   readonly recordedVerdicts?: boolean;
-  readonly json?: boolean;
 }
 
 /** Records that are shown without `--all`. */

@@ -20,14 +20,11 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeOut, writeResult } from "../terminal/output.ts";
 import { signerOf, withPackErrors } from "./session.ts";
-import { kindOf, notFound } from "./open.ts";
+import { kindOf, notFound, type RepositoryFlags } from "./open.ts";
 
 /** The flags of `gate runpack sign`. */
-export interface RunpackSignOptions {
+export interface RunpackSignOptions extends RepositoryFlags {
   readonly key?: string;
-  readonly config?: string;
-  readonly dataDir?: string;
-  readonly json?: boolean;
 }
 
 /** Signs the verified contents of a pack. */

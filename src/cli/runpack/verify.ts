@@ -36,7 +36,6 @@ export interface RunpackVerifyOptions extends RepositoryFlags {
   readonly budget?: readonly string[];
   /** Accepts recorded verdicts instead of validating with the JSON Schemas of the runpack. */
   readonly recordedVerdicts?: boolean;
-  readonly json?: boolean;
 }
 
 /** Reasons that are not a defect of the pack: no pack can decide the claim, or the command line lacks an input. */

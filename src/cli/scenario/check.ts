@@ -9,15 +9,13 @@ import { countOf } from "../../config/problems.ts";
 import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 
 /** The flags of every `gate scenario` command on a file. */
-export interface ScenarioFlags {
-  readonly config?: string;
+export interface ScenarioFlags extends ConfigFlags {
   readonly evidenceKeys?: string;
-  readonly json?: boolean;
 }
 
 /** Runs `gate scenario check`. Returns 0 if the file is a law, else 2. */

@@ -7,15 +7,14 @@
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeOut, writeResult } from "../terminal/output.ts";
 import { CASES_SCHEMA } from "./cases_schema.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** The flags of `gate scenario schema`. */
-export interface ScenarioSchemaFlags {
+export interface ScenarioSchemaFlags extends JsonFlag {
   readonly cases?: boolean;
-  readonly json?: boolean;
 }
 
 /** Runs `gate scenario schema`. */

@@ -10,18 +10,16 @@ import { createSecret } from "../../server/auth/one_time_link.ts";
 import { CONSOLE_PATH } from "../../server/http/console_pages.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
-import { writeError, writeOut } from "../terminal/output.ts";
+import { type ConfigFlags, writeError, writeOut } from "../terminal/output.ts";
 import { runServe } from "./serve.ts";
 
 /** The flags of `gate console`. */
-export interface ConsoleFlags {
-  readonly config?: string;
+export interface ConsoleFlags extends ConfigFlags {
   readonly dataDir?: string;
   readonly evidenceKeys?: string;
   readonly port?: string;
   /** False with `--no-open`. */
   readonly open?: boolean;
-  readonly json?: boolean;
 }
 
 /** The program that opens an address, by operating system. */

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 
 /**
  * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time`
@@ -56,10 +56,9 @@ config = { root = "evidence", root_id = "checks" }
 const STARTER_EVIDENCE_FOLDER = "evidence";
 
 /** The flags of `gate init`. */
-export interface InitOptions {
+export interface InitOptions extends JsonFlag {
   readonly force?: boolean;
   readonly stdout?: boolean;
-  readonly json?: boolean;
 }
 
 /** Runs `gate init [FILE]`. */

@@ -18,20 +18,18 @@ import { signerOf } from "../runpack/session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { type Archive, archiveRun, isDue } from "./archive_run.ts";
 import { withPipelineStore, withRunStore } from "./files.ts";
 
 /** The flags of `gate store archive`. */
-export interface StoreArchiveOptions {
+export interface StoreArchiveOptions extends ConfigFlags {
   /** One instant; more are a mistake. */
   readonly before?: readonly string[];
-  readonly config?: string;
   readonly dataDir?: string;
   readonly owner?: string;
   readonly signingKey?: string;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 /** A run with the runpack that has its records; null with `--dry-run`. */

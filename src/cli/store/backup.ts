@@ -12,14 +12,12 @@ import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { STORE_SECTIONS, storeFile, storeFiles, type StoreSection, withStoreFile } from "./files.ts";
 
 /** The flags of `gate store backup`. */
-export interface StoreBackupOptions {
-  readonly config?: string;
+export interface StoreBackupOptions extends ConfigFlags {
   readonly store?: string;
-  readonly json?: boolean;
 }
 
 /** Runs `gate store backup FILE`. */

@@ -11,18 +11,12 @@ import type { StoreRows } from "../../store/store_rows.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { configuredStore, namedStore, storagesOf, withRows } from "./named_store.ts";
 import { describeCounts, locationOf, withProgress } from "./report.ts";
 
-/** The flags of `gate store check`. */
-export interface StoreCheckOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
 /** Runs `gate store check [STORE]`. Returns 0 if every store is sound, else 6. */
-export async function runStoreCheck(name: string | undefined, options: StoreCheckOptions): Promise<number> {
+export async function runStoreCheck(name: string | undefined, options: ConfigFlags): Promise<number> {
   refuseRuntimeTelemetry();
   const store = name === undefined
     ? configuredStore(await loadConfig({ config: options.config }))

@@ -11,15 +11,10 @@ import type { StorageOptions } from "../../store/types.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { withStoreErrors } from "./files.ts";
 import { type NamedStore, namedStore, nameOf, storagesOf, withRows } from "./named_store.ts";
 import { describeCounts, locationOf, withProgress } from "./report.ts";
-
-/** The flags of `gate store copy`. */
-export interface StoreCopyOptions {
-  readonly json?: boolean;
-}
 
 /** The copy of one file or database. */
 interface Copy extends CopyReport {
@@ -28,7 +23,7 @@ interface Copy extends CopyReport {
 }
 
 /** Runs `gate store copy FROM TO`. Returns 0 if the target has everything that was read, else 6. */
-export async function runStoreCopy(from: string, to: string, options: StoreCopyOptions): Promise<number> {
+export async function runStoreCopy(from: string, to: string, options: JsonFlag): Promise<number> {
   const [source, target] = [await namedStore(from), await namedStore(to)];
   const sources = storagesOf(source);
   requireTarget(target, sources);

@@ -8,14 +8,12 @@ import { countOf } from "../../config/problems.ts";
 import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { storeFile, withStoreErrors, withStoreFile } from "./files.ts";
 
 /** The flags of `gate store migrate`. */
-export interface StoreMigrateOptions {
-  readonly config?: string;
-  readonly json?: boolean;
+export interface StoreMigrateOptions extends ConfigFlags {
   readonly owner?: string;
   readonly serverRole?: string;
 }

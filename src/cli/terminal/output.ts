@@ -11,6 +11,18 @@ import { formatEntry, formatOfStderr, type LogLevel } from "../../server/process
 import { CliError } from "./cli_error.ts";
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 
+/** The flag that every command has. */
+export interface JsonFlag {
+  /** Whether to write one JSON object, and errors as JSON. */
+  readonly json?: boolean;
+}
+
+/** The flags of commands that read a configuration. */
+export interface ConfigFlags extends JsonFlag {
+  /** The configuration file. */
+  readonly config?: string;
+}
+
 /** A synchronous writer, such as `Deno.stdout`. */
 interface Writer {
   writeSync(bytes: Uint8Array): number;
