@@ -11,7 +11,7 @@ import type { GateConfig } from "../../config/types.ts";
 import { LOOPBACK_SUBJECT } from "../../server/auth/local_only.ts";
 import { STDIO_SUBJECT } from "../../server/stdio/serve_stdio.ts";
 import { writtenSubject } from "../../server/tls/subject.ts";
-import type { Finding } from "./checks.ts";
+import { type Finding, note } from "./checks.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { ineffectiveAclSettings, unknownRoles } from "./posture.ts";
 
@@ -25,7 +25,7 @@ export function checkAccess(config: GateConfig): readonly Finding[] {
 }
 
 function notes(check: string, messages: readonly string[]): readonly Finding[] {
-  return messages.map((message) => ({ check, status: "note", message }));
+  return messages.map((message) => note(check, message));
 }
 
 /** Unknown policy classes, and roles that grant nothing in the policy class of their principal. */

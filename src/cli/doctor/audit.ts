@@ -8,30 +8,29 @@ import { dirname } from "node:path";
 import { otherAt } from "../../server/audit/file.ts";
 import { HeadError, readHead } from "../../server/audit/head.ts";
 import { AuditTailError, readTail } from "../../server/audit/tail.ts";
-import type { Finding } from "./checks.ts";
+import { fail, type Finding, ok } from "./checks.ts";
 
 /** Checks that the audit log can be opened and continued. The server creates the file, but not its folder. */
 export async function checkAudit(path: string): Promise<Finding> {
   const check = "audit log";
-  const fail = (message: string): Finding => ({ check, status: "fail", message });
   const folder = dirname(path);
   const other = otherAt(path);
-  if (other !== null) return fail(`${path} cannot be written: ${other}`);
+  if (other !== null) return fail(check, `${path} cannot be written: ${other}`);
   try {
     const existing = statOrNull(path);
-    if (existing === null && statOrNull(folder) === null) return fail(`${folder} does not exist`);
+    if (existing === null && statOrNull(folder) === null) return fail(check, `${folder} does not exist`);
     if (existing !== null) {
       using file = Deno.openSync(path, { read: true, append: true });
       if (existing.size > 0) readTail(file, existing.size, path);
     }
     readHead(path);
     await Deno.remove(await Deno.makeTempFile({ dir: folder, prefix: ".gate-doctor-" }));
-    return { check, status: "ok", message: `${path} can be written` };
+    return ok(check, `${path} can be written`);
   } catch (error) {
-    if (error instanceof AuditTailError || error instanceof HeadError) return fail(error.message);
+    if (error instanceof AuditTailError || error instanceof HeadError) return fail(check, error.message);
     // The runtime's message advises on flags of its own command line.
-    if (error instanceof Deno.errors.NotCapable) return fail(`${path} cannot be written: permission denied`);
-    return fail(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof Deno.errors.NotCapable) return fail(check, `${path} cannot be written: permission denied`);
+    return fail(check, `${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -25,6 +25,21 @@ export interface Finding {
   readonly message: string;
 }
 
+/** A check that passes. */
+export function ok(check: string, message: string): Finding {
+  return { check, status: "ok", message };
+}
+
+/** A check that passes with something unexpected. */
+export function note(check: string, message: string): Finding {
+  return { check, status: "note", message };
+}
+
+/** A check that fails. */
+export function fail(check: string, message: string): Finding {
+  return { check, status: "fail", message };
+}
+
 /** Most keys of people that are named. */
 const NAMED_KEYS = 20;
 /** Free bytes below which the disk is nearly full, and below which it is full. */
@@ -41,14 +56,14 @@ const TOLERANCE_MILLIS = 5 * 60 * 1000;
 /** Checks a store as a start does, and runs SQLite's quick check. A store that does not exist yet is fine. */
 export function checkStoreFile(check: string, path: string): Finding {
   const missing = missingAccess(path);
-  if (missing !== null) return { check, status: "fail", message: missing };
+  if (missing !== null) return fail(check, missing);
   const other = otherAt(path);
-  if (other !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${other}` };
+  if (other !== null) return fail(check, `Cannot open store "${path}": ${other}`);
   if (!isThere(path)) return checkNewStore(check, path);
   try {
     return checkExistingStore(check, path);
   } catch (error) {
-    return { check, status: "fail", message: toStoreError(error, path, "check store").message };
+    return fail(check, toStoreError(error, path, "check store").message);
   }
 }
 
@@ -57,12 +72,12 @@ function checkNewStore(check: string, path: string): Finding {
   const folder = nearestExisting(dirname(path));
   try {
     const orphaned = orphanedLog(path);
-    if (orphaned !== null) return { check, status: "fail", message: `Cannot open store "${path}": ${orphaned}` };
+    if (orphaned !== null) return fail(check, `Cannot open store "${path}": ${orphaned}`);
     Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
-    return { check, status: "ok", message: `${path} will be created` };
+    return ok(check, `${path} will be created`);
   } catch (error) {
     const why = error instanceof Deno.errors.NotFound ? "" : `: ${messageOf(error)}`;
-    return { check, status: "fail", message: `${path} cannot be created: ${folder} is not writable${why}` };
+    return fail(check, `${path} cannot be created: ${folder} is not writable${why}`);
   }
 }
 
@@ -71,15 +86,15 @@ function checkExistingStore(check: string, path: string): Finding {
   const connection = openReaderConnection(path, { busy_timeout_ms: 1000 });
   try {
     if (requireStore(connection) === "empty") {
-      return { check, status: "ok", message: `${path} is an empty database: it becomes a store` };
+      return ok(check, `${path} is an empty database: it becomes a store`);
     }
     const rows = connection.database.prepare("PRAGMA quick_check(3)").all().map((row) => String(row["quick_check"]));
     const isSound = rows.length === 1 && rows[0] === "ok";
     const loss = isSound ? findLoss(connection) : null;
-    if (loss !== null) return { check, status: "note", message: `${path} lost data: ${loss}` };
+    if (loss !== null) return note(check, `${path} lost data: ${loss}`);
     return isSound
-      ? { check, status: "ok", message: `${path} opens and passes the quick check` }
-      : { check, status: "fail", message: `${path} is damaged: ${rows.join("; ")}` };
+      ? ok(check, `${path} opens and passes the quick check`)
+      : fail(check, `${path} is damaged: ${rows.join("; ")}`);
   } finally {
     connection.database.close();
   }
@@ -92,27 +107,25 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
   try {
     await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
   } catch (error) {
-    return [{ check: "data folder", status: "fail", message: `${where} cannot be written: ${messageOf(error)}` }];
+    return [fail("data folder", `${where} cannot be written: ${messageOf(error)}`)];
   }
-  return [{ check: "data folder", status: "ok", message: `${where} can be written` }, checkDisk(existing)];
+  return [ok("data folder", `${where} can be written`), checkDisk(existing)];
 }
 
 function checkDisk(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const message = `${(free / 1024 ** 3).toFixed(1)} GiB free on the disk of ${folder}`;
-  if (free < FULL_BYTES) return { check: "disk", status: "fail", message: `${message}: too little for any record` };
-  if (free < LOW_BYTES) return { check: "disk", status: "note", message: `${message}: nearly full` };
-  return { check: "disk", status: "ok", message };
+  if (free < FULL_BYTES) return fail("disk", `${message}: too little for any record`);
+  if (free < LOW_BYTES) return note("disk", `${message}: nearly full`);
+  return ok("disk", message);
 }
 
 /** Reads every trusted public key, and reports keys that are configured twice. */
 export async function checkKeys(config: GateConfig, evidenceKeys: string | null = null): Promise<readonly Finding[]> {
   const read = await readTrustedKeys(config, readAtMost);
   const findings = [...read].map(([key, found]): Finding =>
-    typeof found === "string"
-      ? { check: "trusted key", status: "ok", message: `${key} is a public key` }
-      : { check: "trusted key", status: "fail", message: messageOf(found) }
+    typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", messageOf(found))
   );
   const readable = readableKeys(read);
   const repeated = repeatedKeys(config, readable);
@@ -120,7 +133,7 @@ export async function checkKeys(config: GateConfig, evidenceKeys: string | null 
   return [
     ...findings,
     ...ofPeople,
-    ...repeated.map((problem): Finding => ({ check: "trusted key", status: "fail", message: formatProblem(problem) })),
+    ...repeated.map((problem) => fail("trusted key", formatProblem(problem))),
   ];
 }
 
@@ -133,11 +146,11 @@ async function checkEvidenceKeys(
   const { evidenceKeyProblems, readEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
   const problems = await evidenceKeyProblems(folder, configured);
   if (problems.length > 0) {
-    return problems.map((problem): Finding => ({ check, status: "fail", message: formatProblem(problem) }));
+    return problems.map((problem) => fail(check, formatProblem(problem)));
   }
   const ids = (await readEvidenceKeys(folder)).map(({ key_id }) => key_id);
-  if (ids.length === 0) return [{ check, status: "note", message: `${folder} has no public key: no file NAME.pub` }];
-  return [{ check, status: "ok", message: `${folder} has the keys ${ids.slice(0, NAMED_KEYS).join(", ")}` }];
+  if (ids.length === 0) return [note(check, `${folder} has no public key: no file NAME.pub`)];
+  return [ok(check, `${folder} has the keys ${ids.slice(0, NAMED_KEYS).join(", ")}`)];
 }
 
 /** Checks the keys that sign cursors. */
@@ -148,9 +161,9 @@ export async function checkStateKeys(config: GateConfig): Promise<readonly Findi
   const { readStateKeys } = await import("../../tools/services/state_keys.ts");
   try {
     await readStateKeys(config);
-    return [{ check, status: "ok", message: `${keys[0]} signs cursors` }];
+    return [ok(check, `${keys[0]} signs cursors`)];
   } catch (error) {
-    return [{ check, status: "fail", message: messageOf(error) }];
+    return [fail(check, messageOf(error))];
   }
 }
 
@@ -158,16 +171,16 @@ export async function checkStateKeys(config: GateConfig): Promise<readonly Findi
 export function checkClock(now: number, storePaths: readonly string[]): Finding {
   const shown = new Date(now).toISOString();
   if (now < EARLIEST_TIME || now >= LATEST_TIME) {
-    return { check: "clock", status: "fail", message: `${shown} cannot be right: accepted times would be wrong` };
+    return fail("clock", `${shown} cannot be right: accepted times would be wrong`);
   }
   for (const path of storePaths) {
     const changed = modifiedAt(path);
     if (changed !== null && changed > now + TOLERANCE_MILLIS) {
       const then = new Date(changed).toISOString();
-      return { check: "clock", status: "fail", message: `${shown} is before the last change of ${path} at ${then}` };
+      return fail("clock", `${shown} is before the last change of ${path} at ${then}`);
     }
   }
-  return { check: "clock", status: "ok", message: shown };
+  return ok("clock", shown);
 }
 
 function modifiedAt(path: string): number | null {

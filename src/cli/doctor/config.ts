@@ -17,7 +17,7 @@ import { readVersion } from "../../tools/services/typed_providers.ts";
 import { shown } from "../terminal/text.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { checkAccess } from "./access.ts";
-import type { Finding } from "./checks.ts";
+import { fail, type Finding, note, ok } from "./checks.ts";
 import { exposedFiles } from "./exposed_files.ts";
 import { settingWarnings } from "./posture.ts";
 
@@ -25,8 +25,8 @@ import { settingWarnings } from "./posture.ts";
 export async function checkConfigured(config: GateConfig): Promise<readonly Finding[]> {
   return [
     ...checkAccess(config),
-    ...settingWarnings(config).map((message): Finding => ({ check: "posture", status: "note", message })),
-    ...exposedFiles(config).map((message): Finding => ({ check: "secrets", status: "note", message })),
+    ...settingWarnings(config).map((message) => note("posture", message)),
+    ...exposedFiles(config).map((message) => note("secrets", message)),
     ...await checkDocs(config),
     ...await checkProviders(config),
     ...await checkTypedProviders(config),
@@ -40,7 +40,7 @@ async function checkDocs(config: GateConfig): Promise<readonly Finding[]> {
   if (!docs.isConfigured) return [];
   try {
     const { warnings } = await docs.load();
-    return warnings.map((message) => ({ check, status: "note", message }));
+    return warnings.map((message) => note(check, message));
   } catch (error) {
     if (!(error instanceof DocsError)) throw error;
     return failures(check, error.problems);
@@ -64,18 +64,18 @@ async function checkTypedProviders(config: GateConfig): Promise<readonly Finding
           if (found === null) continue;
           const message = `${shown(provider_id)} version ${shown(version)} is active in namespace ${namespace}; ` +
             `it needs ${typedFlags(readVersion(found).profile)}`;
-          findings.push({ check, status: "ok", message });
+          findings.push(ok(check, message));
         }
       }
       if (namespaces.length > NAMESPACES_SHOWN) {
         const message = `More than ${NAMESPACES_SHOWN} namespaces have active versions; the others are not listed here`;
-        findings.push({ check, status: "note", message });
+        findings.push(note(check, message));
       }
       return findings;
     });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return [{ check, status: "fail", message: error.message }];
+    return [fail(check, error.message)];
   }
 }
 
@@ -94,11 +94,11 @@ async function checkProviders(config: GateConfig): Promise<readonly Finding[]> {
     const profile = await profileWithoutKeys(config);
     const obstacles = [...providers.values()].flatMap((provider) => obstaclesOfProvider(profile, provider));
     return [
-      { check, status: "ok", message: `${[...providers.keys()].join(", ")} can be started` },
+      ok(check, `${[...providers.keys()].join(", ")} can be started`),
       ...[...providers.values()].flatMap(neededFiles),
       ...obstacles.map(({ kind, message }): Finding => {
         const effect = kind === "never" ? "no result counts" : "a result may not count";
-        return { check: "provider trust", status: "note", message: `${effect}: ${message}` };
+        return note("provider trust", `${effect}: ${message}`);
       }),
     ];
   } catch (error) {
@@ -117,9 +117,9 @@ function neededFiles(provider: Provider): readonly Finding[] {
   const files = new Set(locators.filter((locator) => variableOf(locator) === null && locator !== ""));
   if (files.size === 0) return [];
   const message = `${shown(provider.provider_id)} needs --credentials-dir with ${[...files].join(", ")}`;
-  return [{ check: "provider", status: "note", message }];
+  return [note("provider", message)];
 }
 
 function failures(check: string, problems: readonly ConfigProblem[]): readonly Finding[] {
-  return problems.map((problem) => ({ check, status: "fail", message: formatProblem(problem) }));
+  return problems.map((problem) => fail(check, formatProblem(problem)));
 }

@@ -12,7 +12,17 @@ import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBloc
 import { withRunStore } from "../store/files.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { checkAudit } from "./audit.ts";
-import { checkClock, checkFolder, checkKeys, checkStateKeys, checkStoreFile, type Finding } from "./checks.ts";
+import {
+  checkClock,
+  checkFolder,
+  checkKeys,
+  checkStateKeys,
+  checkStoreFile,
+  fail,
+  type Finding,
+  note,
+  ok,
+} from "./checks.ts";
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
@@ -64,51 +74,30 @@ async function examine(
     return { config, findings: [...configFindings(config), ...await systemFindings(config, evidenceKeys)] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const findings = error.problems.map((problem): Finding => ({
-      check: "configuration",
-      status: "fail",
-      message: formatProblem(problem),
-    }));
+    const findings = error.problems.map((problem) => fail("configuration", formatProblem(problem)));
     return { config: null, findings };
   }
 }
 
 /** Findings on the settings for namespace 1 and the schema registry. */
 function configFindings(config: GateConfig): readonly Finding[] {
-  const findings: Finding[] = [
-    config.config_path === null
-      ? {
-        check: "configuration",
-        status: "note",
-        message: "no configuration file found, using built-in defaults: gate init writes a file",
-      }
-      : { check: "configuration", status: "ok", message: `${config.config_path} is valid` },
-  ];
   const { allow_default: open, default_tenants: tenants } = config.namespace;
-  findings.push(
-    open ? { check: "namespace", status: "ok", message: `namespace 1 is open to tenants ${tenants.join(", ")}` } : {
-      check: "namespace",
-      status: "ok",
-      message: "namespace 1 is refused: use 2 or above, or set namespace.allow_default",
-    },
-  );
   const { acl } = config.schema_registry;
   const hasPrincipals = (config.server.auth?.principals.length ?? 0) > 0;
-  findings.push(
+  const standing = open
+    ? `open to tenants ${tenants.join(", ")}`
+    : "refused: use 2 or above, or set namespace.allow_default";
+  const refused = "every caller is refused: set schema_registry.acl.allow_local_only = true, or grant roles in " +
+    "server.auth.principals";
+  return [
+    config.config_path === null
+      ? note("configuration", "no configuration file found, using built-in defaults: gate init writes a file")
+      : ok("configuration", `${config.config_path} is valid`),
+    ok("namespace", `namespace 1 is ${standing}`),
     acl.mode === "custom" || acl.allow_local_only || hasPrincipals
-      ? {
-        check: "schema registry",
-        status: "ok",
-        message: `access is decided by ${registryRule(acl.mode, acl.allow_local_only)}`,
-      }
-      : {
-        check: "schema registry",
-        status: "note",
-        message:
-          "every caller is refused: set schema_registry.acl.allow_local_only = true, or grant roles in server.auth.principals",
-      },
-  );
-  return findings;
+      ? ok("schema registry", `access is decided by ${registryRule(acl.mode, acl.allow_local_only)}`)
+      : note("schema registry", refused),
+  ];
 }
 
 function registryRule(mode: "builtin" | "custom", allowLocal: boolean): string {
@@ -126,14 +115,12 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
     const { path, type } = config[section];
     if (type === "postgres") continue;
     if (path === null) {
-      findings.push({ check: section, status: "note", message: 'type is "memory": all data is lost at exit' });
+      findings.push(note(section, 'type is "memory": all data is lost at exit'));
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
   if (config.run_state_store.type === "postgres") findings.push(await checkDatabase(config));
-  if (isRuntimeExporting()) {
-    findings.push({ check: "telemetry", status: "note", message: RUNTIME_EXPORTS });
-  }
+  if (isRuntimeExporting()) findings.push(note("telemetry", RUNTIME_EXPORTS));
   findings.push(
     ...await checkConfigured(config),
     ...await checkKeys(config, evidenceKeys),
@@ -157,11 +144,11 @@ async function checkReceiver({ notify, notifySecret }: DoctorOptions): Promise<r
     const { url } = receiverOf(notify, notifySecret);
     const { checkReceiverHost } = await import("../../evidence/builtin/post_request.ts");
     const { host, fault } = await checkReceiverHost(url);
-    if (fault !== null) return [{ check, status: "fail", message: fault }];
-    return [{ check, status: "ok", message: `events go to ${host}, signed` }];
+    if (fault !== null) return [fail(check, fault)];
+    return [ok(check, `events go to ${host}, signed`)];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return [{ check, status: "fail", message: error.message }];
+    return [fail(check, error.message)];
   }
 }
 
@@ -173,9 +160,9 @@ async function checkDatabase(config: GateConfig): Promise<Finding> {
       await runs.ready();
       return `${describeUrl(config.run_state_store.url ?? "")} accepts writes`;
     });
-    return { check, status: "ok", message };
+    return ok(check, message);
   } catch (error) {
-    return { check, status: "fail", message: error instanceof Error ? error.message : String(error) };
+    return fail(check, error instanceof Error ? error.message : String(error));
   }
 }
 

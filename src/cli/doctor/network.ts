@@ -9,7 +9,7 @@ import { isLoopbackAddress, parseBind } from "../../config/bind.ts";
 import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { exposureRefusals, readAllowNonLoopback } from "../../server/exposure.ts";
-import type { Finding } from "./checks.ts";
+import { fail, type Finding, note, ok } from "./checks.ts";
 
 /** The namespace in the request to the authority: the first that is not the default namespace. */
 const ASKED_NAMESPACE = 2;
@@ -28,7 +28,7 @@ function checkFlags(server: ServerConfig): readonly Finding[] {
   if (address !== null && !isLoopbackAddress(address.hostname)) {
     messages.push("Only requests to this machine's own names are accepted (add names with --allowed-host HOST)");
   }
-  return messages.map((message) => ({ check: "flags", status: "note", message }));
+  return messages.map((message) => note("flags", message));
 }
 
 /** Listens briefly on the address of the server. An address in use may be in use by that server. */
@@ -38,13 +38,13 @@ function checkBind({ transport, bind }: ServerConfig): readonly Finding[] {
   const check = "server.bind";
   try {
     Deno.listen(address).close();
-    return [{ check, status: "ok", message: `can listen on ${bind}` }];
+    return [ok(check, `can listen on ${bind}`)];
   } catch (error) {
     if (error instanceof Deno.errors.AddrInUse) {
-      return [{ check, status: "note", message: `${bind} is in use, by a running gate or another program` }];
+      return [note(check, `${bind} is in use, by a running gate or another program`)];
     }
     const why = error instanceof Error ? error.message : String(error);
-    return [{ check, status: "fail", message: `cannot listen on ${bind}: ${why}` }];
+    return [fail(check, `cannot listen on ${bind}: ${why}`)];
   }
 }
 
@@ -57,7 +57,7 @@ async function checkAuthority(namespace: GateConfig["namespace"]): Promise<reado
   const { verdict, reason } = await authority.ask(ASKED_NAMESPACE, null);
   authority.close();
   if (verdict === "unavailable") {
-    return [{ check, status: "fail", message: `${url} does not answer (${reason}): every call is refused` }];
+    return [fail(check, `${url} does not answer (${reason}): every call is refused`)];
   }
   const answer = verdict === "granted" ? "grants" : `refuses (${reason})`;
   const status = reason === "authority_not_authorized" ? "note" : "ok";

@@ -9,7 +9,7 @@ import type { TlsConfig } from "../../config/types.ts";
 import { compatibilityNote } from "../../server/tls/certificate_compatibility.ts";
 import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/material.ts";
 import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";
-import type { Finding } from "./checks.ts";
+import { fail, type Finding } from "./checks.ts";
 
 /** Reads the files as the server does; checks the validity of each certificate, and the form of the server's. */
 export async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
@@ -28,7 +28,7 @@ export async function checkTls(config: TlsConfig, now: number): Promise<readonly
     ];
   } catch (error) {
     if (!(error instanceof TlsFilesError)) throw error;
-    return error.faults.map((message) => ({ check: "certificate", status: "fail", message }));
+    return error.faults.map((message) => fail("certificate", message));
   }
 }
 
