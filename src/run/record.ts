@@ -39,7 +39,8 @@ export type BodyOf<Kind extends RunRecord["record_kind"]> = Omit<
   "time_source"
 >;
 
-const FAMILY: Record<RunRecord["record_kind"], OperationFamily> = {
+/** The operation family of each kind of record. */
+export const FAMILY: Readonly<Record<RunRecord["record_kind"], OperationFamily>> = {
   run_created: "create_run",
   stage_opened: "open_stage",
   stage_evaluated: "evaluate_stage",

@@ -20,7 +20,7 @@ import { manifestBytes, runpackIdentity } from "./format/manifest.ts";
 import { leafHash, type RecordTree, recordTree } from "./format/merkle.ts";
 import { compareArtifacts } from "./format/nodes.ts";
 import { ExportError, jsonObjectOf, type PackObject, referenceTo, textObject, tooLarge } from "./format/objects.ts";
-import { type ExportRecord, segmentBuilder } from "./format/segments.ts";
+import { type ExportRecord, namedArtifacts, segmentBuilder } from "./format/segments.ts";
 import { segmentTree } from "./format/tree.ts";
 import {
   type ArtifactReference,
@@ -144,7 +144,7 @@ async function* exportSegments(
         const record = checkRecord(sha256, source, stored);
         state = follow(law, state, record, stored);
         leaves.append(leafHash(sha256, stored.record));
-        noteArtifacts(named, record);
+        for (const { identity, kind } of namedArtifacts(record)) named.set(identity, kind);
         segment.add(stored, record);
       }
     }
@@ -197,16 +197,6 @@ function follow(law: CompiledLaw, state: RunState | null, record: RunRecord, sto
     if (error instanceof FoldError) throw broken(error.message, error);
     throw error;
   }
-}
-
-function noteArtifacts(named: ArtifactNames, record: RunRecord): void {
-  named.set(record.operator_profile, "operator-profile");
-  if (record.record_kind !== "run_created") return;
-  for (const { contract_identity, provider_version_identity } of record.body.contracts) {
-    named.set(contract_identity, "contract");
-    if (provider_version_identity !== undefined) named.set(provider_version_identity, "provider-version");
-  }
-  for (const { schema_identity } of record.body.schemas) named.set(schema_identity, "schema");
 }
 
 async function* exportArtifacts(

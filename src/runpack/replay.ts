@@ -9,7 +9,7 @@ import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";
 import type { Refusal } from "../law/types.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
-import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/truth.ts";
+import { type Kleene, TRI, triName, UNKNOWN } from "../law/value/truth.ts";
 import { type CompiledCondition, type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
 import { attemptAt } from "../run/attempt.ts";
 import { evaluateEvidence } from "../run/evaluate.ts";
@@ -218,8 +218,6 @@ function judgeAnew(
   return keepJudgements(course, record.body, compiled, evaluateEvidence(compiled, items, environment).trace);
 }
 
-const TRUTH: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
-
 /**
  * Whether both laws have the same condition. Its judgement is then recorded, whether or not its values are still held.
  */
@@ -250,7 +248,7 @@ function keepJudgements(
     return missing.has(line.condition_id) && line.reason === "error" ? { ...line, reason: "value_not_held" } : line;
   });
   const values = new Uint8Array(completion.slots.length).fill(UNKNOWN);
-  lines.forEach((line, visit) => values[completion.visits[visit] ?? 0] = TRUTH[line.value]);
+  lines.forEach((line, visit) => values[completion.visits[visit] ?? 0] = TRI[line.value]);
   return { outcome: triName(runProgram(completion, values)), trace: lines };
 }
 

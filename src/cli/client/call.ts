@@ -17,6 +17,7 @@ import { namedValues } from "../terminal/named_values.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { withoutByteOrderMark } from "../../config/files.ts";
 import { columns } from "../terminal/text.ts";
+import { collectBytes } from "../../canonical/collect_bytes.ts";
 
 /** The flags of `gate client call`. */
 export interface ClientCallFlags extends ServerFlags {
@@ -100,7 +101,7 @@ async function rejectUnknownTool(session: ServerSession, name: string): Promise<
 async function readInput(file: string | undefined): Promise<JsonObject> {
   if (file === undefined) return {};
   const bytes = await readAll(file);
-  const text = bytes.length > INPUT_BYTES ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
+  const text = bytes === null ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
   if (text === null) {
     throw new CliError("usage", `Cannot read --input "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
   }
@@ -112,22 +113,13 @@ async function readInput(file: string | undefined): Promise<JsonObject> {
   throw new CliError("usage", `Cannot read --input "${file}": expected one JSON object`);
 }
 
-async function readAll(file: string): Promise<Uint8Array> {
-  const stream = file === "-" ? Deno.stdin.readable : await open(file);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > INPUT_BYTES) break;
+/** The bytes of a file; null if there are more than a call may have. */
+async function readAll(file: string): Promise<Uint8Array | null> {
+  const collected = collectBytes(INPUT_BYTES);
+  for await (const chunk of file === "-" ? Deno.stdin.readable : await open(file)) {
+    if (!collected.add(chunk)) return null;
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return collected.bytes();
 }
 
 async function open(file: string): Promise<ReadableStream<Uint8Array>> {

@@ -21,6 +21,9 @@ export type Tri = typeof FALSE | typeof UNKNOWN | typeof TRUE;
 
 const TRI_NAMES: readonly [Kleene, Kleene, Kleene] = ["false", "unknown", "true"];
 
+/** The code of each truth value. */
+export const TRI: Readonly<Record<Kleene, Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
+
 /**
  * The JSON text of a truth value's code.
  *

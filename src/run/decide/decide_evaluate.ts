@@ -99,7 +99,10 @@ export function admitEvaluation(
 /**
  * The bindings of a stage that the call did not ask. Every binding that it asked has an item, which may be an error.
  */
-function narrowedBindings(compiled: CompiledStage, acquired: readonly PresentedEvidence[]): string[] {
+export function narrowedBindings(
+  compiled: CompiledStage,
+  acquired: readonly { readonly binding_id?: string }[],
+): string[] {
   const asked = new Set(acquired.map(({ binding_id }) => binding_id));
   return compiled.bindings.map(({ binding_id }) => binding_id).filter((bindingId) => !asked.has(bindingId));
 }

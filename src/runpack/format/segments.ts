@@ -13,6 +13,7 @@ import type { Material, OperationId, RunRecord } from "../../run/types.ts";
 import { isBounded } from "./canonical_text.ts";
 import { ExportError, type PackObject, referenceTo, textObject, tooLarge } from "./objects.ts";
 import {
+  type ArtifactReference,
   INLINE_VALUE_BYTES,
   type LargeValue,
   OBJECT_BYTES,
@@ -42,6 +43,21 @@ export interface NamedValue {
   readonly kind: Material["kind"];
   readonly identity: Identity;
   readonly condition_id: string | null;
+}
+
+/** The contracts, schemas, profiles and provider versions that a record names. */
+export function namedArtifacts(record: RunRecord): readonly Pick<ArtifactReference, "kind" | "identity">[] {
+  const profile = { kind: "operator-profile", identity: record.operator_profile } as const;
+  if (record.record_kind !== "run_created") return [profile];
+  const { contracts, schemas } = record.body;
+  return [
+    profile,
+    ...contracts.map(({ contract_identity: identity }) => ({ kind: "contract", identity }) as const),
+    ...contracts.flatMap(({ provider_version_identity: identity }) =>
+      identity === undefined ? [] : [{ kind: "provider-version", identity } as const]
+    ),
+    ...schemas.map(({ schema_identity: identity }) => ({ kind: "schema", identity }) as const),
+  ];
 }
 
 /** The retained values that a record names, in the order of docs/format/runpack.md "Records and segments". */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { FALSE, type Tri, triName, TRUE, UNKNOWN } from "../../../law/value/truth.ts";
+import { TRI, type Tri, triName, UNKNOWN } from "../../../law/value/truth.ts";
 import { rejectLeftOut } from "../../../run/evidence.ts";
 import type { CompiledStage } from "../../../run/compile.ts";
 import { stagesAfterCompletion, stagesSatisfy, traceStages } from "../../../run/frontier.ts";
@@ -14,8 +14,7 @@ import { sameJson } from "../../format/canonical_text.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { Step } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
-
-const VALUES: Readonly<Record<TraceItem["value"], Tri>> = { false: FALSE, unknown: UNKNOWN, true: TRUE };
+import { narrowedBindings } from "../../../run/decide/decide_evaluate.ts";
 
 /** Derives the outcome of an attempt from its trace. */
 export function checkAttempt(step: Step): Violation | null {
@@ -35,7 +34,7 @@ function faultOf({ before, law }: Step, body: StageEvaluatedBody): ViolationCode
   const outcome = outcomeOf(compiled, body.trace);
   if (outcome === null) return "trace_mismatch";
   if (triName(outcome) !== body.outcome) return "outcome_mismatch";
-  if (!sameJson(narrowedOf(compiled, body), body.narrowed_bindings)) return "narrowed_bindings_mismatch";
+  if (!sameJson(narrowedBindings(compiled, body.evidence), body.narrowed_bindings)) return "narrowed_bindings_mismatch";
   const narrowed = new Set(body.narrowed_bindings);
   if (rejectLeftOut(compiled, (bindingId) => !narrowed.has(bindingId)).length > 0) return "binding_required";
   const after = before.stages.map((one, at) => at === index ? { ...one, classification: "complete" as const } : one);
@@ -59,12 +58,7 @@ function outcomeOf({ completion }: CompiledStage, trace: readonly TraceItem[]): 
     if (earlier !== undefined && (earlier.value !== line.value || earlier.reason !== line.reason)) return null;
     seen.set(slot, line);
     if ((line.value === "unknown") !== (line.reason !== undefined)) return null;
-    values[slot] = VALUES[line.value];
+    values[slot] = TRI[line.value];
   }
   return runProgram(completion, values);
-}
-
-function narrowedOf({ bindings }: CompiledStage, { evidence }: StageEvaluatedBody): readonly string[] {
-  const asked = new Set(evidence.map(({ binding_id }) => binding_id));
-  return bindings.map(({ binding_id }) => binding_id).filter((bindingId) => !asked.has(bindingId));
 }

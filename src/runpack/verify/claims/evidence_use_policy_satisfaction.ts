@@ -4,8 +4,7 @@
  * @module
  */
 
-import { canonicalize } from "../../../canonical/canonicalize.ts";
-import { isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
+import { isJsonObject, member } from "../../../canonical/json.ts";
 import { providerTrust } from "../../../run/acquired.ts";
 import { anchorCounts } from "../../../run/anchor.ts";
 import { recordEvidence } from "../../../run/decide/decide_evaluate.ts";
@@ -15,6 +14,7 @@ import { type AttemptEnvironment, qualificationOf, requalify } from "../requalif
 import { findSourceSignature } from "../source_signature.ts";
 import { itemsOf, type Step, type StepItem } from "../step.ts";
 import type { Violation, ViolationCode } from "../types.ts";
+import { sameJson } from "../../format/canonical_text.ts";
 
 /** Qualifies every item again, and compares. */
 export function checkQualifications(step: Step): Violation | null {
@@ -37,11 +37,8 @@ export function checkQualifications(step: Step): Violation | null {
 function faultOf({ item }: StepItem, anew: RecordedEvidence): ViolationCode | null {
   if (anew.lane !== item.lane) return "lane_mismatch";
   if (item.qualified !== (item.reason === undefined && item.error === undefined)) return "qualification_mismatch";
-  return anew.reason === item.reason && sameError(anew, item) ? null : "qualification_mismatch";
-}
-
-function sameError(a: RecordedEvidence, b: RecordedEvidence): boolean {
-  return canonicalize((a.error ?? null) as JsonValue) === canonicalize((b.error ?? null) as JsonValue);
+  const isSame = anew.reason === item.reason && sameJson(anew.error ?? null, item.error ?? null);
+  return isSame ? null : "qualification_mismatch";
 }
 
 /** Whether an item with an error of gate about its signature or anchor was really unsigned or unanchored. */

@@ -8,17 +8,11 @@
 import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
 import { asJson } from "../../../run/primitives.ts";
-import type { OperationFamily, RunRecord } from "../../../run/types.ts";
+import type { RunRecord } from "../../../run/types.ts";
 import { isCanonicalText, readText, sameJson } from "../../format/canonical_text.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { Violation } from "../types.ts";
-
-const FAMILY: Readonly<Record<RunRecord["record_kind"], OperationFamily>> = {
-  run_created: "create_run",
-  stage_opened: "open_stage",
-  stage_evaluated: "evaluate_stage",
-  artifact_submitted: "submit",
-};
+import { FAMILY } from "../../../run/record.ts";
 
 /** Whether the operation's family fits the record. */
 export function checkFamily({ operation, record_kind, revision }: RunRecord): Violation | null {

@@ -17,6 +17,7 @@ import type { PackArtifacts } from "../artifacts.ts";
 import { atRevision, violation } from "../findings.ts";
 import type { ChainStep } from "../step.ts";
 import type { Violation } from "../types.ts";
+import { namedArtifacts } from "../../format/segments.ts";
 
 /** Whether the kind of a record fits its position, and the record belongs to the run. */
 export function checkAllocation({ record, previous }: ChainStep, runKey: RunKey): Violation | null {
@@ -108,19 +109,9 @@ export interface NamedArtifacts {
 export function nameArtifacts(): NamedArtifacts {
   const named = new Map<string, Pick<ArtifactReference, "kind" | "identity">>();
   const keyOf = ({ kind, identity }: Pick<ArtifactReference, "kind" | "identity">): string => `${kind} ${identity}`;
-  const name = (kind: ArtifactReference["kind"], identity: Identity): void => {
-    const one = { kind, identity };
-    named.set(keyOf(one), one);
-  };
   return {
     add(record): void {
-      name("operator-profile", record.operator_profile);
-      if (record.record_kind !== "run_created") return;
-      for (const { contract_identity, provider_version_identity } of record.body.contracts) {
-        name("contract", contract_identity);
-        if (provider_version_identity !== undefined) name("provider-version", provider_version_identity);
-      }
-      for (const { schema_identity } of record.body.schemas) name("schema", schema_identity);
+      for (const one of namedArtifacts(record)) named.set(keyOf(one), one);
     },
     check(listed): Violation | null {
       const there = new Set(listed.map(keyOf));
