@@ -20,17 +20,9 @@ export function stagesBefore({ prerequisite }: Pick<Stage, "prerequisite">): rea
  * @throws {RangeError} Where the graph has a cycle
  */
 export function layersOf<One extends Pick<Stage, "stage_id" | "prerequisite">>(stages: readonly One[]): One[][] {
-  const followers = new Map<string, string[]>();
-  const waiting = new Map<string, number>();
-  for (const stage of stages) {
-    const before = stagesBefore(stage);
-    waiting.set(stage.stage_id, before.length);
-    for (const id of before) {
-      const known = followers.get(id);
-      if (known === undefined) followers.set(id, [stage.stage_id]);
-      else known.push(stage.stage_id);
-    }
-  }
+  const edges = stages.flatMap((stage) => stagesBefore(stage).map((before) => ({ before, follower: stage.stage_id })));
+  const edgesFrom = Map.groupBy(edges, ({ before }) => before);
+  const waiting = new Map(stages.map((stage) => [stage.stage_id, stagesBefore(stage).length]));
   const layerOf = new Map<string, number>();
   let ready = [...waiting].filter(([, count]) => count === 0).map(([id]) => id);
   // A stage that becomes ready in a round waited for a stage of the round before.
@@ -38,7 +30,7 @@ export function layersOf<One extends Pick<Stage, "stage_id" | "prerequisite">>(s
     const next: string[] = [];
     for (const id of ready) {
       layerOf.set(id, layer);
-      for (const follower of followers.get(id) ?? []) {
+      for (const { follower } of edgesFrom.get(id) ?? []) {
         const left = (waiting.get(follower) ?? 0) - 1;
         waiting.set(follower, left);
         if (left === 0) next.push(follower);

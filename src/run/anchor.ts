@@ -22,12 +22,6 @@ function hasFields(fields: JsonObject, { required_fields }: AnchorRequirement): 
   });
 }
 
-/** Whether an anchor's value is a JSON object that holds every required field as a string or a number. */
-export function anchorMeets(anchor: EvidenceAnchor, requirement: AnchorRequirement): boolean {
-  const fields = anchor.anchor_type === requirement.anchor_type ? anchorFields(anchor) : null;
-  return fields !== null && hasFields(fields, requirement);
-}
-
 /**
  * Whether an item's anchor meets a requirement for its anchor type. An acquired item needs a requirement of its own
  * provider; for an item of a caller any provider's will do. Without a requirement no anchor counts, since its fields

@@ -39,7 +39,7 @@ export interface RunpackVerifyOptions extends RepositoryFlags {
 }
 
 /** Reasons that are not a defect of the pack: no pack can decide the claim, or the command line lacks an input. */
-const EXPECTED_GAPS: readonly UnavailableReason[] = [
+export const EXPECTED_GAPS: readonly UnavailableReason[] = [
   "no_trusted_keys",
   "no_evidence",
   "needs_current_head",

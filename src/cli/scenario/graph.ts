@@ -63,11 +63,10 @@ function graphData(law: ScenarioLaw): GraphData {
 export function terminalGraph(law: ScenarioLaw): string {
   const stages = layersOf(law.stages).flat();
   const positions = new Map(stages.map(({ stage_id }, index) => [stage_id, index]));
-  const below = new Map<number, Stage[]>();
-  for (const stage of stages) {
-    const parent = Math.max(-1, ...stagesBefore(stage).map((id) => positions.get(id) ?? -1));
-    below.set(parent, [...below.get(parent) ?? [], stage]);
-  }
+  const below = Map.groupBy(
+    stages,
+    (stage) => Math.max(-1, ...stagesBefore(stage).map((id) => positions.get(id) ?? -1)),
+  );
   const draw = (parent: number, indent: string): string[][] => {
     const own = below.get(parent) ?? [];
     return own.flatMap((stage, at) => {

@@ -22,7 +22,7 @@ import { PackError } from "../../runpack/walk.ts";
 import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
 import { type RunHead, type RunStore, StoreError, type Tombstone } from "../../store/types.ts";
 import { sha256 } from "../run/fold_state.ts";
-import { fullReplay, verifyPack } from "../runpack/verify.ts";
+import { EXPECTED_GAPS, fullReplay, verifyPack } from "../runpack/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 
@@ -51,16 +51,9 @@ export interface Archive {
  * other reason concerns the bytes of the runpack.
  */
 const INHERENT: readonly UnavailableReason[] = [
+  ...EXPECTED_GAPS,
   "value_not_retained",
-  "no_trusted_keys",
-  "no_evidence",
   "unsigned_evidence",
-  "needs_current_head",
-  "needs_external_checkpoint",
-  "needs_dispatch_log",
-  "needs_effect_observation",
-  "needs_deployment_evidence",
-  "needs_build_provenance",
 ];
 
 /** Whether the last record of a run is older than the instant. */

@@ -204,14 +204,7 @@ function groupsOf(operands: readonly Formula[], survey: Survey): Formula[][] {
       leaders[Math.max(first, second)] = Math.min(first, second);
     }
   }
-  const groups = new Map<number, Formula[]>();
-  operands.forEach((operand, index) => {
-    const leader = leaderOf(index);
-    const group = groups.get(leader);
-    if (group === undefined) groups.set(leader, [operand]);
-    else group.push(operand);
-  });
-  return [...groups.values()];
+  return [...Map.groupBy(operands, (_, index) => leaderOf(index)).values()];
 }
 
 function isSplitSatisfiable(

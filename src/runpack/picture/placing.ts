@@ -52,14 +52,8 @@ export function placeBoxes(layers: readonly Box[][]): Rows {
 
 /** Orders each layer by the mean position of the boxes that its boxes are connected with: from above, below and above. */
 function orderLayers(layers: readonly Box[][]): void {
-  const below = new Map<Box, Box[]>();
-  for (const box of layers.flat()) {
-    for (const from of box.from) {
-      const known = below.get(from);
-      if (known === undefined) below.set(from, [box]);
-      else known.push(box);
-    }
-  }
+  const lines = layers.flat().flatMap((box) => box.from.map((from) => ({ from, box })));
+  const below = Map.groupBy(lines, ({ from }) => from);
   const position = new Map<Box, number>();
   const settle = (layer: readonly Box[]): void =>
     layer.forEach((box, index) => position.set(box, index - (layer.length - 1) / 2));
@@ -70,7 +64,7 @@ function orderLayers(layers: readonly Box[][]): void {
     settle(layer);
   };
   for (const layer of layers) sweep(layer, ({ from }) => from);
-  for (const layer of layers.toReversed()) sweep(layer, (box) => below.get(box) ?? []);
+  for (const layer of layers.toReversed()) sweep(layer, (box) => below.get(box)?.map((line) => line.box) ?? []);
   for (const layer of layers) sweep(layer, ({ from }) => from);
 }
 

@@ -85,23 +85,16 @@ function qualifyItems(qualification: Qualification, step: Step): Requalified | n
   if (presented === null) return null;
   const { stage } = qualification;
   const evidence = presented.map((item) => qualifyAlone(qualification, item));
-  const places = new Map<number, number[]>();
-  for (const [at, { item }] of evidence.entries()) {
-    const slot = stage.slotOf.get(item.condition_id);
-    if (slot === undefined) continue;
-    const own = places.get(slot);
-    if (own === undefined) places.set(slot, [at]);
-    else own.push(at);
-  }
+  const places = Map.groupBy(evidence.entries(), ([, { item }]) => stage.slotOf.get(item.condition_id));
   const judgements = new Map<string, Judgement>();
   for (const [slot, condition] of stage.conditions.entries()) {
     const own = places.get(slot) ?? [];
     const { items: judged, contradiction } = applyIndependence(
       condition.condition.evidence_use_policy,
-      own.flatMap((at) => evidence[at] ?? []),
+      own.map(([, one]) => one),
       (earlier, later) => saysSame(known, earlier, later),
     );
-    judged.forEach((one, index) => evidence[own[index] ?? -1] = one);
+    judged.forEach((one, index) => evidence[own[index]?.[0] ?? -1] = one);
     const judgement = judgeNamed(known, condition, judged, contradiction, evaluationTime(qualification.environment));
     if (judgement !== null) judgements.set(condition.condition.condition_id, judgement);
   }

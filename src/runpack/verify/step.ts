@@ -5,7 +5,6 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
-import type { JsonValue } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { Decision, Environment } from "../../run/command.ts";
@@ -72,10 +71,4 @@ export function isValue(value: TypedValue | ValueGap | null): value is TypedValu
 export function gapsOf(values: StepValues): readonly ValueGap[] {
   const gaps = values.evidence.filter((value): value is ValueGap => typeof value === "string");
   return [...new Set(gaps)];
-}
-
-/** A schema that the run is bound to. */
-export interface BoundSchema {
-  readonly identity: Identity;
-  readonly document: JsonValue;
 }

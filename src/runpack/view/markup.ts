@@ -45,12 +45,7 @@ function join(content: Content): string {
   return "markup" in content ? content.markup : content.map(join).join("");
 }
 
-/** Escaped text, with invisible characters and direction marks written out. */
-export function text(value: string): Markup {
-  return { markup: escape(value) };
-}
-
-/** Joins pieces of markup. */
+/** Joins pieces of markup and texts. Texts are escaped, with invisible characters and direction marks written out. */
 export function all(...content: readonly Content[]): Markup {
   return { markup: content.map(join).join("") };
 }
