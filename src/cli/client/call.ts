@@ -14,7 +14,7 @@ import { type ServerFlags, type ServerSession, withServer } from "./connect.ts";
 import { exitCodeOfAnswer } from "./exit_code.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { namedValues } from "../terminal/named_values.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { prettyJson, writeAnswer, writeError } from "../terminal/output.ts";
 import { withoutByteOrderMark } from "../../config/files.ts";
 import { columns } from "../terminal/text.ts";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
@@ -34,8 +34,7 @@ export async function runClientCall(tool: string, rest: readonly string[], flags
   return await withServer(flags, rest, async (session) => {
     const answer = await callTool(session, tool, input);
     const code = exitCodeOfAnswer(answer);
-    if (flags.json === true) writeResult("client call", answer, code === EXIT.ok);
-    else writeOut(`${JSON.stringify(answer, null, 2)}\n`);
+    writeAnswer("client call", flags, answer, prettyJson(answer), { exitCode: code });
     if (code === EXIT.ok && await isDiscarded(session, tool, flags)) writeError(`gate warn: ${DISCARDED}\n`);
     return code;
   });
@@ -58,9 +57,12 @@ export function runClientList(rest: readonly string[], flags: ServerFlags): Prom
   return withServer(flags, rest, async (session) => {
     const tools = await listTools(session);
     const instructions = session.client.getInstructions() ?? null;
-    if (flags.json === true) writeResult("client list", { instructions, tools });
-    else writeOut(columns(tools.map(({ name, title }) => [name, title ?? ""])));
-    return EXIT.ok;
+    return writeAnswer(
+      "client list",
+      flags,
+      { instructions, tools },
+      columns(tools.map(({ name, title }) => [name, title ?? ""])),
+    );
   });
 }
 

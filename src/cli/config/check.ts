@@ -11,7 +11,7 @@ import type { GateConfig } from "../../config/types.ts";
 import { readAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 
 /** The flags of `gate config check`. */
 export interface ConfigCheckOptions extends ConfigFlags {
@@ -31,15 +31,12 @@ export async function runConfigCheck(file: string | undefined, options: ConfigCh
   }
   const { config_path, problems } = await check(file ?? options.config, options.evidenceKeys);
   const valid = problems.length === 0;
-  if (options.json === true) writeResult("config check", { config_path, valid, problems, notices: [] }, valid);
-  else {
-    const heading = valid
-      ? `${config_path ?? "built-in defaults"}: valid`
-      : `${config_path}: ${countOf(problems.length, "problem")}`;
-    const lines = [heading, ...problems.map(formatProblem)];
-    writeOut(lines.map((line) => `${line}\n`).join(""));
-  }
-  return valid ? EXIT.ok : EXIT.usage;
+  const heading = valid
+    ? `${config_path ?? "built-in defaults"}: valid`
+    : `${config_path}: ${countOf(problems.length, "problem")}`;
+  const text = [heading, ...problems.map(formatProblem)].map((line) => `${line}\n`).join("");
+  const result = { config_path, valid, problems, notices: [] };
+  return writeAnswer("config check", options, result, text, { exitCode: valid ? EXIT.ok : EXIT.usage });
 }
 
 /** The result of a check. */

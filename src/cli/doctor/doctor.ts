@@ -28,7 +28,7 @@ import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, prettyJson, writeAnswer } from "../terminal/output.ts";
 import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
 import { columns, paint, type Tone, wantsColour } from "../terminal/text.ts";
 
@@ -49,15 +49,11 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings: found } = await examine(options.config, options.evidenceKeys ?? null);
   const findings = [...found, ...await checkReceiver(options)];
   const failed = findings.filter((finding) => finding.status === "fail");
-  const healthy = failed.length === 0;
   const client = config === null ? null : blockOf(config);
-  if (options.json === true) writeResult("doctor", { findings, client }, healthy);
-  else {
-    writeOut(renderFindings(findings));
-    if (client !== null) writeOut(`\nFor MCP clients:\n\n${JSON.stringify(client, null, 2)}\n`);
-  }
-  if (healthy) return EXIT.ok;
-  return failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
+  const block = client === null ? "" : `\nFor MCP clients:\n\n${prettyJson(client)}`;
+  const failure = failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
+  const exitCode = failed.length === 0 ? EXIT.ok : failure;
+  return writeAnswer("doctor", options, { findings, client }, renderFindings(findings) + block, { exitCode });
 }
 
 function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClientBlock {

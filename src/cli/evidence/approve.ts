@@ -34,7 +34,7 @@ import { readLawFile } from "../runpack/law_file.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer, writeError } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
 import { readWaiting, type WaitingFlags } from "./waiting.ts";
@@ -78,9 +78,8 @@ export async function runApprove(prefix: string, stageId: string | undefined, fl
     const keyId = keyIdOf(question, key, flags);
     const record_id = await submit(session, question, key, keyId, value, flags.comment);
     const next = await evaluate(session, question);
-    if (flags.json === true) writeResult("approve", { record_id, key_id: keyId, evaluated: next.evaluated });
-    else writeOut(`${flags.yes === true ? words : ""}Submitted ${record_id} as key ${shown(keyId)}\n${next.line}\n`);
-    return EXIT.ok;
+    const text = `${flags.yes === true ? words : ""}Submitted ${record_id} as key ${shown(keyId)}\n${next.line}\n`;
+    return writeAnswer("approve", flags, { record_id, key_id: keyId, evaluated: next.evaluated }, text);
   });
 }
 

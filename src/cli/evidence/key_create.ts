@@ -6,10 +6,9 @@
 
 import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { readPassphrase } from "./read_key.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
-import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
 
 /** The flags of `gate key create`. */
 export interface KeyCreateOptions extends JsonFlag {
@@ -38,13 +37,7 @@ export async function runKeyCreate(file: string, options: KeyCreateOptions): Pro
     await Deno.remove(path);
     throw error;
   }
-  if (options.json === true) {
-    writeResult("key create", { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() });
-  } else {
-    writeOut(`${path}\n${publicPath}\n`);
-    writeError(
-      "Next: give the .pub file to the operator, who runs gate key trust FILE --name NAME\n",
-    );
-  }
-  return EXIT.ok;
+  const result = { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() };
+  const note = "Next: give the .pub file to the operator, who runs gate key trust FILE --name NAME\n";
+  return writeAnswer("key create", options, result, `${path}\n${publicPath}\n`, { note });
 }

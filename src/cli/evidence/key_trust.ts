@@ -10,9 +10,8 @@ import { readAtMost } from "../../config/files.ts";
 import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/public_key.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
-import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
 
 /** The flags of `gate key trust`. */
 export interface KeyTrustOptions extends JsonFlag {
@@ -43,12 +42,8 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
   if (other === undefined) {
     await writeNewFile(path, `${public_key}\n`, { mode: 0o644, exists: "it is the key of that name already" });
   }
-  if (options.json === true) writeResult("key trust", { key_id: name, public_key, path });
-  else {
-    writeOut(`${path}\n`);
-    writeError(`Next: restart gate serve with --evidence-keys ${folder}; a law names the key as "${name}"\n`);
-  }
-  return EXIT.ok;
+  const note = `Next: restart gate serve with --evidence-keys ${folder}; a law names the key as "${name}"\n`;
+  return writeAnswer("key trust", options, { key_id: name, public_key, path }, `${path}\n`, { note });
 }
 
 async function readKeyText(file: string): Promise<string> {

@@ -6,15 +6,13 @@
 
 import { isIdentity, isOperationIdentity } from "../../canonical/identity.ts";
 import { parseJson } from "../../canonical/scan.ts";
-import { signApproval, type SignedApproval } from "../../evidence/trust/approval.ts";
-import type { SigningKey } from "../../evidence/trust/signing_key.ts";
+import { signApproval } from "../../evidence/trust/approval.ts";
 import { checkTypedValue } from "../../law/value/typed_value.ts";
 import { type TypedValue, VALUE_TYPES, type ValueType } from "../../law/value/types.ts";
 import type { Head } from "../../run/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readKey } from "./read_key.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";
 
 /** The flags of `gate evidence sign`, not yet parsed. */
 export interface SignOptions extends JsonFlag {
@@ -39,7 +37,7 @@ export async function runEvidenceSign(options: SignOptions): Promise<number> {
   const file = required(options.key, "--key");
   const key = await readKey(file, options.passphraseFile);
   const keyId = options.keyId ?? `${file}.pub`;
-  const signed = signApproval(key, keyId, {
+  const { item, statement, statement_identity } = signApproval(key, keyId, {
     namespace_id: wholeNumber(required(options.namespace, "--namespace"), "--namespace", 1),
     scenario_law_identity: matching(options.law, "--law", isIdentity, "64 lower-case hex digits"),
     run_id: matching(options.run, "--run", isOperationIdentity, "32 lower-case hex digits"),
@@ -50,22 +48,9 @@ export async function runEvidenceSign(options: SignOptions): Promise<number> {
     head: headOf(options),
     retention: options.digestOnly === true ? "RetainDigestOnly" : "RetainCanonicalValue",
   });
-  write(signed, key, keyId, options.json === true);
-  return EXIT.ok;
-}
-
-function write(
-  { item, statement, statement_identity }: SignedApproval,
-  key: SigningKey,
-  keyId: string,
-  asJson: boolean,
-): void {
-  if (asJson) {
-    writeResult("evidence sign", { item, statement, statement_identity, key_id: keyId, public_key: key.public_key });
-    return;
-  }
-  writeOut(`${JSON.stringify(item, null, 2)}\n`);
-  writeError(`Signed: ${statement}\nKey id: ${keyId}; trust or providers[].trust must use this name\n`);
+  const result = { item, statement, statement_identity, key_id: keyId, public_key: key.public_key };
+  const note = `Signed: ${statement}\nKey id: ${keyId}; trust or providers[].trust must use this name\n`;
+  return writeAnswer("evidence sign", options, result, prettyJson(item), { note });
 }
 
 function required(value: string | undefined, flag: string): string {

@@ -8,8 +8,7 @@ import { isJsonArray } from "../../canonical/json.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
 
@@ -54,18 +53,15 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
         cursor = page.next;
       } while (cursor !== null);
     }
-    if (flags.json === true) writeResult("waiting", { waiting: found });
-    else if (found.length === 0) writeOut("Nothing waits for a signature\n");
-    else {
-      const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree }) => [
-        run_id,
-        shown(stage_id),
-        shown(condition_id),
-        `${have} of ${needed}${disagree === true ? ", disagree" : ""}`,
-        keys.map(({ key_id }) => shown(key_id)).join(" "),
-      ]);
-      writeOut(columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]));
-    }
-    return EXIT.ok;
+    const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree }) => [
+      run_id,
+      shown(stage_id),
+      shown(condition_id),
+      `${have} of ${needed}${disagree === true ? ", disagree" : ""}`,
+      keys.map(({ key_id }) => shown(key_id)).join(" "),
+    ]);
+    const table = columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]);
+    const text = found.length === 0 ? "Nothing waits for a signature\n" : table;
+    return writeAnswer("waiting", flags, { waiting: found }, text);
   });
 }

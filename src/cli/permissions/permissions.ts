@@ -11,8 +11,7 @@ import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
 import { parseReceiver, parseSecret } from "../serve/notify_flags.ts";
 import { parseEndpoint, parseHeader } from "../serve/telemetry_flags.ts";
 import { typedHostsOf } from "../serve/typed_flags.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissions } from "./plan.ts";
 
 /** The flags of `gate permissions`, including those of `gate serve` that need permissions. */
@@ -110,12 +109,9 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
     "gate",
     ownPath("main.ts"),
   ];
-  if (options.json === true) writeResult("permissions", { permissions: plan, run, compile });
-  else {
-    const notes = plan.notes.map((note) => `# ${note}\n`).join("");
-    writeOut(`${notes}${shellLine(run)}\n\n${shellLine(compile)}\n`);
-  }
-  return EXIT.ok;
+  const notes = plan.notes.map((note) => `# ${note}\n`).join("");
+  const text = `${notes}${shellLine(run)}\n\n${shellLine(compile)}\n`;
+  return writeAnswer("permissions", options, { permissions: plan, run, compile }, text);
 }
 
 /** Formats a plan as flags of `deno run` and `deno compile`. */

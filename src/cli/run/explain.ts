@@ -15,12 +15,11 @@ import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_cau
 import { archivedOf } from "../../store/tombstone.ts";
 import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { parametersLine } from "./parameters_text.ts";
 import { describeMissing, describeRun, exitCodeOfAttempts, inOrder, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { findStoredRun, requireRunDigits } from "./stored_run.ts";
-import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { wantsColour } from "../terminal/text.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
@@ -46,26 +45,22 @@ export async function runExplain(runId: string, options: ExplainOptions): Promis
   const { law, state, attempts, archived } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });
-  const code = exitCodeOfAttempts(state.status, attempts);
-  if (options.json === true) {
-    const result = {
-      ...state.run_key,
-      scenario_id: state.scenario_id,
-      ...state.parameters === undefined ? {} : { parameters: state.parameters },
-      accepted_head: state.head,
-      status: state.status,
-      ready_frontier: readyFrontier(state),
-      missing,
-      last_attempts: attempts,
-      ...archivedOf(archived),
-    };
-    writeResult("explain", result, code === EXIT.ok);
-  } else {
-    const colour = wantsColour();
-    const about = describeRun(state, colour) + parametersLine(state) + archivedLine(archivedOf(archived));
-    writeOut(about + describeMissing(inOrder(law.law, missing), attempts, law.law, colour));
-  }
-  return code;
+  const exitCode = exitCodeOfAttempts(state.status, attempts);
+  const result = {
+    ...state.run_key,
+    scenario_id: state.scenario_id,
+    ...state.parameters === undefined ? {} : { parameters: state.parameters },
+    accepted_head: state.head,
+    status: state.status,
+    ready_frontier: readyFrontier(state),
+    missing,
+    last_attempts: attempts,
+    ...archivedOf(archived),
+  };
+  const colour = wantsColour();
+  const about = describeRun(state, colour) + parametersLine(state) + archivedLine(archivedOf(archived));
+  const text = about + describeMissing(inOrder(law.law, missing), attempts, law.law, colour);
+  return writeAnswer("explain", options, result, text, { exitCode });
 }
 
 /** The last attempts of the open stages, in the order of the law. */

@@ -9,8 +9,7 @@ import { countOf } from "../../config/problems.ts";
 import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import { instantText } from "../../runpack/view/words.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { archivedOf } from "../../store/tombstone.ts";
 import { archivedLine } from "./archived_text.ts";
@@ -27,10 +26,9 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
   return withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
-    if (flags.json === true) writeResult("history", { ...run.run_key, records, ...archivedOf(run.archived) });
-    else if (run.archived !== undefined) writeOut(archivedLine(run));
-    else writeOut(columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]));
-    return EXIT.ok;
+    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]);
+    const text = run.archived === undefined ? table : archivedLine(run);
+    return writeAnswer("history", flags, { ...run.run_key, records, ...archivedOf(run.archived) }, text);
   });
 }
 

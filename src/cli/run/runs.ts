@@ -9,8 +9,7 @@ import { countOf } from "../../config/problems.ts";
 import { instantText } from "../../runpack/view/words.ts";
 import type { ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { parametersText } from "./parameters_text.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
@@ -34,12 +33,8 @@ export function runRuns(flags: RunsFlags): Promise<number> {
   const limit = limitOf(flags.limit);
   return withRunTools(flags, async (session) => {
     const { runs, more } = await newestRuns(session, flags, limit);
-    if (flags.json === true) writeResult("runs", { runs, more });
-    else {
-      writeOut(tableOf(runs));
-      if (more) writeError(`Only the newest ${countOf(runs.length, "run")}: --limit lists more\n`);
-    }
-    return EXIT.ok;
+    const note = more ? `Only the newest ${countOf(runs.length, "run")}: --limit lists more\n` : "";
+    return writeAnswer("runs", flags, { runs, more }, tableOf(runs), { note });
   });
 }
 

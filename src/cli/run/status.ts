@@ -5,9 +5,8 @@
  */
 
 import { instantText } from "../../runpack/view/words.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
 import { archivedOf } from "../../store/tombstone.ts";
 import { archivedLine } from "./archived_text.ts";
@@ -29,28 +28,21 @@ export function runStatus(prefix: string, flags: RunStatusFlags): Promise<number
     const { run_key, scenario_law_identity, created_instant, parameters, correlation } = run;
     const law = await readLaw(session, run_key.namespace_id, scenario_law_identity);
     const standing = await readStanding(session, run_key, law);
-    const code = exitCodeOfAttempts(standing.status, standing.attempts);
+    const exitCode = exitCodeOfAttempts(standing.status, standing.attempts);
     if (flags.svg !== undefined) {
       const { drawLaw } = await import("../../runpack/picture/draw_law.ts");
       await writeNewFile(flags.svg, `${drawLaw(law, standing.picture, { as: "file" }).markup}\n`);
     }
-    if (flags.json === true) {
-      const names = {
-        scenario_law_identity,
-        created_instant,
-        correlation,
-        ...parameters === undefined ? {} : { parameters },
-        ...archivedOf(run.archived),
-      };
-      writeResult("status", { ...standingAsJson(standing), ...names }, code === EXIT.ok);
-    } else {
-      writeOut(
-        `Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n${parametersLine(run)}${
-          archivedLine(run)
-        }`,
-      );
-      writeOut(describeStanding(standing, wantsColour()));
-    }
-    return code;
+    const result = {
+      ...standingAsJson(standing),
+      scenario_law_identity,
+      created_instant,
+      correlation,
+      ...parameters === undefined ? {} : { parameters },
+      ...archivedOf(run.archived),
+    };
+    const begun = `Law ${scenario_law_identity}, begun ${instantText(created_instant)}\n`;
+    const about = begun + parametersLine(run) + archivedLine(run);
+    return writeAnswer("status", flags, result, about + describeStanding(standing, wantsColour()), { exitCode });
   });
 }

@@ -10,7 +10,7 @@ import { type Admission, decideAdmission, type Expectation } from "../../runpack
 import type { Examination } from "../../runpack/verify/verify.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 import { showBasis } from "./claims.ts";
@@ -47,15 +47,11 @@ export async function runRunpackAdmit(named: string, flags: AdmissionFlags): Pro
   const { admission, examination } = await decidePack(named, flags);
   const { exit_code, line, reasons, waived } = admission;
   const { report, verdict_identity } = examination;
-  if (flags.json === true) {
-    const result = { admitted: exit_code === EXIT.ok, exit_code, line, reasons, waived, verdict_identity, report };
-    writeResult("runpack admit", result, exit_code === EXIT.ok);
-    return exit_code;
-  }
+  const result = { admitted: exit_code === EXIT.ok, exit_code, line, reasons, waived, verdict_identity, report };
   const first = paint(shown(line), exit_code === EXIT.ok ? "good" : "bad", wantsColour());
   const why = reasons.map(({ code, message }) => `  ${code}: ${shown(message)}\n`);
-  writeOut(`${first}\n${why.join("")}${showBasis(examination)}`);
-  return exit_code;
+  const text = `${first}\n${why.join("")}${showBasis(examination)}`;
+  return writeAnswer("runpack admit", flags, result, text, { exitCode: exit_code });
 }
 
 /**

@@ -7,7 +7,7 @@
 import { countOf } from "../../config/problems.ts";
 import { comparePacks, type PackComparison } from "../../runpack/material_compare.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { withView } from "./view.ts";
 
@@ -16,9 +16,8 @@ export function runRunpackDiff(a: string, b: string, flags: RepositoryFlags): Pr
   return withView(a, flags, (first) =>
     withView(b, flags, (second) => {
       const comparison = comparePacks(first, second);
-      if (flags.json === true) writeResult("runpack diff", comparison, comparison.relation !== "forked");
-      else writeOut(describe(comparison));
-      return Promise.resolve(comparison.relation === "forked" ? EXIT.verificationFailed : EXIT.ok);
+      const exitCode = comparison.relation === "forked" ? EXIT.verificationFailed : EXIT.ok;
+      return Promise.resolve(writeAnswer("runpack diff", flags, comparison, describe(comparison), { exitCode }));
     }));
 }
 

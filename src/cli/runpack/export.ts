@@ -21,7 +21,7 @@ import { findStoredRun, requireRunDigits } from "../run/stored_run.ts";
 import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
@@ -53,10 +53,8 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
   progress.end();
   if (publication.outcome !== "published") throw failureOf(publication, runKey);
   const { runpack_identity } = publication;
-  if (flags.json === true) {
-    writeResult("runpack export", { runpack_identity, ...runKey, key_id: signer?.keyId ?? null, ...target });
-  } else writeOut(`${runpack_identity}\n`);
-  return EXIT.ok;
+  const result = { runpack_identity, ...runKey, key_id: signer?.keyId ?? null, ...target };
+  return writeAnswer("runpack export", flags, result, `${runpack_identity}\n`);
 }
 
 type Exported = Exclude<Publication, { outcome: "archived" }>;

@@ -14,8 +14,7 @@ import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { Repository } from "../../runpack/host/repository.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { type Progress, progressLine, withPackErrors } from "./session.ts";
 import type { RepositoryFlags } from "./open.ts";
 
@@ -45,9 +44,8 @@ export async function runRunpackPull(identities: readonly string[], flags: Repos
     progress.end();
     from.close();
   }
-  if (flags.json === true) writeResult("runpack pull", { runpack_identities: identities });
-  else writeOut(identities.map((identity) => `${identity}\n`).join(""));
-  return EXIT.ok;
+  const text = identities.map((identity) => `${identity}\n`).join("");
+  return writeAnswer("runpack pull", flags, { runpack_identities: identities }, text);
 }
 
 async function pull(identity: string, from: Repository, to: Repository, progress: Progress): Promise<void> {

@@ -13,7 +13,7 @@ import {
 } from "../../runpack/replay.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { readLawFile } from "./law_file.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { exitCodeOf, fullReplay, verifyPack } from "./verify.ts";
@@ -36,9 +36,7 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
     }
     const counterfactual = replayUnder(view, law, READER_PRIMITIVES);
     const laws = { law_before: view.law.scenario_law_identity, law_after: law.scenario_law_identity };
-    if (flags.json === true) writeResult("replay", { ...laws, ...counterfactual });
-    else writeOut(describe(counterfactual, laws));
-    return EXIT.ok;
+    return writeAnswer("replay", flags, { ...laws, ...counterfactual }, describe(counterfactual, laws));
   });
 }
 

@@ -16,7 +16,7 @@ import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/r
 import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
 import { absenceText, cut, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";
 import type { RepositoryFlags } from "./open.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
@@ -48,11 +48,10 @@ export async function runRunpackShow(named: string, flags: RunpackShowOptions): 
       const { writePage } = await import("./show_html.ts");
       await writePage(flags.html, view, examination, flags.all === true);
     }
-    if (flags.json === true) writeResult("runpack show", { ...viewAsJson(view), report, verdict_identity }, isSound);
-    else {writeOut(
-        `${showPack(view, flags.all === true, wantsColour())}\n\nClaims\n${showVerification(examination, null)}`,
-      );}
-    return isSound ? EXIT.ok : EXIT.verificationFailed;
+    const shownPack = showPack(view, flags.all === true, wantsColour());
+    const text = `${shownPack}\n\nClaims\n${showVerification(examination, null)}`;
+    const exitCode = isSound ? EXIT.ok : EXIT.verificationFailed;
+    return writeAnswer("runpack show", flags, { ...viewAsJson(view), report, verdict_identity }, text, { exitCode });
   });
 }
 

@@ -18,7 +18,7 @@ import type { SignatureFile } from "../../runpack/host/repository.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { signerOf, withPackErrors } from "./session.ts";
 import { kindOf, notFound, type RepositoryFlags } from "./open.ts";
 
@@ -37,9 +37,8 @@ export async function runRunpackSign(runpack: string, flags: RunpackSignOptions)
   const sign: Sign = ({ manifest, decoded }) => signer.signPack(manifest, decoded);
   const runpack_identity = await withPackErrors(() => signAt(runpack, flags, sign));
   const public_key = encodeBase64(signer.publicKey);
-  if (flags.json === true) writeResult("runpack sign", { runpack_identity, key_id: signer.keyId, public_key });
-  else writeOut(`${runpack_identity} signed by ${signer.keyId}\n`);
-  return EXIT.ok;
+  const text = `${runpack_identity} signed by ${signer.keyId}\n`;
+  return writeAnswer("runpack sign", flags, { runpack_identity, key_id: signer.keyId, public_key }, text);
 }
 
 async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): Promise<string> {

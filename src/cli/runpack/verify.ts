@@ -18,8 +18,8 @@ import {
   type VerificationReport,
 } from "../../runpack/verify/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { showVerification } from "./claims.ts";
 import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
@@ -69,11 +69,10 @@ export async function runRunpackVerify(named: string, flags: RunpackVerifyOption
   const unsigned = flags.requireSignature === true && !isSigned(report);
   const exitCode = unsigned ? EXIT.verificationFailed : exitCodeOf(report);
   const line = resultLine(examination);
-  if (flags.json === true) writeResult("runpack verify", { line, report, verdict_identity }, exitCode === EXIT.ok);
-  else {writeOut(
-      `${showVerification(examination, identity)}${unsigned ? "No trusted key has signed this runpack\n" : ""}`,
-    );}
-  return exitCode;
+  const text = `${showVerification(examination, identity)}${
+    unsigned ? "No trusted key has signed this runpack\n" : ""
+  }`;
+  return writeAnswer("runpack verify", flags, { line, report, verdict_identity }, text, { exitCode });
 }
 
 /** Whether a signature of the runpack itself verifies with a trusted key. */
@@ -137,7 +136,7 @@ export function fullReplay({ recordedVerdicts = false }: RunpackVerifyOptions): 
 }
 
 /** The exit code of a report. */
-export function exitCodeOf({ claims }: VerificationReport): number {
+export function exitCodeOf({ claims }: VerificationReport): ExitCode {
   if (claims.some(({ status }) => status.status === "violated")) return EXIT.verificationFailed;
   const isIncomplete = claims.some(({ status }) =>
     status.status === "unavailable" && !EXPECTED_GAPS.includes(status.reason)

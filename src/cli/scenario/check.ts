@@ -9,7 +9,7 @@ import { countOf } from "../../config/problems.ts";
 import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 
@@ -25,15 +25,11 @@ export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<nu
     flags.config,
     ({ scenario }) => {
       const { law, diagnostics, assumptions } = scenario;
-      if (flags.json === true) {
-        const identities = law === null ? {} : identitiesOf(law);
-        writeResult(
-          "scenario check",
-          { file, valid: law !== null, ...identities, diagnostics, assumptions },
-          law !== null,
-        );
-      } else writeOut(describeCheck(scenario, wantsColour()));
-      return Promise.resolve(law === null ? EXIT.usage : EXIT.ok);
+      const identities = law === null ? {} : identitiesOf(law);
+      const result = { file, valid: law !== null, ...identities, diagnostics, assumptions };
+      const exitCode = law === null ? EXIT.usage : EXIT.ok;
+      const text = describeCheck(scenario, wantsColour());
+      return Promise.resolve(writeAnswer("scenario check", flags, result, text, { exitCode }));
     },
     false,
     flags.evidenceKeys,
@@ -50,9 +46,8 @@ export function withLaw(
   return withScenario(file, flags.config, async ({ scenario }) => {
     const { law, diagnostics } = scenario;
     if (law !== null) return await work(law);
-    if (flags.json === true) writeResult(`scenario ${command}`, { file, diagnostics }, false);
-    else writeOut(describeDiagnostics(scenario, false));
-    return EXIT.usage;
+    const text = describeDiagnostics(scenario, false);
+    return writeAnswer(`scenario ${command}`, flags, { file, diagnostics }, text, { exitCode: EXIT.usage });
   });
 }
 

@@ -10,17 +10,15 @@ import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { describeCondition, describeDomain, describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { conditionsOf, describePacket, explainLaw, opensWhen } from "../../tools/law_words/explain_law.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
 import { identitiesOf, type ScenarioFlags, withLaw } from "./check.ts";
 
 /** Runs `gate scenario explain`. Returns 2 if the file is not a law, else 0. */
 export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<number> {
   return withLaw("explain", file, flags, (law) => {
-    if (flags.json === true) writeResult("scenario explain", { file, ...identitiesOf(law), ...explainedData(law) });
-    else writeOut(explainLaw(law));
-    return EXIT.ok;
+    const result = { file, ...identitiesOf(law), ...explainedData(law) };
+    return writeAnswer("scenario explain", flags, result, explainLaw(law));
   });
 }
 

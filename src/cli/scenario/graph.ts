@@ -10,8 +10,7 @@ import { layersOf, stagesBefore } from "../../law/stage_layers.ts";
 import type { Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { type ScenarioFlags, withLaw } from "./check.ts";
 import { columns, shown } from "../terminal/text.ts";
 
@@ -28,9 +27,7 @@ export function runScenarioGraph(file: string, flags: ScenarioGraphFlags): Promi
   }
   return withLaw("graph", file, flags, async (law) => {
     const text = format === "svg" ? await svgGraph(law) : format === "mermaid" ? mermaidGraph(law) : terminalGraph(law);
-    if (flags.json === true) writeResult("scenario graph", { file, format, text, ...graphData(law) });
-    else writeOut(text);
-    return EXIT.ok;
+    return writeAnswer("scenario graph", flags, { file, format, text, ...graphData(law) }, text);
   });
 }
 

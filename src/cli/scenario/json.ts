@@ -4,8 +4,7 @@
  * @module
  */
 
-import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { prettyJson, writeAnswer } from "../terminal/output.ts";
 import { type ScenarioFlags, withLaw } from "./check.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 
@@ -13,8 +12,6 @@ import { lawAsJson } from "../../law/normal_form.ts";
 export function runScenarioJson(file: string, flags: ScenarioFlags): Promise<number> {
   return withLaw("json", file, flags, (law) => {
     const call = { spec: lawAsJson(law) };
-    if (flags.json === true) writeResult("scenario json", call);
-    else writeOut(`${JSON.stringify(call, null, 2)}\n`);
-    return EXIT.ok;
+    return writeAnswer("scenario json", flags, call, prettyJson(call));
   });
 }

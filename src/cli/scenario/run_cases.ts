@@ -12,7 +12,7 @@ import { environmentUnder } from "../../run/command.ts";
 import { compileLaw } from "../../run/compile.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeOut, writeResult } from "../terminal/output.ts";
+import { writeAnswer } from "../terminal/output.ts";
 import { type CaseSchema, readCases } from "./cases.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
 import { type Diagnostic, type ScenarioSession, withScenario } from "./law.ts";
@@ -50,18 +50,18 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     for (const one of cases.cases) results.push(await runCase(context, one));
     const failed = results.filter(({ passed }) => !passed).length;
     const untested = neverCompleted(law.stages.map(({ stage_id }) => stage_id), results);
-    if (flags.json === true) {
-      const counts = { passed: results.length - failed, failed };
-      writeResult("scenario test", { file, cases_file: casesFile, ...counts, cases: results, untested }, failed === 0);
-    } else writeOut(describe(casesFile, results, untested, wantsColour()));
-    return failed === 0 ? EXIT.ok : EXIT.evaluatedFalse;
+    const counts = { passed: results.length - failed, failed };
+    const result = { file, cases_file: casesFile, ...counts, cases: results, untested };
+    const text = describe(casesFile, results, untested, wantsColour());
+    return writeAnswer("scenario test", flags, result, text, {
+      exitCode: failed === 0 ? EXIT.ok : EXIT.evaluatedFalse,
+    });
   }, true);
 }
 
 function writeErrors(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
-  if (flags.json === true) writeResult("scenario test", { file, diagnostics }, false);
-  else writeOut(describeDiagnostics({ file, diagnostics, law: null, assumptions: [] }, wantsColour()));
-  return EXIT.usage;
+  const text = describeDiagnostics({ file, diagnostics, law: null, assumptions: [] }, wantsColour());
+  return writeAnswer("scenario test", flags, { file, diagnostics }, text, { exitCode: EXIT.usage });
 }
 
 /** Reads the schemas in separate files, and checks that every schema can be enforced. */

@@ -6,8 +6,7 @@
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { type JsonFlag, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";
 import { CASES_SCHEMA } from "./cases_schema.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -20,9 +19,7 @@ export interface ScenarioSchemaFlags extends JsonFlag {
 /** Runs `gate scenario schema`. */
 export function runScenarioSchema(flags: ScenarioSchemaFlags): number {
   const schema = flags.cases === true ? casesSchema() : scenarioSchema();
-  if (flags.json === true) writeResult("scenario schema", schema);
-  else writeOut(`${JSON.stringify(schema, null, 2)}\n`);
-  return EXIT.ok;
+  return writeAnswer("scenario schema", flags, schema, prettyJson(schema));
 }
 
 /** A source of a condition in short form. */

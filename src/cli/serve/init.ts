@@ -6,9 +6,8 @@
 
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
-import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
 
 /**
  * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time`
@@ -64,20 +63,12 @@ export interface InitOptions extends JsonFlag {
 /** Runs `gate init [FILE]`. */
 export async function runInit(file: string | undefined, options: InitOptions): Promise<number> {
   if (options.stdout === true) {
-    if (options.json === true) writeResult("init", { path: null, content: STARTER_CONFIG });
-    else {
-      writeOut(STARTER_CONFIG);
-      writeError(`Next: create the folder "${STARTER_EVIDENCE_FOLDER}" beside the file\n`);
-    }
-    return EXIT.ok;
+    const note = `Next: create the folder "${STARTER_EVIDENCE_FOLDER}" beside the file\n`;
+    return writeAnswer("init", options, { path: null, content: STARTER_CONFIG }, STARTER_CONFIG, { note });
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
   await writeNewFile(path, STARTER_CONFIG, { createNew: options.force !== true, hint: "--force replaces it" });
   await Deno.mkdir(join(dirname(path), STARTER_EVIDENCE_FOLDER), { recursive: true });
-  if (options.json === true) writeResult("init", { path, content: STARTER_CONFIG });
-  else {
-    writeOut(`${path}\n`);
-    writeError("Next: gate doctor\n");
-  }
-  return EXIT.ok;
+  const result = { path, content: STARTER_CONFIG };
+  return writeAnswer("init", options, result, `${path}\n`, { note: "Next: gate doctor\n" });
 }

@@ -10,9 +10,8 @@ import { describeUrl } from "../../config/postgres_address.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
-import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 import { STORE_SECTIONS, storeFile, storeFiles, type StoreSection, withStoreFile } from "./files.ts";
 
 /** The flags of `gate store backup`. */
@@ -32,13 +31,10 @@ export async function runStoreBackup(file: string, options: StoreBackupOptions):
     const { backupStore } = await import("../../store/backup.ts");
     return await backupStore(path, target, { sha256, fold: foldState });
   });
-  if (options.json === true) writeResult("store backup", { store: section, path, backup: report });
-  else writeOut(`${target}\n`);
-  if (options.json !== true && storeFiles(config).length > 1) {
-    const other = STORE_SECTIONS.find((name) => name !== section);
-    writeError(`The other store is in another file: gate store backup --store ${other} FILE\n`);
-  }
-  return EXIT.ok;
+  const other = STORE_SECTIONS.find((name) => name !== section);
+  const isAlone = storeFiles(config).length === 1;
+  const note = isAlone ? "" : `The other store is in another file: gate store backup --store ${other} FILE\n`;
+  return writeAnswer("store backup", options, { store: section, path, backup: report }, `${target}\n`, { note });
 }
 
 /** A database has tools of its own, which copy one moment of all of its tables. */

@@ -7,8 +7,7 @@
 import { countOf } from "../../config/problems.ts";
 import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../run/fold_state.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
-import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer, writeError } from "../terminal/output.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { storeFile, withStoreErrors, withStoreFile } from "./files.ts";
 
@@ -31,9 +30,8 @@ export async function runStoreMigrate(options: StoreMigrateOptions): Promise<num
     });
   });
   if (showsProgress) writeError("\r\x1b[K");
-  if (options.json === true) writeResult("store migrate", { path, runs_added: runs });
-  else writeOut(`${path}: ${countOf(runs, "run")} added to the index of runs\n`);
-  return EXIT.ok;
+  const text = `${path}: ${countOf(runs, "run")} added to the index of runs\n`;
+  return writeAnswer("store migrate", options, { path, runs_added: runs }, text);
 }
 
 /** Creates the tables of a database as its owner, and grants the role of the servers what it needs. */
@@ -43,7 +41,6 @@ async function migratePostgres(storage: StorageOptions, options: StoreMigrateOpt
   const { database, from, version } = await withStoreErrors(() => migrateDatabase(owner, options.serverRole ?? null));
   const created = from === null;
   const done = created ? "created" : from === version ? "are there" : `made from version ${from}`;
-  if (options.json === true) writeResult("store migrate", { database, created, version });
-  else writeOut(`${database}: tables of version ${version} ${done}\n`);
-  return EXIT.ok;
+  const text = `${database}: tables of version ${version} ${done}\n`;
+  return writeAnswer("store migrate", options, { database, created, version }, text);
 }

@@ -7,8 +7,7 @@
 import { type Shell, SHELLS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";
 import { type DescribedCommand, type DescribedFlag, describeTree, type GateCommand } from "./command_parts.ts";
-import { EXIT } from "./exit_codes.ts";
-import { writeOut, writeResult } from "./output.ts";
+import { writeAnswer } from "./output.ts";
 
 /** Runs `gate completions`. */
 export function runCompletions(program: GateCommand, name: string, flags: { readonly json?: boolean }): number {
@@ -18,9 +17,7 @@ export function runCompletions(program: GateCommand, name: string, flags: { read
   }
   const commands = describeTree(program);
   const script = completionScript(shell, commands);
-  if (flags.json === true) writeResult("completions", { shell, script, commands });
-  else writeOut(script);
-  return EXIT.ok;
+  return writeAnswer("completions", flags, { shell, script, commands }, script);
 }
 
 /** Returns the completion script of a shell. */

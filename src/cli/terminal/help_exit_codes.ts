@@ -4,13 +4,12 @@
  * @module
  */
 
-import { EXIT, EXIT_CODE_MEANINGS } from "./exit_codes.ts";
-import { type JsonFlag, writeOut, writeResult } from "./output.ts";
+import { EXIT_CODE_MEANINGS } from "./exit_codes.ts";
+import { type JsonFlag, writeAnswer } from "./output.ts";
 import { columns } from "./text.ts";
 
 /** Runs `gate help exit-codes`. */
 export function runHelpExitCodes(options: JsonFlag): number {
-  if (options.json === true) writeResult("help exit-codes", EXIT_CODE_MEANINGS);
-  else writeOut(columns(EXIT_CODE_MEANINGS.map(({ code, meaning }) => [String(code), meaning])));
-  return EXIT.ok;
+  const text = columns(EXIT_CODE_MEANINGS.map(({ code, meaning }) => [String(code), meaning]));
+  return writeAnswer("help exit-codes", options, EXIT_CODE_MEANINGS, text);
 }

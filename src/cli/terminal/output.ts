@@ -43,6 +43,30 @@ export function writeResult(command: string, result: unknown, ok = true): void {
   writeOut(`${JSON.stringify({ ok, command, result })}\n`);
 }
 
+/**
+ * Writes what a command found: its result with `--json`, else a text, and a note on standard error. Returns the exit code, of which
+ * only 0 is `ok`.
+ */
+export function writeAnswer(
+  command: string,
+  { json }: JsonFlag,
+  result: unknown,
+  text: string,
+  { note = "", exitCode = EXIT.ok }: { readonly note?: string; readonly exitCode?: ExitCode } = {},
+): ExitCode {
+  if (json === true) writeResult(command, result, exitCode === EXIT.ok);
+  else {
+    writeOut(text);
+    if (note !== "") writeError(note);
+  }
+  return exitCode;
+}
+
+/** Formats data for people. */
+export function prettyJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
 /** Writes an entry in the format of the server's log, for messages before that log is open. */
 export function writeLog(level: LogLevel, message: string): void {
   writeError(formatEntry(formatOfStderr(), Date.now(), level, message, {}));

@@ -13,7 +13,7 @@ import {
 import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import { verifyRunpack } from "../verify/verify.ts";
 import { openFiles, openSingleFile, type PackFile, withinFolder } from "./files.ts";
-import { text } from "../view/markup.ts";
+import { all } from "../view/markup.ts";
 import { type Asked, readKeys, verifyAndRender } from "./verification.ts";
 
 const PACK = await packOf(playGoldenRun());
@@ -212,6 +212,6 @@ for (const row of ADMISSION_ROWS) {
       allowAsserted: expected.allow_asserted,
     });
     assert.deepEqual([admission?.exit_code, admission?.reasons.map(({ code }) => code)], [exit_code, reasons]);
-    assert.ok(markup.includes(text(admission?.line ?? "").markup));
+    assert.ok(markup.includes(all(admission?.line ?? "").markup));
   });
 }
