@@ -70,6 +70,40 @@ Deno.test("the panels of the dashboard have names of their own, stand beside eac
   }
 });
 
+/** Changes of the dashboard that Grafana's schema does not know. */
+const UNKNOWN: readonly (readonly [from: string, to: string])[] = [
+  ['"type": "stat"', '"type": "gauge"'],
+  ['"graphMode": "area"', '"graphMode": "areas"'],
+  ['"placement": "bottom"', '"place": "bottom"'],
+  ['"refId": "A"', '"ref": "A"'],
+  ['"graphTooltip": 1', '"graphTooltip": 3'],
+  ['"schemaVersion": 39,', ""],
+];
+
+Deno.test("the dashboard has the type that Grafana's own schema gives it, which knows no other members and values", async () => {
+  const text = await Deno.readTextFile(join(MONITORING, "grafana_dashboard.json"));
+  const type = new URL("./grafana_schema.ts", import.meta.url).href;
+  const lock = new URL("../deno.lock", import.meta.url).pathname;
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  await inFolder(async (folder) => {
+    const check = async (name: string, dashboard: string): Promise<string> => {
+      const module =
+        `import type { DashboardFile } from "${type}";\nexport const file: DashboardFile = ${dashboard};\n`;
+      await Deno.writeTextFile(join(folder, name), module);
+      const args = ["check", "--quiet", "--frozen", `--lock=${lock}`, `--config=${config}`, join(folder, name)];
+      const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
+      return success ? "" : new TextDecoder().decode(stderr);
+    };
+    assert.equal(await check("dashboard.ts", text), "");
+    const changed = UNKNOWN.map(([from, to]) => {
+      assert.ok(text.includes(from), from);
+      return `(): DashboardFile => (${text.replace(from, to)})`;
+    });
+    const faults = await check("changed.ts", `${text};\nexport const others = [${changed.join(",\n")}]`);
+    assert.equal(faults.match(/^TS\d+ \[ERROR\]/gm)?.length, UNKNOWN.length, faults);
+  });
+});
+
 /** Metrics that need a provider or TLS; the reference has them. */
 const CONDITIONAL = /^gate_(provider|tls)_/;
 
