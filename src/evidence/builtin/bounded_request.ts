@@ -66,7 +66,6 @@ export function createRequester(
   const pool = createWorkerPool({
     name,
     module: new URL("./request_worker.ts", import.meta.url),
-    setup: null,
     concurrency: CONCURRENCY,
     workersMaximum: WORKERS_MAXIMUM,
     limits: dependencies.workerLimits,

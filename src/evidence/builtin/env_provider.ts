@@ -26,8 +26,6 @@ export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies
   const pool = createWorkerPool({
     name: "gate-env",
     module: new URL("./env_worker.ts", import.meta.url),
-    setup: null,
-    concurrency: 1,
     workersMaximum: names === null ? WORKERS_MAXIMUM : 1,
     limits: dependencies.workerLimits,
   });

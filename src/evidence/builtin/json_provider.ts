@@ -26,8 +26,6 @@ export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependenci
     name: "gate-json",
     module: new URL("./json_worker.ts", import.meta.url),
     setup,
-    concurrency: 1,
-    workersMaximum: 1,
     limits: dependencies.workerLimits,
   });
   const permissions = { read: [root] };

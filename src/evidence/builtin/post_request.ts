@@ -81,9 +81,7 @@ export function createPoster({ url, requestMillis, concurrency }: PosterOptions)
   const pool = createWorkerPool({
     name: "gate-notify",
     module: new URL("./request_worker.ts", import.meta.url),
-    setup: null,
     concurrency,
-    workersMaximum: 1,
   });
   const access = {
     policy,

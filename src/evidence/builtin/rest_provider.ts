@@ -79,9 +79,6 @@ export function createRestEngine(entry: BuiltinProviderEntry<"rest">, dependenci
     selector: createWorkerPool({
       name: "gate-rest-body",
       module: new URL("./select_worker.ts", import.meta.url),
-      setup: null,
-      concurrency: 1,
-      workersMaximum: 1,
       limits: dependencies.workerLimits,
     }),
     userAgent: entry.config.user_agent,

@@ -17,8 +17,6 @@ export function createTimeEngine(entry: BuiltinProviderEntry<"time">, dependenci
     name: "gate-time",
     module: new URL("./time_worker.ts", import.meta.url),
     setup: entry.config,
-    concurrency: 1,
-    workersMaximum: 1,
     limits: dependencies.workerLimits,
   });
   const limitMillis = entry.timeouts.request_timeout_ms;

@@ -6,7 +6,7 @@
 
 import { lookup } from "node:dns/promises";
 import { hostKey, urlHost } from "../../config/host_name.ts";
-import type { OperationalCode } from "../types.ts";
+import type { Failure } from "../builtin/result.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "./until_aborted.ts";
 
@@ -32,12 +32,6 @@ export interface Destination {
   readonly target: string;
 }
 
-/** Why a request is not sent. */
-export interface EgressRefusal {
-  readonly code: OperationalCode;
-  readonly message: string;
-}
-
 /** Resolves a host to all of its addresses; injectable for tests. */
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
@@ -53,7 +47,7 @@ export async function systemResolver(host: string): Promise<readonly string[]> {
 }
 
 /** The URL's parts; a refusal where the policy forbids it; null where the text is not an absolute URL. */
-export function checkDestination(text: string, policy: EgressPolicy): Destination | EgressRefusal | null {
+export function checkDestination(text: string, policy: EgressPolicy): Destination | Failure | null {
   const url = text.length <= URL_CHARACTERS_MAXIMUM && URL.canParse(text) ? new URL(text) : null;
   if (url === null) return null;
   const secure = url.protocol === "https:";
@@ -71,7 +65,7 @@ export function checkDestination(text: string, policy: EgressPolicy): Destinatio
   return { href: url.href, secure, host, port, authority: url.host, target: `${url.pathname}${url.search}` };
 }
 
-function refused(reason: string): EgressRefusal {
+function refused(reason: string): Failure {
   return { code: "destination_refused", message: `Cannot ask the destination: ${reason}` };
 }
 
@@ -86,7 +80,7 @@ export async function resolveDestination(
   policy: EgressPolicy,
   resolver: Resolver,
   signal: AbortSignal,
-): Promise<readonly string[] | EgressRefusal> {
+): Promise<readonly string[] | Failure> {
   const { host } = destination;
   let addresses: readonly string[] = [host];
   if (parseAddress(host) === null) {

@@ -121,7 +121,7 @@ const DEFAULTS: Required<SchemaSandboxOptions> = {
 /** Creates a sandbox. The first job starts its worker, which stays. */
 export function createSchemaSandbox(options: SchemaSandboxOptions = {}): SchemaSandbox {
   const module = new URL("./schema_worker.ts", import.meta.url);
-  const plan = { name: "gate-schema", module, permissions: {}, setup: null, concurrency: 1 };
+  const plan = { name: "gate-schema", module, permissions: {} };
   const all = { ...DEFAULTS, ...options };
   const state: State = {
     options: all,

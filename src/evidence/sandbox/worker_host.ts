@@ -24,9 +24,9 @@ export interface WorkerPlan {
   readonly module: URL;
   readonly permissions: WorkerPermissions;
   /** Sent to it first, as a structured clone. */
-  readonly setup: unknown;
-  /** Questions that it works on at a time; 1 where it answers synchronously. */
-  readonly concurrency: number;
+  readonly setup?: unknown;
+  /** Questions that it works on at a time, 1 by default; more only where it answers asynchronously. */
+  readonly concurrency?: number;
 }
 
 /** Limits of a worker. */
@@ -236,7 +236,7 @@ function pump(state: HostState): void {
   if (state.worker === null) return start(state);
   if (!state.ready) return;
   for (const entry of state.waiting) {
-    if (state.running.size >= state.plan.concurrency) return;
+    if (state.running.size >= (state.plan.concurrency ?? 1)) return;
     post(state, state.worker, entry);
   }
 }

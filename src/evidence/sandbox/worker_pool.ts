@@ -17,8 +17,8 @@ import {
 
 /** The common part of the plans of a pool's workers. */
 export interface PoolPlan extends Omit<WorkerPlan, "permissions"> {
-  /** Workers that run at a time. */
-  readonly workersMaximum: number;
+  /** Workers that run at a time, 1 by default. */
+  readonly workersMaximum?: number;
   readonly limits?: WorkerLimits;
 }
 
@@ -100,13 +100,13 @@ function hostFor(state: PoolState, key: string, permissions: WorkerPermissions):
     state.hosts.set(key, host);
     return host;
   }
-  const hasSlot = state.hosts.size < state.plan.workersMaximum || evictIdle(state);
+  const hasSlot = state.hosts.size < (state.plan.workersMaximum ?? 1) || evictIdle(state);
   return hasSlot ? addHost(state, key, permissions) : null;
 }
 
 function addHost(state: PoolState, key: string, permissions: WorkerPermissions): WorkerHost {
-  const { name, module, setup, concurrency, limits } = state.plan;
-  const host = createWorkerHost({ name, module, setup, concurrency, permissions }, limits, () => wakeNext(state));
+  const { limits, workersMaximum: _, ...plan } = state.plan;
+  const host = createWorkerHost({ ...plan, permissions }, limits, () => wakeNext(state));
   state.hosts.set(key, host);
   return host;
 }

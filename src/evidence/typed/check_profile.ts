@@ -30,7 +30,7 @@ export async function checkProfile(value: JsonValue, contract: ProviderContract)
 
 async function descriptorProblems(profile: GrpcProfile): Promise<readonly ContractProblem[]> {
   const module = new URL("./grpc/profile_worker.ts", import.meta.url);
-  const host = createWorkerHost({ name: "gate-profile", module, permissions: {}, setup: null, concurrency: 1 });
+  const host = createWorkerHost({ name: "gate-profile", module, permissions: {} });
   try {
     const answer = await host.ask<readonly ContractProblem[]>(profile, { limitMillis: DESCRIPTORS_MILLIS });
     if (answer.ok) return answer.answer;

@@ -6,6 +6,7 @@
 
 import { isLoopbackAddress } from "../../config/bind.ts";
 import { hostKey } from "../../config/host_name.ts";
+import type { ContractProblem } from "../contract/problems.ts";
 import type { Locator, RuntimeProfile } from "./profile_types.ts";
 
 /** A host and port that typed providers may connect to. */
@@ -39,11 +40,8 @@ export const NO_GRANTS: TypedGrants = {
 };
 
 /** Why the operator's grants do not cover a profile. */
-export interface GrantProblem {
+export interface GrantProblem extends ContractProblem {
   readonly code: "host_not_allowed" | "credential_locator_refused";
-  /** Path of the member of the profile. */
-  readonly path: string;
-  readonly message: string;
 }
 
 /** Where a profile connects to. */

@@ -52,7 +52,7 @@ async function run(
   milliseconds: number,
 ): Promise<ImportResult> {
   const module = WORKERS[source.kind];
-  const host = createWorkerHost({ name: "gate-import", module, permissions: {}, setup: null, concurrency: 1 });
+  const host = createWorkerHost({ name: "gate-import", module, permissions: {} });
   const question: ImportQuestion<ImportSource> = { source, options, milliseconds };
   try {
     const answer = await host.ask<string>(question, {

@@ -78,17 +78,11 @@ function inNamespace({ input }: Failed): JsonObject {
   return typeof namespace_id === "number" ? { namespace_id } : {};
 }
 
-function listScenarios(failed: Failed): NextStep[] {
-  const why = "List the scenarios and laws";
-  return [{ tool: "scenarios_list", arguments_hint: inNamespace(failed), why }];
-}
+const LAWS = "List the scenarios and laws";
 
-function listRuns(failed: Failed): NextStep[] {
-  return [{ tool: "runs_list", arguments_hint: inNamespace(failed), why: "List the runs" }];
-}
-
-function listSchemas(why: string): (failed: Failed) => NextStep[] {
-  return (failed) => [{ tool: "schemas_list", arguments_hint: inNamespace(failed), why }];
+/** The list of a tool in the namespace of the call. */
+function list(tool: string, why: string): (failed: Failed) => NextStep[] {
+  return (failed) => [{ tool, arguments_hint: inNamespace(failed), why }];
 }
 
 function listTypedProviders(why: string): (failed: Failed) => NextStep[] {
@@ -201,17 +195,17 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   data_shape_rejected: (failed) =>
     readShape(failed, "Name a data shape that fits every condition that details.refusals names, and call again"),
   signature_invalid: corrected("Sign the record as it is, with the key that signing names, and call again"),
-  scenario_not_found: listScenarios,
-  law_not_found: listScenarios,
-  run_not_found: listRuns,
+  scenario_not_found: list("scenarios_list", LAWS),
+  law_not_found: list("scenarios_list", LAWS),
+  run_not_found: list("runs_list", "List the runs"),
   stage_not_found: nameStage,
-  schema_not_found: listSchemas("List the registered schemas"),
+  schema_not_found: list("schemas_list", "List the registered schemas"),
   runpack_not_found: corrected("Have the run exported again, or name the runpack_identity that an export gave"),
   provider_not_found: listProviders,
   check_not_found: listProviders,
   typed_provider_not_found: listTypedProviders("List the versions of typed providers"),
-  law_exists: listScenarios,
-  schema_exists: listSchemas("List the registered schemas; a changed schema needs a new version"),
+  law_exists: list("scenarios_list", LAWS),
+  schema_exists: list("schemas_list", "List the registered schemas; a changed schema needs a new version"),
   typed_provider_exists: listTypedProviders(
     "Use the version that has these bytes, or register the changed ones as a new version",
   ),
@@ -245,7 +239,10 @@ const STEPS: Readonly<Record<ToolErrorCode, (failed: Failed) => NextStep[]>> = {
   credential_locator_refused: unchanged("Ask the operator to pair the credential with the host in --typed-host"),
   schema_too_large: corrected("Register a schema of at most maximum_bytes bytes"),
   response_too_large: afterTooLarge,
-  schema_entries_exhausted: listSchemas("Use a schema that is registered, or ask the operator to raise the limit"),
+  schema_entries_exhausted: list(
+    "schemas_list",
+    "Use a schema that is registered, or ask the operator to raise the limit",
+  ),
   typed_providers_exhausted: listTypedProviders("Use a version that is registered: versions are never removed"),
   schema_deadline_exceeded: corrected(
     "Call again, unchanged; if it takes too long again, make the JSON Schema simpler",
