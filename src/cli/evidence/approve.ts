@@ -107,9 +107,7 @@ async function readRun(
   const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
   const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
   if (compiled !== null && compiled.scenario_law_identity !== identity) {
-    const message = `Cannot approve: the run has law "${identity}", and "${flags.law}" is ` +
-      `"${compiled.scenario_law_identity}"`;
-    throw new CliError("refused", message, null, EXIT.verificationFailed);
+    throw refusal(`the run has law "${identity}", and "${flags.law}" is "${compiled.scenario_law_identity}"`);
   }
   const { compileLaw } = await import("../../run/compile.ts");
   const law = compiled ?? compileLaw(await readLaw(session, namespace_id, identity), identity, "");
@@ -121,12 +119,7 @@ async function readRun(
   }
   const { run_id } = run.run_key;
   if (state === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id) {
-    throw new CliError(
-      "refused",
-      `Cannot approve: the server has no records of run "${run_id}"`,
-      null,
-      EXIT.verificationFailed,
-    );
+    throw refusal(`the server has no records of run "${run_id}"`);
   }
   return { law, state };
 }
@@ -136,9 +129,12 @@ function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord,
     return fold(law, state, record, recordId);
   } catch (error) {
     if (!(error instanceof FoldError)) throw error;
-    const message = `Cannot approve: the records of the server are no history: ${error.message}`;
-    throw new CliError("refused", message, null, EXIT.verificationFailed);
+    throw refusal(`the records of the server are no history: ${error.message}`);
   }
+}
+
+function refusal(reason: string): CliError {
+  return new CliError("refused", `Cannot approve: ${reason}`, null, EXIT.verificationFailed);
 }
 
 function acceptsKey({ evidence_use_policy: { authorized_key_ids } }: Condition, keyId: string): boolean {

@@ -20,7 +20,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { namedValues } from "../terminal/named_values.ts";
-import { writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { prettyJson, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { type ProviderFlags, type ProviderSession, withProviders } from "./session.ts";
 
 /** The flags of `gate provider check`. */
@@ -187,7 +187,7 @@ function write(outcome: Outcome, provider: Provider, asJson: boolean): void {
     if (log !== "") writeError(`The end of the provider's standard error:\n${log.trimEnd()}\n`);
     return;
   }
-  writeOut(`${JSON.stringify(outcome.result, null, 2)}\n`);
+  writeOut(prettyJson(outcome.result));
   const { grant, milliseconds, not_counted } = outcome;
   writeError(`grant ${JSON.stringify(grant)}, ${milliseconds} ms\n`);
   if (not_counted === undefined) return;

@@ -21,7 +21,7 @@ import { IMPORT_KINDS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { existsAlready, writeNewFile } from "../terminal/new_file.ts";
-import { type JsonFlag, writeError, writeOut, writeResult } from "../terminal/output.ts";
+import { type JsonFlag, prettyJson, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 
 /** The flags of `gate provider import`. */
@@ -192,7 +192,7 @@ async function refuseExisting(path: string): Promise<void> {
 }
 
 async function writeJson(path: string, value: unknown, force: boolean): Promise<void> {
-  const indented = `${JSON.stringify(value, null, 2)}\n`;
+  const indented = prettyJson(value);
   // Limits count the bytes of the file.
   const text = utf8Length(indented) <= IMPORT_LIMITS.contractBytes ? indented : JSON.stringify(value);
   await writeNewFile(path, text, { createNew: !force, hint: FORCE });
