@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { startServer } from "../e2e/client.ts";
 import { listening } from "../e2e/http_fixture.ts";
 import { gateArgs } from "../e2e/gate_command.ts";
-import { runSuite } from "./suite.ts";
+import { serveBridge } from "./stdio_bridge.ts";
+import { runScenario, runSuite } from "./suite.ts";
 
 const HERE = new URL("./", import.meta.url).pathname;
 
@@ -113,3 +114,26 @@ for (const [revision, count] of REQUIRED) {
     }
   });
 }
+
+/** Scenarios of 2025-11-25 in which the server sends requests: over HTTP they need sessions, on a connection they do not. */
+const CONNECTED = [
+  "tools-call-sampling",
+  "tools-call-elicitation",
+  "elicitation-sep1034-defaults",
+  "elicitation-sep1330-enums",
+];
+
+Deno.test("the product on stdio asks clients of 2025-11-25 as the scenarios want", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const server = ["run", "--no-prompt", "--quiet", "-A", `${HERE}product_server.ts`, folder, "stdio"];
+    await using bridge = serveBridge(Deno.execPath(), server);
+    for (const scenario of CONNECTED) {
+      const { code, text } = await runScenario(bridge.url, "2025-11-25", scenario);
+      assert.equal(code, 0, text);
+      assert.match(text, /Passed: ([1-9]\d*)\/\1, 0 failed, 0 warnings/, text);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -1,6 +1,6 @@
 /**
- * The product over HTTP, as `gate serve` runs it on its defaults, with the tools of `product_tools.ts` beside its own. It
- * takes the folder of its files.
+ * The product as `gate serve` runs it on its defaults, with the tools of `product_tools.ts` beside its own. It takes the
+ * folder of its files, and the transport `http` or `stdio`.
  *
  * @module
  */
@@ -16,10 +16,12 @@ import { stateKeys } from "@/tools/services/state_keys.ts";
 import { NO_GRANTS } from "@/evidence/typed/grants.ts";
 import { productTools, ROUND_TOOLS } from "./product_tools.ts";
 
-const [dataDir = "."] = Deno.args;
+const [dataDir = ".", transport] = Deno.args;
 const config: GateConfig = {
   ...DEFAULT_SETTINGS,
-  server: { ...DEFAULT_SETTINGS.server, transport: "http", bind: "127.0.0.1:0" },
+  server: transport === "stdio"
+    ? DEFAULT_SETTINGS.server
+    : { ...DEFAULT_SETTINGS.server, transport: "http", bind: "127.0.0.1:0" },
   config_path: null,
   base_dir: dataDir,
 };

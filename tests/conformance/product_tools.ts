@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "@/canonical/json.ts";
+import { CONTACT, FORMS } from "./asking_forms.ts";
 import type { AnsweredCall, Asking, Call, TaskRule, TaskStanding, Tool, ToolAnswer } from "@/tools/framework/types.ts";
 
 type Handle = (input: JsonObject, call: Call) => Promise<ToolAnswer>;
@@ -98,6 +99,30 @@ const ASKING: Readonly<Record<string, Handle>> = {
   },
 };
 
+/** Asks in the middle of a call, as a connection of the older era allows it; gives the response. */
+function asksNow(request: (input: JsonObject) => JsonObject): Handle {
+  return async (input, { asking }) => {
+    const responses = await asking?.ask({ one: request(input) }, {});
+    return done({ response: responses?.["one"] ?? null });
+  };
+}
+
+function fields(message: string, properties: JsonObject, required: readonly string[] = []): JsonObject {
+  const requestedSchema = { type: "object", properties, required };
+  return { method: "elicitation/create", params: { mode: "form", message, requestedSchema } };
+}
+
+const ASKING_NOW: Readonly<Record<string, Handle>> = {
+  test_sampling: asksNow((input) => sampling(String(member(input, "prompt")))),
+  test_elicitation: asksNow((input) => fields(String(member(input, "message")), CONTACT, ["username", "email"])),
+  ...Object.fromEntries(
+    Object.entries(FORMS).map(([name, properties]) => [
+      name,
+      asksNow(() => fields("Please review the fields", properties)),
+    ]),
+  ),
+};
+
 /** Waits, or until the caller no longer wants it. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -161,12 +186,12 @@ const PLAIN: Readonly<Record<string, Handle>> = {
 };
 
 /** The names of the tools that ask or become tasks. */
-export const ROUND_TOOLS: readonly string[] = [...Object.keys(ASKING), ...Object.keys(WORKING)];
+export const ROUND_TOOLS: readonly string[] = [ASKING, ASKING_NOW, WORKING].flatMap((tools) => Object.keys(tools));
 
 /** The tools, by name. */
 export function productTools(): Map<string, Tool> {
   return new Map(
-    Object.entries({ ...ASKING, ...WORKING, ...PLAIN }).map(([name, handle]) => [name, {
+    Object.entries({ ...ASKING, ...ASKING_NOW, ...WORKING, ...PLAIN }).map(([name, handle]) => [name, {
       name,
       title: `The fixture ${name}`,
       description: `The fixture ${name}.`,

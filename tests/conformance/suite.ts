@@ -24,22 +24,35 @@ export interface SuiteRun {
  * @param baseline File with the scenarios that are expected to fail; null where none is
  */
 export async function runSuite(url: string, revision: string, baseline: string | null): Promise<SuiteRun> {
+  const { code, text } = await runCommand([
+    ...["--url", url, "--requirements", revision],
+    ...baseline === null ? [] : ["--expected-failures", baseline],
+  ]);
+  const start = text.indexOf("=== SUMMARY ===");
+  const summary = start < 0 ? text : text.slice(start);
+  return { code, summary, scenarios: scenariosOf(summary) };
+}
+
+/** Runs one scenario; gives all of its output. The code is 0 where every check passes. */
+export function runScenario(
+  url: string,
+  revision: string,
+  scenario: string,
+): Promise<{ readonly code: number; readonly text: string }> {
+  return runCommand(["--url", url, "--spec-version", revision, "--scenario", scenario]);
+}
+
+async function runCommand(flags: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   const folder = await Deno.makeTempDir({ prefix: "gate-conformance-" });
   try {
     const command = new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "--no-prompt", "--quiet", "-A", "--no-lock", SUITE, "server", "--url", url],
-        ...["--requirements", revision, "-o", folder],
-        ...(baseline === null ? [] : ["--expected-failures", baseline]),
-      ],
+      args: ["run", "--no-prompt", "--quiet", "-A", "--no-lock", SUITE, "server", "-o", folder, ...flags],
       cwd: folder,
       env: { NO_COLOR: "1" },
     });
     const { code, stdout, stderr } = await command.output();
     const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-    const start = text.indexOf("=== SUMMARY ===");
-    const summary = start < 0 ? text : text.slice(start);
-    return { code, summary, scenarios: scenariosOf(summary) };
+    return { code, text };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
