@@ -127,6 +127,25 @@ Deno.test("while connections beyond the bound are closed, those within it are se
   });
 });
 
+Deno.test("a connection that sends no further request is ended, after its answer and before its next head", async () => {
+  await attack({}, {}, async (target) => {
+    const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const request = `${headOf()}Content-Length: ${ping.length}\r\n\r\n${ping}`;
+    const lines = Array.from({ length: 3 }, () => [300, "\r\n"]).flat();
+    const ends = await Promise.all([
+      exchange(target.port, [request], 5_000),
+      exchange(target.port, [request, 300, request], 5_000),
+      exchange(target.port, [request, ...lines], 5_000),
+      exchange(target.port, [request, 300, "POST /mcp HTTP/1.1\r\n"], 5_000),
+    ]);
+    const answers = ends.map(({ text }) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1])));
+    assert.deepEqual(answers, [[200], [200, 200], [200], [200, 408]]);
+    assert.deepEqual(ends.map(({ closed }) => closed), [true, true, true, true]);
+    assert.match(ends[0]?.text ?? "", /^keep-alive: timeout=2\r$/im);
+    await assertHealthy(target);
+  });
+});
+
 const DRIPS: readonly (readonly [what: string, chunks: readonly (string | number)[]])[] = [
   ["a head, a field a time", [
     "POST /mcp HTTP/1.1\r\n",

@@ -1,6 +1,6 @@
 /**
- * Limits open connections, requests per connection, and the time for reading an answer. When all places are taken, a new
- * connection replaces the oldest idle one of the peer with the most idle connections.
+ * Limits open connections, requests per connection, the time without a request, and the time for reading an answer. When all
+ * places are taken, a new connection replaces the oldest idle one of the peer with the most idle connections.
  *
  * @module
  */
@@ -41,7 +41,9 @@ export interface ConnectionsOptions {
   readonly connections: number;
   /** How long a client may take to read an answer, in milliseconds. */
   readonly readTime: number;
-  /** How often unread answers are checked, in milliseconds. */
+  /** How long a connection may wait for its next request, in milliseconds. */
+  readonly idleTime: number;
+  /** How often both are checked, in milliseconds. */
   readonly interval: number;
   /** Records a connection that was ended: the reason and the address of the peer. */
   readonly refused: (reason: string, peerAddress: string) => void;
@@ -74,6 +76,10 @@ interface State {
   answers: number;
   /** Since when the first unread answer can be read. */
   readSince: number;
+  /** Since when no request is in work. */
+  idleSince: number;
+  /** Bytes that the connection had read then. */
+  idleBytes: number;
   readonly exchanges: Set<Exchange>;
 }
 
@@ -89,7 +95,10 @@ interface Table {
 /** Makes an empty table. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const table: Table = { options, open: new Map(), waiting: new Map(), waitingOf: new Map() };
-  const timer = setInterval(() => endUnread(table), options.interval);
+  const timer = setInterval(() => {
+    endUnread(table);
+    endIdle(table);
+  }, options.interval);
   return {
     open: (socket) => open(table, socket),
     watch: (socket) => watch(table, socket),
@@ -117,7 +126,16 @@ function open(table: Table, socket: Socket): void {
     refused("too_many_connections", address);
     return void socket.destroy();
   }
-  const state: State = { address, peer: peerKey(address), requests: 0, answers: 0, readSince: 0, exchanges: new Set() };
+  const state: State = {
+    address,
+    peer: peerKey(address),
+    requests: 0,
+    answers: 0,
+    readSince: 0,
+    idleSince: 0,
+    idleBytes: 0,
+    exchanges: new Set(),
+  };
   table.open.set(socket, state);
   wait(table, socket, state);
   socket.on("close", () => forget(table, socket, state));
@@ -180,6 +198,8 @@ function end(table: Table, { socket, state }: Exchange): void {
 }
 
 function wait({ waiting, waitingOf }: Table, socket: Socket, state: State): void {
+  state.idleSince = performance.now();
+  state.idleBytes = socket.bytesRead;
   waiting.set(socket, state);
   waitingOf.set(state.peer, (waitingOf.get(state.peer) ?? 0) + 1);
 }
@@ -225,5 +245,22 @@ function endUnread(table: Table): void {
     refused("answer_not_read", state.address);
     forget(table, socket, state);
     socket.destroy();
+  }
+}
+
+/**
+ * Ends connections that wait too long for their next request. The runtime could do that too, with timers for each request
+ * that cost a third of an answer. A connection that sent something meanwhile waits anew: the runtime ends slow heads.
+ */
+function endIdle(table: Table): void {
+  const before = performance.now() - table.options.idleTime;
+  for (const [socket, state] of table.waiting) {
+    if (state.idleSince > before) return;
+    stopWaiting(table, socket, state);
+    if (socket.bytesRead !== state.idleBytes) wait(table, socket, state);
+    else {
+      forget(table, socket, state);
+      socket.destroy();
+    }
   }
 }

@@ -8,6 +8,7 @@ import { type Connections, createConnections, type Exchange, PIPELINED } from ".
 interface Fake extends EventEmitter {
   remoteAddress: string | undefined;
   destroyed: boolean;
+  bytesRead: number;
   readonly destroy: () => void;
 }
 
@@ -16,6 +17,7 @@ function socketOf(remoteAddress: string | undefined): Socket {
   const fake: Fake = Object.assign(new EventEmitter(), {
     remoteAddress,
     destroyed: false,
+    bytesRead: 0,
     destroy: (): void => {
       if (fake.destroyed) return;
       fake.destroyed = true;
@@ -33,11 +35,12 @@ interface World extends AsyncDisposable {
   readonly begin: (socket: Socket, response?: ServerResponse) => Exchange | null;
 }
 
-function openWorld(most: number, readTime = 60_000): World {
+function openWorld(most: number, readTime = 60_000, idleTime = 60_000): World {
   const reported: string[] = [];
   const connections = createConnections({
     connections: most,
     readTime,
+    idleTime,
     interval: 5,
     refused: (reason, address) => void reported.push(`${reason} ${address}`),
   });
@@ -192,3 +195,24 @@ for (const [complete, isRead, owes] of [[true, false, true], [false, false, fals
     assert.equal(world.connections.owesAnswer(socket), owes);
   });
 }
+
+Deno.test("connections that wait too long for a request are ended, without a report", async () => {
+  await using world = openWorld(4, 60_000, 50);
+  const [never, once, working] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(world.open) as [Socket, Socket, Socket];
+  world.connections.end(world.begin(once) ?? assert.fail("it was not begun"));
+  world.begin(working);
+  while (!never.destroyed || !once.destroyed) await delay(5).passed;
+  await delay(100).passed;
+  assert.deepEqual([working.destroyed, world.connections.count(), world.reported], [false, 1, []]);
+});
+
+Deno.test("a connection that sends something waits anew, once for each time", async () => {
+  await using world = openWorld(2, 60_000, 200);
+  const start = performance.now();
+  const [silent, sends] = [world.open("192.0.2.1"), world.open("192.0.2.2")];
+  Object.assign(sends, { bytesRead: 1 });
+  while (!silent.destroyed) await delay(5).passed;
+  assert.equal(sends.destroyed, false);
+  while (!sends.destroyed) await delay(5).passed;
+  assert.ok(performance.now() - start >= 400);
+});

@@ -104,6 +104,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const connections = createConnections({
     connections: bounds.connections,
     readTime: bounds.requestTime,
+    idleTime: bounds.idleTime,
     interval,
     refused: options.refused,
   });
@@ -120,7 +121,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     maxHeaderSize: bounds.headBytes,
     headersTimeout: bounds.headTime,
     requestTimeout: bounds.requestTime,
-    keepAliveTimeout: bounds.idleTime,
+    // The table of connections ends idle ones.
+    keepAliveTimeout: 0,
     connectionsCheckingInterval: interval,
     requireHostHeader: false,
     noDelay: true,
@@ -234,6 +236,9 @@ async function answer(
   if (gone.signal.aborted) return;
   // The rest of an unread body blocks the connection. A closing listener accepts no more requests.
   if (!message.complete || state.closing) response.shouldKeepAlive = false;
+  if (response.shouldKeepAlive) {
+    response.setHeader("keep-alive", `timeout=${Math.floor(options.bounds.idleTime / 1000)}`);
+  }
   const hold = (bytes: number): () => void => reply.caller === undefined ? () => {} : options.hold(reply.caller, bytes);
   if (reply.stream === undefined) {
     connections.whenOver(exchange, hold(write(message, response, reply)));
