@@ -3,17 +3,19 @@ import { readJson } from "../../src/canonical/scan.ts";
 import type { Editable } from "../simulation/law_specs.ts";
 import { examineRunpack } from "../../src/runpack/verify/verify.ts";
 import { BUDGET_MEMBERS } from "../../src/runpack/verify/types.ts";
+import { KEYS_PER_CONDITION } from "../../src/run/submitted_evidence.ts";
 import { PROCEDURES } from "../../src/run/types.ts";
 import { FORGERIES } from "../simulation/runpack_forgeries.ts";
 import { forge } from "../simulation/runpack_forge.ts";
-import { identityOf, memorySource, packOf, PRIMITIVES, verifyWhole } from "../simulation/runpack_memory.ts";
+import { identityOf, memorySource, packOf, PRIMITIVES, statusesOf, verifyWhole } from "../simulation/runpack_memory.ts";
 import { FORGED, HONEST, packOfRow, secondContract } from "../simulation/runpack_absent_values.ts";
-import { KEY_1 } from "../simulation/kernel_fixture.ts";
+import { int, KEY_1, numberedKey } from "../simulation/kernel_fixture.ts";
 import { play, twoConditionLaw } from "../simulation/runpack_played.ts";
 import { leftOutPack } from "../simulation/runpack_left_out.ts";
 import { playOneKey } from "../simulation/runpack_one_key.ts";
 import { CLOCK_FORGERIES, playClockRun } from "../simulation/runpack_clock_run.ts";
-import { policyRuns } from "../simulation/runpack_waiting.ts";
+import { editsOf, repeatInReceipts } from "../simulation/pack_vectors/statement_edits.ts";
+import { KEYS_LAW, playKeys, policyRuns } from "../simulation/runpack_waiting.ts";
 import { playRandomRun, rejudge } from "../simulation/runpack_random_run.ts";
 import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { randomOf } from "../simulation/crash/random.ts";
@@ -124,6 +126,31 @@ Deno.test("two verifiers agree on evidence that waited, under every policy and a
     }
   }
   assert.deepEqual([...outcomes].sort(), ["true", "unknown disagreement", "unknown error", "unknown unqualified"]);
+});
+
+Deno.test("two verifiers count the keys of a condition: one below the limit, at it and above it", async () => {
+  await using second = new SecondVerifier();
+  const keys = Array.from({ length: KEYS_PER_CONDITION + 1 }, (_, index) => numberedKey(`key-${index}`, index + 1));
+  const rows = [
+    [KEYS_PER_CONDITION - 2, "satisfied"],
+    [KEYS_PER_CONDITION - 1, "satisfied"],
+    [KEYS_PER_CONDITION, `violated payload_invalid: revision ${KEYS_PER_CONDITION + 3}`],
+  ] as const;
+  for (const [before, expected] of rows) {
+    const [own, [other]] = [keys.slice(0, before), keys.slice(before)];
+    const key = own.at(-1);
+    assert.ok(key !== undefined && other !== undefined);
+    const run = playKeys(own, [other]);
+    const last = before + 3;
+    const edits = editsOf({ law: KEYS_LAW, run, last, key, statement: { value: int(1) } });
+    const pack = forge(run, (parts) => {
+      // The second statement of the last key becomes the first one of another key.
+      edits.signed({}, other)(parts);
+      repeatInReceipts(parts);
+    });
+    assert.equal(statusesOf(await verifyWhole(pack))["submission_consistency"], expected, `${before + 1} keys`);
+    await compare(second, pack, {}, `${before + 1} keys`);
+  }
 });
 
 Deno.test("two verifiers agree on packs of which a value is absent, honest and forged", async () => {

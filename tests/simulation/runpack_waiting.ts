@@ -8,6 +8,7 @@ import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { identify } from "../../src/canonical/identity.ts";
 import type { JsonValue } from "../../src/canonical/json.ts";
 import type { TypedValue } from "../../src/law/value/types.ts";
+import type { Environment } from "../../src/run/command.ts";
 import { hashValue } from "../../src/run/evidence.ts";
 import {
   callerItem,
@@ -24,7 +25,14 @@ import {
 } from "./kernel_fixture.ts";
 import { signatureOf } from "./pack_vectors/acquired.ts";
 import { type PlayedRun, playRun, type RunMove } from "./runpack_run.ts";
-import { evidenceCommand, PEOPLE, signedPayload, type StatementChanges, waitingLaw } from "./waiting_fixture.ts";
+import {
+  evidenceCommand,
+  PEOPLE,
+  signedPayload,
+  type StatementChanges,
+  trustingPeople,
+  waitingLaw,
+} from "./waiting_fixture.ts";
 
 /** The law of the run: two of two people have to approve. */
 export const WAITING_LAW = waitingLaw({ combination: { combination: "Quorum", minimum: 2 } });
@@ -49,11 +57,11 @@ const UNTIL_REFUSED: readonly RunMove[] = [
   says(KEY_2, { value: FAILS }),
 ];
 
-function play(moves: readonly RunMove[]): PlayedRun {
+function play(moves: readonly RunMove[], law = WAITING_LAW, environment: Environment = PEOPLE): PlayedRun {
   const schema_identity = identify(SHA256, "schema", {});
   return playRun({
-    law: WAITING_LAW,
-    environment: PEOPLE,
+    law,
+    environment,
     start: createCommand({ schemas: [{ schema_id: "release", version: "1", schema_identity }] }),
     moves,
     clock: (move) => 10 * (move + 1),
@@ -69,6 +77,20 @@ export function playWaiting(): PlayedRun {
     says(KEY_2, { value: HOLDS, valid_until: NOW + 60_000 }),
     evaluate,
   ]);
+}
+
+/** The law of {@link playKeys}: one of any keys has to approve. */
+export const KEYS_LAW = waitingLaw();
+
+/**
+ * Plays a run in which each key approves once, the last one twice, before the only evaluation.
+ *
+ * @param strangers Trusted keys that do not approve
+ */
+export function playKeys(keys: readonly TestKey[], strangers: readonly TestKey[] = []): PlayedRun {
+  const approvals = [...keys, ...keys.slice(-1)].map((key) => says(key, { value: HOLDS }));
+  const open: RunMove = (_law, state, operation) => openCommand(operation, state.head, "s");
+  return play([open, ...approvals, evaluate], KEYS_LAW, trustingPeople(...keys, ...strangers));
 }
 
 /** The run of a kernel that was given, under the identity of the refusal, a value that approves. */
