@@ -6,7 +6,7 @@
 
 import { layersOf } from "../law/stage_layers.ts";
 import type { ParameterValue } from "../law/types.ts";
-import { parseTimestamp } from "../law/value/timestamp.ts";
+import { exactMillis } from "../law/value/timestamp.ts";
 import { environmentUnder } from "../run/command.ts";
 import type { CompiledLaw } from "../run/compile.ts";
 import { maximumValueBytes } from "../run/evidence.ts";
@@ -129,10 +129,8 @@ function parametersOf(law: CompiledLaw, given: Given, faults: FieldFault[]): rea
 /** Unix milliseconds; null for an empty text. */
 function instantOf(text: string, faults: FieldFault[]): number | null {
   if (text === "") return null;
-  const instant = parseTimestamp(text);
-  if (instant?.kind === "date_time" && instant.leap === 0 && instant.fraction.length <= 3) {
-    return instant.seconds * 1000 + Number(instant.fraction.padEnd(3, "0"));
-  }
+  const millis = exactMillis(text);
+  if (millis !== null) return millis;
   faults.push({ id: "at", message: "Time of the evaluation: expected RFC 3339, such as 2026-03-01T09:00:00Z" });
   return null;
 }

@@ -11,7 +11,7 @@ import { formatPath } from "../../canonical/path.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { ParameterValue } from "../../law/types.ts";
-import { parseTimestamp } from "../../law/value/timestamp.ts";
+import { exactMillis } from "../../law/value/timestamp.ts";
 import { fitProviderResult } from "../../law/value/typed_value.ts";
 import { usesEvaluationTime } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
@@ -378,10 +378,8 @@ function readSubmitted(
 function instantAt(report: Report, object: JsonObject, steps: Steps, name: string): number | null {
   const value = member(object, name);
   if (value === undefined) return null;
-  const instant = typeof value === "string" ? parseTimestamp(value) : null;
-  if (instant?.kind === "date_time" && instant.leap === 0 && instant.fraction.length <= 3) {
-    return instant.seconds * 1000 + Number(instant.fraction.padEnd(3, "0"));
-  }
+  const millis = typeof value === "string" ? exactMillis(value) : null;
+  if (millis !== null) return millis;
   report([...steps, name], `Expected "${name}" to be an RFC 3339 date-time with offset, exact to the millisecond`);
   return null;
 }

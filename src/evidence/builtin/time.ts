@@ -8,7 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { member } from "../../canonical/json.ts";
 import type { BuiltinProviderConfig } from "../../config/types.ts";
 import type { Timestamp as TriggerTime } from "../../law/types.ts";
-import { compareTimestamps, parseTimestamp, type Timestamp } from "../../law/value/timestamp.ts";
+import { compareTimestamps, parseTimestamp, timestampOfMillis } from "../../law/value/timestamp.ts";
 import type { EvidenceQuery } from "../types.ts";
 import { type Finding, invalidParams, observed, paramsOf, type Source } from "./result.ts";
 
@@ -62,12 +62,6 @@ function logicalOrder(trigger: number, threshold: unknown): number | Finding {
 function instantOrder(trigger: number, threshold: unknown): number | Finding {
   if (typeof threshold === "number" && Number.isSafeInteger(threshold)) return trigger - threshold;
   const timestamp = typeof threshold === "string" ? parseTimestamp(threshold) : null;
-  if (timestamp?.kind === "date_time") return compareTimestamps(instantOf(trigger), timestamp) ?? 0;
+  if (timestamp?.kind === "date_time") return compareTimestamps(timestampOfMillis(trigger), timestamp) ?? 0;
   return invalidParams("timestamp", '"timestamp" as integer Unix milliseconds or an RFC 3339 date-time with offset');
-}
-
-function instantOf(millis: number): Timestamp {
-  const seconds = Math.floor(millis / 1000);
-  const fraction = String(millis - seconds * 1000).padStart(3, "0").replace(/0+$/, "");
-  return { kind: "date_time", seconds, leap: 0, fraction };
 }

@@ -127,6 +127,13 @@ export function firstMillisFrom(text: string): number | null {
   return seconds * MILLIS_OF_SECOND + Number(fraction.slice(0, 3).padEnd(3, "0")) + (fraction.length > 3 ? 1 : 0);
 }
 
+/** The Unix millisecond of a date-time that is exact to the millisecond; null for any other text. */
+export function exactMillis(text: string): number | null {
+  const read = parseTimestamp(text);
+  const isExact = read?.kind === "date_time" && read.leap === 0 && read.fraction.length <= 3;
+  return isExact ? firstMillisFrom(text) : null;
+}
+
 /** The same text for every spelling of a day or instant, as a key of timestamps. */
 export function timestampKey(timestamp: Timestamp): string {
   return `${timestamp.kind}:${timestamp.seconds}:${timestamp.leap}:${timestamp.fraction}`;

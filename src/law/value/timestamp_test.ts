@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { compareTimestamps, firstMillisFrom, parseTimestamp, type Timestamp, timestampKey } from "./timestamp.ts";
+import {
+  compareTimestamps,
+  exactMillis,
+  firstMillisFrom,
+  parseTimestamp,
+  type Timestamp,
+  timestampKey,
+} from "./timestamp.ts";
 
 function parsed(text: string): Timestamp {
   const timestamp = parseTimestamp(text);
@@ -193,4 +200,13 @@ Deno.test("parseTimestamp() never throws on any text", () => {
     parseTimestamp(text);
     parseTimestamp(`2024-01-02T${text}`);
   }));
+});
+
+Deno.test("exactMillis() takes a date-time with up to three digits of a fraction, and no leap second or day", () => {
+  assert.equal(exactMillis("1970-01-01T00:00:01.234Z"), 1234);
+  assert.equal(exactMillis("1970-01-01T00:00:01.2340Z"), 1234);
+  assert.equal(exactMillis("1969-12-31T23:59:59.5Z"), -500);
+  for (const text of ["1970-01-01T00:00:01.2341Z", "2016-12-31T23:59:60Z", "1970-01-01", "soon"]) {
+    assert.equal(exactMillis(text), null, text);
+  }
 });
