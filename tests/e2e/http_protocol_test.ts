@@ -204,6 +204,19 @@ Deno.test("every error has its kind, whether to retry, and the id if known", asy
   assert.equal(faulty["id"], 7);
 });
 
+Deno.test("an answer has the bytes and the length of its text, whichever its characters and its size", async () => {
+  await using gate = await startHttpFixture();
+  for (const character of ["a", "\u007f", "\u0080", "\u00e9", "\u20ac", "\u{1f600}"]) {
+    // The runtime gets answers of up to 64 KiB in another way than longer ones.
+    for (const size of [1, 65_000, 66_000]) {
+      const id = character.repeat(Math.ceil(size / new TextEncoder().encode(character).length));
+      const { text, headers } = await send(gate.url, message(id, "ping", {}));
+      assert.deepEqual(JSON.parse(text), { result: {}, jsonrpc: "2.0", id });
+      assert.equal(Number(headers["content-length"]), new TextEncoder().encode(text).length);
+    }
+  }
+});
+
 Deno.test("correlation ids are returned unchanged, or not at all", async () => {
   await using server = await startHttpFixture();
   const good = await send(server.url, callText(1, "echo"), { headers: { "x-correlation-id": " run-7 " } });

@@ -292,7 +292,8 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
     // Without `writeHead` the runtime adds the length, and writes head and body in one call.
     response.statusCode = reply.status;
     for (const name in reply.fields) response.setHeader(name, reply.fields[name] ?? "");
-    response.end(reply.body);
+    // The text of ASCII has the same bytes in both, and takes a fifth less as Latin-1.
+    response.end(reply.body, bytes === reply.body.length ? "latin1" : "utf8");
     return bytes;
   }
   response.writeHead(reply.status, { ...reply.fields, "content-length": String(bytes) });
