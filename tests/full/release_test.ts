@@ -414,8 +414,39 @@ Deno.test("a release of another platform has the runtime of that platform under 
     const manifest = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as Json;
     const { server, compatibility } = manifest;
     assert.match(manifest["long_description"], CARRIED);
-    assert.deepEqual([server["entry_point"], compatibility["platforms"]], ["bin/gate.cmd", ["win32"]]);
+    assert.deepEqual([server["entry_point"], compatibility["platforms"]], ["lib/gate/deno.exe", ["win32"]]);
+    const { command, args } = server["mcp_config"];
+    assert.equal(command, "${__dirname}/lib/gate/deno.exe");
+    assert.deepEqual(args.slice(-4), [
+      "${__dirname}/lib/gate/main.js",
+      ...["serve", "--data-dir", "${user_config.data_folder}"],
+    ]);
+    await assertHandsArgumentsOn(output, folder);
   }));
+
+/** Makes a process of Node believe that it runs on Windows. */
+const AS_WINDOWS = `for (const [name, value] of [["platform", "win32"], ["arch", "x64"]]) {
+  Object.defineProperty(process, name, { value });
+}
+`;
+
+/** The npm launcher hands on arguments that a shell would interpret. The runtime of this machine stands for that of Windows. */
+async function assertHandsArgumentsOn(release: string, folder: string): Promise<void> {
+  const packages = join(folder, "node_modules/@gate-authors");
+  await Deno.mkdir(packages, { recursive: true });
+  await Deno.rename(join(folder, "package"), join(packages, "gate-win32-x64"));
+  await run("tar", ["-xzf", `${release}/gate-npm-${VERSION}.tgz`, "-C", folder]);
+  await Deno.rename(join(folder, "package"), join(packages, "gate"));
+  const runtime = join(packages, "gate-win32-x64/lib/gate/deno.exe");
+  await Deno.remove(runtime);
+  await Deno.symlink(Deno.execPath(), runtime);
+  await Deno.writeTextFile(join(folder, "as_windows.cjs"), AS_WINDOWS);
+  const named = "a b & c %PATH%.yaml";
+  const args = ["--require", "./as_windows.cjs", join(packages, "gate/gate.js"), "scenario", "check", named];
+  const { code, stdout, stderr } = await new Deno.Command("node", { args, cwd: folder }).output();
+  const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  assert.ok(code === 2 && said.includes(`"${named}"`), said);
+}
 
 /** A platform whose runtime no registry has. */
 const UNKNOWN: Platform = { target: "unknown", os: "linux", cpu: "arm64", runtime: "@deno/no-such-platform" };

@@ -9,7 +9,14 @@ import { type Zippable, zipSync } from "npm:fflate@0.8.3";
 import { VERSION } from "../../src/config/product_version.ts";
 import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
-import { type Installed, LAUNCHERS, type Platform, runtimeArguments } from "./program.ts";
+import {
+  type Installed,
+  LAUNCHERS,
+  type Platform,
+  type Profile,
+  RUNTIME_ENVIRONMENT,
+  runtimeArguments,
+} from "./program.ts";
 
 /** A line about gate, at most 100 characters. */
 export const DESCRIPTION =
@@ -56,7 +63,7 @@ export function archivePackage({ files }: Installed, platform: Platform, seconds
 /** A bundle for desktop clients: a zip with a manifest of version 0.4. */
 export function desktopBundle(installed: Installed, platform: Platform, seconds: number): PackageFile {
   const isWindows = platform.os === "win32";
-  const entry = `bin/gate${isWindows ? ".cmd" : ""}`;
+  const entry = isWindows ? "lib/gate/deno.exe" : "bin/gate";
   const manifest = json("manifest.json", {
     manifest_version: "0.4",
     name: "gate",
@@ -70,8 +77,12 @@ export function desktopBundle(installed: Installed, platform: Platform, seconds:
       entry_point: entry,
       mcp_config: {
         command: `\${__dirname}/${entry}`,
-        args: ["serve", "--data-dir", "${user_config.data_folder}"],
-        env: {},
+        // Clients cannot start a batch file without a shell.
+        args: [
+          ...isWindows ? runtimeArguments("${__dirname}/lib/gate/", "serve") : [],
+          ...["serve", "--data-dir", "${user_config.data_folder}"],
+        ],
+        env: isWindows ? RUNTIME_ENVIRONMENT : {},
       },
     },
     tools_generated: true,
@@ -138,11 +149,12 @@ export function npmLauncher(platforms: readonly Platform[], seconds: number): Pa
     engines: { node: ">=18" },
     optionalDependencies: Object.fromEntries(names),
   });
-  const launchers = LAUNCHERS.map(({ name }) => file(`${name}.js`, npmLauncherScript(name), true));
+  const launchers = LAUNCHERS.map(({ name, profile }) => file(`${name}.js`, npmLauncherScript(name, profile), true));
   return npmTarball(`gate-npm-${VERSION}.tgz`, [about, ...launchers], seconds);
 }
 
-function npmLauncherScript(launcher: string): string {
+/** On Windows the script starts the runtime itself: a batch file needs a shell, which would interpret the arguments. */
+function npmLauncherScript(launcher: string, profile: Profile): string {
   return `#!/usr/bin/env node
 "use strict";
 const { spawn } = require("node:child_process");
@@ -157,8 +169,12 @@ try {
   console.error(\`gate: Cannot find package "\${name}": install without --omit=optional, on a platform that gate is released for\`);
   process.exit(8);
 }
-const program = join(folder, "bin", process.platform === "win32" ? "${launcher}.cmd" : "${launcher}");
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit", shell: process.platform === "win32" });
+const windows = process.platform === "win32";
+const program = windows ? join(folder, "lib/gate/deno.exe") : join(folder, "bin/${launcher}");
+const runtime = ${JSON.stringify(runtimeArguments("./", profile))};
+const words = windows ? runtime.map((word) => word.startsWith("./") ? join(folder, "lib/gate", word) : word) : [];
+const env = { ...process.env, ...(windows ? ${JSON.stringify(RUNTIME_ENVIRONMENT)} : {}) };
+const child = spawn(program, [...words, ...process.argv.slice(2)], { stdio: "inherit", env });
 // npx sends a signal to this process alone.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 for (const signal of signals) process.on(signal, () => child.kill(signal));
@@ -320,7 +336,7 @@ export async function containerImage(
       User: NOBODY,
       Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`, "serve")],
       Cmd: ["serve"],
-      Env: ["DENO_NO_UPDATE_CHECK=1", "OTEL_DENO=false", "DENO_DIR=/tmp/deno", "HOME=/tmp"],
+      Env: [...ENVIRONMENT_LINES, "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",
       Labels: {
         "io.modelcontextprotocol.server.name": SERVER_NAME,
@@ -349,6 +365,8 @@ export async function containerImage(
   const files = [file("oci-layout", '{"imageLayoutVersion":"1.0.0"}'), json("index.json", index), ...blobs];
   return { path: `gate-${VERSION}-${platformName(platform)}.oci.tar`, bytes: tar(files, seconds) };
 }
+
+const ENVIRONMENT_LINES = Object.entries(RUNTIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 
 function described(mediaType: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
   return { mediaType, digest: `sha256:${digestOf(bytes)}`, size: bytes.length };

@@ -216,6 +216,9 @@ export function runtimeArguments(folder: string, profile: Profile): readonly str
   return ["run", ...flags, "--config", `${folder}deno.json`, `-P=${profile}`, `${folder}main.js`];
 }
 
+/** What the environment of the runtime has wherever a package starts it. */
+export const RUNTIME_ENVIRONMENT = { DENO_NO_UPDATE_CHECK: "1", OTEL_DENO: "false" } as const;
+
 /** The arguments on a command line; those with a variable in quotes. */
 function commandLine(folder: string, profile: Profile, variable: string): string {
   return runtimeArguments(folder, profile).map((word) => word.includes(variable) ? `"${word}"` : word).join(" ");
