@@ -167,7 +167,11 @@ async function assertConfined({ command, env, outside }: Installed): Promise<voi
     const { code, stdout, stderr } = await new Deno.Command(command, options).output();
     const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
     assert.notEqual(code, 0, `${what}: ${said}`);
-    assert.match(said, /Requires (?:write|net|run|env) access|permission denied$/m, `${what}: ${said}`);
+    assert.match(
+      said,
+      /Requires (?:write|net|run|env) access|permission denied$|gate has no permission to use it$/m,
+      `${what}: ${said}`,
+    );
   }
   assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name).sort(), before);
   await listener.shutdown();
