@@ -13,6 +13,7 @@ import {
   go,
   makeKey,
   makeWorld,
+  type Person,
   reviewLaw,
   textOf,
   tokenOf,
@@ -446,7 +447,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   await policyHolds(alice);
   await refusesFrames(world);
   await signsWhatWasShown(world, alice, run);
-  await replaysNothing(alice, run);
+  await replaysNothing(alice, run, await world.run("law.yaml", "another", "1.4.0"));
   const stranger = await world.browser.visit(`${world.origin}/console${routeOf(run)}`, await world.browser.context());
   await until(stranger, "The server asks for a credential");
   assert.equal(await stranger.evaluate("location.href.includes('0000')"), false, "no credential in an address");
@@ -526,7 +527,7 @@ async function pagesRuns(page: Page, run: string): Promise<void> {
     for (let index = 0; index < 202; index++) {
       const { outcome } = await ask("scenario_start", { namespace_id: 2, scenario_id: "release",
         scenario_law_identity: law, creation_request_id: index.toString(16).padStart(32, "0"),
-        correlation: { kind: "unset" }, genesis: { kind: "parameters", parameters } });
+        correlation: { kind: "set", correlation_id: "'&lt&#60%3Cb%3E|~^*+" }, genesis: { kind: "parameters", parameters } });
       const { run_key, head } = outcome.result;
       const opened = await ask("scenario_open_stage", { ...run_key, scenario_id: "release", stage_id: "review",
         expected_head: head, operation_id: "a".repeat(32) });
@@ -543,12 +544,14 @@ async function pagesRuns(page: Page, run: string): Promise<void> {
   await countRows();
   const nodes = Number(await page.evaluate(`document.querySelectorAll("*").length`));
   assert.ok(nodes < 2500, `${nodes} elements`);
-  for (const shown of [200, 205]) {
+  for (const shown of [200, 206]) {
     await click(page, "#more");
     await page.until(`document.querySelectorAll("main tbody tr").length === ${shown}`);
     await countRows();
   }
-  assert.deepEqual(rows, [100, 200, 205]);
+  assert.deepEqual(rows, [100, 200, 206]);
+  assert.deepEqual(await page.evaluate(DANGERS), NO_DANGER, "correlation ids");
+  assert.ok((await textOf(page)).includes("'&lt&#60%3Cb%3E|~^*+"), "the characters that a correlation id may have");
   assert.equal(await page.evaluate(`document.getElementById("more")`), null, "there are no more");
   assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run is on the last page");
 }
@@ -564,7 +567,7 @@ async function showsAllThatWaits(world: World, page: Page, run: string): Promise
   await page.evaluate("window.sent.length = 0");
   await go(page, "#/waiting");
   const shown = await textOf(page);
-  for (const text of ["205 active runs asked", "Cannot be read", "Show more of "]) {
+  for (const text of ["206 active runs asked", "Cannot be read", "Show more of "]) {
     assert.ok(shown.includes(text), text);
   }
   const [, failed = ""] = shown.split("Cannot be read");
@@ -575,17 +578,17 @@ async function showsAllThatWaits(world: World, page: Page, run: string): Promise
     "a page, one of another key, and the failure",
   );
   const asked = `${sentOf("scenario_status")}.filter((one) => one.includes('"include":["waiting"]')).length`;
-  assert.equal(await page.evaluate(asked), 204, "the law of one run asks no person");
+  assert.equal(await page.evaluate(asked), 205, "the law of one run asks no person");
   for (let more = 1; more < 3; more++) {
     await page.evaluate(
       `[...document.querySelectorAll("main button")].find((one) => !one.parentElement.hidden).click()`,
     );
   }
-  assert.equal(await page.evaluate(`document.querySelectorAll("main tbody tr").length`), 204);
+  assert.equal(await page.evaluate(`document.querySelectorAll("main tbody tr").length`), 205);
   assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run");
   await go(page, routeOf(run));
   await go(page, "#/waiting");
-  assert.equal(await page.evaluate(asked), 205, "only the run without an answer is asked again");
+  assert.equal(await page.evaluate(asked), 206, "only the run without an answer is asked again");
 }
 
 /** A server that shows another law or history between showing and signing gets nothing. */
@@ -615,30 +618,66 @@ async function signsWhatWasShown(world: World, page: Page, run: string): Promise
   assert.match(waiting.stdout, /"have":0/);
 }
 
-/** A recorded approval cannot be sent again after a withdrawal. */
-async function replaysNothing(page: Page, run: string): Promise<void> {
+/** Replays of an approval: the run, whose credential, what is changed, and why it is refused. */
+const REPLAYS:
+  readonly (readonly [what: string, run: "same" | "other", person: Person, change: string, why: RegExp])[] = [
+    ["as it is", "same", "alice", "", /statement_not_newer/],
+    ["by another person", "same", "bob", "", /statement_not_newer/],
+    ["in another run of the law, with its opening", "other", "alice", "", /payload_rejected/],
+    ["as if it were newer", "same", "alice", "payload.observed_at += 1000", /signature/],
+    ["with another comment", "same", "alice", "payload.observed_at += 1000; payload.comment = 'No'", /signature/],
+    [
+      "with the opposite value",
+      "same",
+      "alice",
+      "payload.observed_at += 1000; payload.value.value = false",
+      /signature/,
+    ],
+  ];
+
+/** A recorded approval cannot be sent again: not at once, not after a withdrawal, not elsewhere, and not changed. */
+async function replaysNothing(page: Page, run: string, other: string): Promise<void> {
   await answer(page, "approve", "Yes");
   const approval = JSON.parse(String(await page.evaluate(`${sentOf("scenario_submit")}.at(-1)`))) as {
     params: { arguments: Record<string, unknown> };
   };
   await until(page, "Your key has a statement on record");
+  const replay = async (moment: string): Promise<void> => {
+    const revisions = new Set<string | undefined>();
+    for (const [what, which, person, change, why] of REPLAYS) {
+      const outcome = String(
+        await page.evaluate(`(async () => {
+        const call = ${JSON.stringify(approval)};
+        const ask = (name, input) => fetch("/mcp", { method: "POST", headers: {
+          "content-type": "application/json", authorization: "Bearer ${tokenOf(person)}",
+          "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
+        }, body: JSON.stringify({ ...call, params: { ...call.params, name, arguments: input } }) }).then((one) => one.json());
+        const run = { namespace_id: 2, scenario_id: "release", run_id: "${which === "same" ? run : other}" };
+        const { result } = await ask("scenario_status", run);
+        const expected_head = result.structuredContent.accepted_head;
+        const { value: payload } = call.params.arguments.payload;
+        ${change};
+        const submit = () => ask("scenario_submit",
+          { ...call.params.arguments, ...run, expected_head, operation_id: crypto.randomUUID().replaceAll("-", "") });
+        let replayed = await submit();
+        const outcome = replayed.result?.structuredContent?.outcome;
+        if (outcome?.outcome === "stage_open_mismatch") {
+          call.params.arguments.scope.stage_open_record_id = outcome.result.stage_open_record_id;
+          replayed = await submit();
+        }
+        return expected_head.revision + " " + JSON.stringify(replayed.result?.structuredContent ?? replayed);
+      })()`),
+      );
+      if (which === "same") revisions.add(outcome.split(" ")[0]);
+      assert.match(outcome, why, `${moment}, ${what}: ${outcome}`);
+      assert.doesNotMatch(outcome, /"outcome":"accepted"/, `${moment}, ${what}`);
+    }
+    assert.equal(revisions.size, 1, `${moment}: no replay moved the run`);
+  };
+  await replay("at once");
   await answer(page, "withdraw", "");
   await until(page, "alice withdrew its statement on approved");
-  const revision = Number(await page.evaluate(`document.querySelector("[data-revision]").dataset.revision`));
-  const outcome = await page.evaluate(`(async () => {
-    const call = ${JSON.stringify(approval)};
-    const ask = (name, input) => fetch("/mcp", { method: "POST", headers: {
-      "content-type": "application/json", authorization: "Bearer ${"alice".padEnd(32, "0")}",
-      "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
-    }, body: JSON.stringify({ ...call, params: { ...call.params, name, arguments: input } }) }).then((one) => one.json());
-    const run = { namespace_id: 2, scenario_id: "release", run_id: "${run}" };
-    const { result } = await ask("scenario_status", run);
-    const expected_head = result.structuredContent.accepted_head;
-    const replayed = await ask("scenario_submit", { ...call.params.arguments, expected_head, operation_id: "f".repeat(32) });
-    return expected_head.revision + " " + JSON.stringify(replayed.result.structuredContent);
-  })()`);
-  assert.ok(String(outcome).startsWith(`${revision} `), String(outcome));
-  assert.match(String(outcome), /payload_rejected.*statement_not_newer/);
+  await replay("after a withdrawal");
 }
 
 Deno.test("gate console: the browser that opens the address first is its caller, and keeps no secret where others find it", () =>
