@@ -7,7 +7,7 @@ import { type ServerProcess, startServer, type Wire } from "./client.ts";
 import { join } from "node:path";
 import { ClientOne, ElicitRequestSchema, SseOne, StdioOne } from "./first_sdk.ts";
 import { processOf, STORES } from "./gate_command.ts";
-import { listening } from "./http_fixture.ts";
+import { type Answer, listening, message, modernHeaders, send } from "./http_fixture.ts";
 import {
   askingServer,
   declaring,
@@ -236,6 +236,44 @@ Deno.test("the official clients show the page to their users, and the step follo
           await peer.close();
         }
       }
+    }
+  }));
+
+/** Names by which a caller reaches the server, and the status of its question. The operator allowed `other.test`. */
+const NAMES: readonly (readonly [headers: Record<string, string>, status: number])[] = [
+  [{}, 200],
+  [{ host: "other.test" }, 200],
+  [{ host: "evil.test" }, 403],
+  [{ "x-forwarded-host": "evil.test" }, 401],
+  [{ forwarded: "host=evil.test" }, 401],
+  [{ origin: "https://evil.test" }, 403],
+  [{ referer: "https://evil.test/", "x-original-url": "https://evil.test/" }, 200],
+];
+
+Deno.test("the link to the page has the host of --public-url, whatever name a caller sends", () =>
+  withWaitingRun(async (world) => {
+    await Deno.writeTextFile(
+      join(world.folder, "http.toml"),
+      `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${STORES}`,
+    );
+    const args = askingServer("--config", "http.toml", "--allowed-host", "other.test", "--log-level", "info");
+    await using server = await listening(startServer({ args, cwd: world.folder }));
+    const call = async (name: string, input: Wire, headers: Record<string, string>): Promise<Answer> =>
+      await send(server.url, message(1, "tools/call", { name, arguments: input, _meta: declaring(PAGES) }), {
+        headers: { ...modernHeaders("tools/call", name), ...headers },
+      });
+    const status = JSON.parse((await call("scenario_status", world.run, {})).text) as { result: Shown & Wire };
+    const expected_head = (status.result.structuredContent as Wire | undefined)?.["accepted_head"];
+    let number = 0;
+    for (const [headers, wanted] of NAMES) {
+      const input = { ...world.run, request_id: idOf(++number), expected_head, ask: true };
+      const { status, text } = await call("scenario_next", input, headers);
+      assert.equal(status, wanted, JSON.stringify(headers));
+      assert.ok(!text.includes("evil.test") && !text.includes("other.test"), text);
+      if (wanted !== 200) continue;
+      const { result } = JSON.parse(text) as { result: Shown };
+      const url = `${PUBLIC_URL}/console#/run/2/release/${world.run.run_id}/release`;
+      assert.equal(result.inputRequests?.approve?.params?.["url"], url, text);
     }
   }));
 
