@@ -191,6 +191,15 @@ function declare({ cursor, file, resolve, meter }: Reading, parent: Scope, name:
   return scope;
 }
 
+/** Reads the statements between braces; empty ones are allowed. */
+function readBlock({ cursor, meter }: Reading, readStatement: () => void): void {
+  expectSymbol(cursor, "{");
+  while (!takeSymbol(cursor, "}")) {
+    meter.spend();
+    if (!takeSymbol(cursor, ";")) readStatement();
+  }
+}
+
 function readMessage(reading: Reading, parent: Scope, name: string, depth: number): DescriptorProto | null {
   if (depth >= GRPC_LIMITS.declarationDepth) {
     throw faultAt(reading.cursor, `at most ${GRPC_LIMITS.declarationDepth} messages within each other`);
@@ -210,20 +219,17 @@ interface Place {
 }
 
 function readMessageBody(reading: Reading, scope: Scope, depth: number): DescriptorProto | null {
-  const { cursor, meter } = reading;
+  const { cursor } = reading;
   const message = reading.resolve === null ? null : create(DescriptorProtoSchema, { name: scope.name });
   const settings: Settings = new Map();
   const place: Place = { scope, message, oneof: null, isExtension: false, depth };
-  expectSymbol(cursor, "{");
-  while (!takeSymbol(cursor, "}")) {
-    meter.spend();
-    if (takeSymbol(cursor, ";")) continue;
+  readBlock(reading, () => {
     if (takeWord(cursor, "oneof")) readOneof(reading, place);
     else if (takeWord(cursor, "option")) readOption(cursor, settings);
     else if (takeWord(cursor, "extend")) readExtend(reading, scope, message, depth);
     else if (takeWord(cursor, "reserved") || takeWord(cursor, "extensions")) skipRanges(reading);
     else if (!takeTypeDeclaration(reading, scope, message, depth)) readField(reading, place);
-  }
+  });
   if (message === null) return null;
   const features = featuresOf(cursor, settings);
   if (features !== null) message.options = create(DescriptorProtoSchema, { options: { features } }).options;
@@ -283,13 +289,9 @@ function readOneof(reading: Reading, place: Place): void {
 
 /** Extensions are no part of the JSON form here; their groups declare types. */
 function readExtend(reading: Reading, scope: Scope, message: DescriptorProto | null, depth: number): void {
-  const { cursor, meter } = reading;
+  const { cursor } = reading;
   readName(cursor, "the name of a message");
-  expectSymbol(cursor, "{");
-  while (!takeSymbol(cursor, "}")) {
-    meter.spend();
-    if (!takeSymbol(cursor, ";")) readField(reading, { scope, message, oneof: null, isExtension: true, depth });
-  }
+  readBlock(reading, () => readField(reading, { scope, message, oneof: null, isExtension: true, depth }));
 }
 
 type Label = "optional" | "required" | "repeated" | null;
@@ -440,10 +442,7 @@ function readEnumBody(reading: Reading, name: string): EnumDescriptorProto | nul
   const one = resolve === null ? null : create(EnumDescriptorProtoSchema, { name });
   const settings: Settings = new Map();
   let values = 0;
-  expectSymbol(cursor, "{");
-  while (!takeSymbol(cursor, "}")) {
-    meter.spend();
-    if (takeSymbol(cursor, ";")) continue;
+  readBlock(reading, () => {
     if (takeWord(cursor, "option")) readOption(cursor, settings);
     else if (takeWord(cursor, "reserved")) skipRanges(reading);
     else {
@@ -453,11 +452,11 @@ function readEnumBody(reading: Reading, name: string): EnumDescriptorProto | nul
       readBracketed(cursor, reading.meter.spend);
       expectSymbol(cursor, ";");
       values++;
-      if (one === null) continue;
+      if (one === null) return;
       meter.countBuilt();
       one.value.push({ $typeName: "google.protobuf.EnumValueDescriptorProto", name: value, number });
     }
-  }
+  });
   if (values === 0) throw faultAt(cursor, `a value in "${name}"`);
   if (one !== null) finishEnum(reading, one, settings);
   return one;
@@ -486,14 +485,8 @@ function readService(reading: Reading, declared: Scope, comments: Map<string, st
   declare(reading, declared, name, "service");
   const service = create(ServiceDescriptorProtoSchema, { name });
   const names = new Set<string>();
-  expectSymbol(cursor, "{");
-  while (!takeSymbol(cursor, "}")) {
-    meter.spend();
-    if (takeSymbol(cursor, ";")) continue;
-    if (takeWord(cursor, "option")) {
-      readOption(cursor, new Map());
-      continue;
-    }
+  readBlock(reading, () => {
+    if (takeWord(cursor, "option")) return readOption(cursor, new Map());
     if (!isWord(cursor, "rpc")) throw faultAt(cursor, 'a method, which begins with "rpc"');
     meter.countMethod();
     const comment = commentAbove(cursor);
@@ -502,7 +495,7 @@ function readService(reading: Reading, declared: Scope, comments: Map<string, st
     names.add(method.name);
     service.method.push(method);
     if (comment !== null) comments.set(`${name}/${method.name}`, comment);
-  }
+  });
   return service;
 }
 
