@@ -33,7 +33,7 @@ const TRUSTING = {
 /** Rewrites of each run. */
 const REWRITES = Number(Deno.env.get("GATE_SECOND_VERIFIER_REWRITES") ?? 250);
 
-Deno.test(`two verifiers agree on ${7 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
+Deno.test(`two verifiers agree on ${8 * REWRITES} packs that were rewritten in single places and hash from end to end`, async () => {
   await using second = new SecondVerifier();
   const trusted_keys = [await goldenKey()];
   const deploy = await deployRun();
