@@ -7,6 +7,9 @@
 /** The suite, which is published on npm and runs under Deno. */
 export const SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
 
+/** A run of the suite takes seconds; one that waits for ever fails here with what it printed. */
+const DEADLINE_MILLISECONDS = 180_000;
+
 /** How a run ended. */
 export interface SuiteRun {
   readonly code: number;
@@ -44,14 +47,19 @@ export function runScenario(
 
 async function runCommand(flags: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   const folder = await Deno.makeTempDir({ prefix: "gate-conformance-" });
+  const deadline = AbortSignal.timeout(DEADLINE_MILLISECONDS);
   try {
     const command = new Deno.Command(Deno.execPath(), {
       args: ["run", "--no-prompt", "--quiet", "-A", "--no-lock", SUITE, "server", "-o", folder, ...flags],
       cwd: folder,
       env: { NO_COLOR: "1" },
+      signal: deadline,
     });
     const { code, stdout, stderr } = await command.output();
     const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    if (deadline.aborted) {
+      throw new Error(`Cannot finish ${flags.join(" ")} within ${DEADLINE_MILLISECONDS} ms: ${text}`);
+    }
     return { code, text };
   } finally {
     await Deno.remove(folder, { recursive: true });
