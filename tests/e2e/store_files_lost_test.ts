@@ -168,6 +168,30 @@ Deno.test("one of two store files removed: the other store goes on, and readines
     await stop(server);
   }));
 
+Deno.test("db-wal without a byte, as the first of two processes found it, after the second wrote: the first accepts nothing", () =>
+  inFolder(async (folder) => {
+    await configure(folder, "wal");
+    {
+      await using server = await listening(serve(folder));
+      assert.equal(await register(server, 1), undefined);
+      await stop(server);
+    }
+    await using first = await listening(serve(folder));
+    assert.deepEqual(await versions(first), ["1"]);
+    assert.equal((await Deno.stat(`${folder}/gate.db-wal`)).size, 0);
+    await using second = await listening(serve(folder));
+    assert.equal(await register(second, 2), undefined);
+    await cut(0)(`${folder}/gate.db`);
+    const why = 'its "-wal" file was cut short';
+    assert.match(
+      (await call(first, "scenario_define", { spec: spec() })).says ?? "",
+      new RegExp(`^store_failed: .*${why}`),
+    );
+    const reasons = [`run_state_store: ${why}`, `schema_registry: ${why}`];
+    assert.equal(await readiness(first), `503 ${JSON.stringify({ status: "not_ready", reasons })}`);
+    for (const server of [first, second]) await stop(server);
+  }));
+
 /** Which of two processes ends first, and whether the first one sees that its file was removed before it ends. */
 const ENDINGS: readonly (readonly [what: string, sees: boolean, endsFirst: "first" | "second"])[] = [
   ["the first answers and ends before the second", true, "first"],

@@ -61,8 +61,6 @@ interface OpenedLog {
   readonly files: readonly OpenedFile[];
   /** The folder when the files were last found in their places; null where a later change of the folder might not show. */
   unchanged: FolderState | null;
-  /** The length of the log when it last held all valid frames, in bytes; -1 before. */
-  length: number;
 }
 
 /** What a change of the names in a folder changes. */
@@ -79,7 +77,7 @@ const FRAME_HEADER_BYTES = 24;
 const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
 
 /** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
-const SHORT_FINDINGS = 3;
+const SHORT_FINDINGS = 4;
 
 /**
  * Creates a guard for the files of a connection that was just opened.
@@ -153,7 +151,6 @@ function openLog({ path, realPath }: WriterConnection, main: OpenedFile): Opened
       folder: dirname(realPath),
       files: path === realPath ? [main, ...beside] : beside,
       unchanged: null,
-      length: -1,
     };
   } catch (error) {
     throw notCompared(log.path, error);
@@ -216,17 +213,14 @@ function notCompared(path: string, error: unknown): StoreError {
 }
 
 /**
- * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. A log is
- * written again from its beginning, so its length is mostly the one that held all frames before.
+ * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. The index
+ * of the log is read each time: a log that has its earlier length may have been cut since another process made it longer.
  */
-function isCutShort(connection: WriterConnection, log: OpenedLog, frameBytes: number): boolean {
-  if (log.handle.seekSync(0, Deno.SeekMode.End) === log.length) return false;
+function isCutShort(connection: WriterConnection, { handle }: OpenedLog, frameBytes: number): boolean {
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
     const end = framesEnd(connection, frameBytes);
-    log.length = log.handle.seekSync(0, Deno.SeekMode.End);
-    if (log.length >= end) return false;
+    if (handle.seekSync(0, Deno.SeekMode.End) >= end) return false;
   }
-  log.length = -1;
   return true;
 }
 

@@ -137,6 +137,20 @@ for (const [bytes, isSeen] of CUTS) {
     }));
 }
 
+Deno.test("createFileGuard() detects a log that was cut back to its length before the commit of another connection", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/gate.db`;
+    const connection = openWriterConnection(path, OPTIONS);
+    const guard = createFileGuard(connection, OPTIONS);
+    const { size } = await Deno.stat(`${path}-wal`);
+    pragma(folder, "user_version = 0");
+    assert.ok((await Deno.stat(`${path}-wal`)).size > size);
+    await Deno.truncate(`${path}-wal`, size);
+    assert.throws(guard.verify, /its "-wal" file was cut short/);
+    guard.close();
+    connection.database.close();
+  }));
+
 Deno.test("createFileGuard() compares once a turn on request, and follows links", () =>
   withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/real`);
