@@ -66,8 +66,8 @@ interface OpenedLog {
 /** What a change of the names in a folder changes. */
 type FolderState = Pick<Deno.FileInfo, "dev" | "ino" | "mtime" | "ctime">;
 
-/** How old the time of a folder is when every later change shows in it, in milliseconds: far more than a tick of the clock of files. */
-const SETTLED_MILLIS = 1_000;
+/** How old the time of a folder is when every later change shows in it, in milliseconds. FAT stores times in steps of 2 s. */
+const SETTLED_MILLIS = 2_500;
 
 /** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
 const WAL_HEADER_BYTES = 32;

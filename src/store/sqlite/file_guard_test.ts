@@ -255,26 +255,39 @@ for (const [age, what, change, finds] of LOG_CHANGES) {
     }));
 }
 
-Deno.test("createFileGuard() stats the folder alone while its time stands still", () =>
-  withFolder(async (folder) => {
-    const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
-    const time = new Date(Date.now() - 5_000);
-    await Deno.utime(folder, time, time);
-    const guard = createFileGuard(connection, OPTIONS);
-    const statSync = Deno.statSync;
-    const compared: string[] = [];
-    try {
-      Deno.statSync = (path) => {
-        compared.push(String(path).slice(folder.length));
-        return statSync(path);
-      };
-      guard.verify();
-      await Deno.writeTextFile(`${folder}/another`, "");
-      guard.verify();
-    } finally {
-      Deno.statSync = statSync;
-    }
-    assert.deepEqual(compared, ["", "", "/gate.db", "/gate.db-wal", "/gate.db-shm"]);
-    guard.close();
-    connection.database.close();
-  }));
+const FILES = ["/gate.db", "/gate.db-wal", "/gate.db-shm"];
+
+/** Milliseconds since a name in the folder changed, and what two comparisons get a `stat` of, the second one after another change. */
+const STATS: readonly (readonly [age: number, compared: readonly string[]])[] = [
+  [2_000, ["", ...FILES, "", ...FILES]],
+  [5_000, ["", "", ...FILES]],
+];
+
+for (const [age, compared] of STATS) {
+  Deno.test(`createFileGuard() ${age} ms after a change of the folder stats ${compared.join(" folder ")}`, () =>
+    withFolder(async (folder) => {
+      const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
+      const time = new Date(1_700_000_000_000);
+      await Deno.utime(folder, time, time);
+      const { statSync } = Deno;
+      const { now } = Date;
+      const stats: string[] = [];
+      try {
+        Date.now = () => time.getTime() + age;
+        const guard = createFileGuard(connection, OPTIONS);
+        Deno.statSync = (path) => {
+          stats.push(String(path).slice(folder.length));
+          return statSync(path);
+        };
+        guard.verify();
+        await Deno.writeTextFile(`${folder}/another`, "");
+        guard.verify();
+        guard.close();
+      } finally {
+        Deno.statSync = statSync;
+        Date.now = now;
+      }
+      assert.deepEqual(stats, compared);
+      connection.database.close();
+    }));
+}
