@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { ServerConfig } from "../config/types.ts";
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { redirectConsole } from "./process/console.ts";
 import { type AuditCall, createDispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
@@ -45,7 +44,7 @@ export async function host(options: HostOptions): Promise<number> {
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
   exitWhenUncaught();
-  const hangup = watchHangup(heedsHangup(options.server) ? audit.reopen : () => Deno.exit(HANGUP_CODE));
+  const hangup = watchHangup(heedsHangup(options) ? audit.reopen : () => Deno.exit(HANGUP_CODE));
   const broken = new AbortController();
   let runtime: Promise<Runtime> | null = null;
   const load = (): Promise<Runtime> => {
@@ -111,9 +110,9 @@ async function loadCallAudit(audit: AuditService, load: () => Promise<unknown>):
   return await loading;
 }
 
-/** Whether SIGHUP reopens files. On stdio without an audit file it means that the terminal is gone. */
-function heedsHangup({ transport, audit }: ServerConfig): boolean {
-  return transport !== "stdio" || audit.path !== null;
+/** Whether SIGHUP reopens files. On stdio without an audit file, and for `gate console`, it means that the terminal is gone. */
+function heedsHangup({ server: { transport, audit }, http }: HostOptions): boolean {
+  return transport === "stdio" ? audit.path !== null : http?.link === undefined;
 }
 
 /** Serializes writes to standard error, so that lines of the log and the audit log do not mix. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { until } from "../until.ts";
 import { startServer } from "./client.ts";
-import { startConsole } from "./console_process.ts";
+import { type ConsoleProcess, startConsole } from "./console_process.ts";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { evidence } from "./run_command_fixture.ts";
 import { type HttpServer, listening, message, modernHeaders, send, type Sending } from "./http_fixture.ts";
@@ -307,16 +307,23 @@ Deno.test("gate console answers the browser that opened its link first, and no o
     for (const one of [secret, SESSION, OTHER]) assert.ok(!process.errors().includes(one), "no secret in the log");
   }));
 
+/** Starts `gate console` with an opener that notes what it opens. */
+async function startOpened(folder: string): Promise<ConsoleProcess & { readonly path: string }> {
+  await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+  await Deno.mkdir(`${folder}/bin`, { recursive: true });
+  const opener = Deno.build.os === "darwin" ? "open" : "xdg-open";
+  await Deno.writeTextFile(`${folder}/bin/${opener}`, `#!/bin/sh\necho "$1" > "${folder}/opened"\n`, { mode: 0o755 });
+  await Deno.remove(`${folder}/opened`).catch(() => {});
+  const served = await startConsole(folder, [], { PATH: `${folder}/bin:${Deno.env.get("PATH")}` });
+  const opened = async (): Promise<string> => (await Deno.readTextFile(`${folder}/opened`).catch(() => "")).trim();
+  await until("the browser opens", async () => await opened() !== "");
+  return { ...served, path: await opened() };
+}
+
 Deno.test("gate console hands its address to the browser in a file of its user, and removes the file once it is opened", () =>
   inFolder(async (folder) => {
-    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
-    await Deno.mkdir(`${folder}/bin`);
-    const opener = Deno.build.os === "darwin" ? "open" : "xdg-open";
-    await Deno.writeTextFile(`${folder}/bin/${opener}`, `#!/bin/sh\necho "$1" > "${folder}/opened"\n`, { mode: 0o755 });
-    await using served = await startConsole(folder, [], { PATH: `${folder}/bin:${Deno.env.get("PATH")}` });
-    const opened = async (): Promise<string> => (await Deno.readTextFile(`${folder}/opened`).catch(() => "")).trim();
-    await until("the browser opens", async () => await opened() !== "");
-    const path = await opened();
+    await using served = await startOpened(folder);
+    const { path } = served;
     assert.ok(!path.includes(served.secret), "every user of the machine can see the arguments of a process");
     const { mode } = await Deno.stat(path);
     assert.equal((mode ?? 0) & 0o777, 0o600);
@@ -324,4 +331,20 @@ Deno.test("gate console hands its address to the browser in a file of its user, 
     const headers = { ...modernHeaders("tools/list"), authorization: `Bearer ${served.secret}.${SESSION}` };
     assert.equal((await send(served.url, LIST, { headers })).status, 200);
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  }));
+
+/** What ends `gate console` whose address no browser opened, and its exit code. */
+const ENDS: readonly (readonly [signal: Deno.Signal, code: number])[] = [["SIGTERM", 0], ["SIGINT", 0], [
+  "SIGHUP",
+  129,
+]];
+
+Deno.test("gate console ends with its terminal, and leaves no file with its address", () =>
+  inFolder(async (folder) => {
+    for (const [signal, code] of ENDS) {
+      await using served = await startOpened(folder);
+      served.process.signal(signal);
+      assert.equal(await served.process.ended(), code, signal);
+      await assert.rejects(Deno.stat(served.path), Deno.errors.NotFound, signal);
+    }
   }));

@@ -88,7 +88,7 @@ function localOf(config: GateConfig, port: number): GateConfig {
 /** A file that leads the browser to an address. */
 interface OpeningFile {
   /** Writes the file; returns its path. */
-  readonly write: (folder: string, address: string) => Promise<string>;
+  readonly write: (folder: string, address: string) => string;
   readonly remove: () => void;
 }
 
@@ -107,25 +107,38 @@ function createOpeningFile(): OpeningFile {
     }
     path = null;
   };
+  // A second signal, and the end of the terminal, end the process at once.
+  globalThis.addEventListener("unload", remove);
   return {
-    write: async (folder, address) => {
+    write: (folder, address) => {
       const options = { prefix: "gate-console-", suffix: ".html" };
       // A browser in a sandbox reads the folders of its user, and no temporary files.
-      path = await Deno.makeTempFile({ ...options, dir: folder }).catch(() => Deno.makeTempFile(options));
+      path = newFile({ ...options, dir: folder }) ?? Deno.makeTempFileSync(options);
       const refresh = `<meta http-equiv="refresh" content="0;url=${address}">`;
-      await Deno.writeTextFile(path, `<!doctype html>\n<meta charset="utf-8">\n${refresh}\n<title>gate</title>\n`);
+      Deno.writeTextFileSync(path, `<!doctype html>\n<meta charset="utf-8">\n${refresh}\n<title>gate</title>\n`);
       return path;
     },
     remove,
   };
 }
 
+/** A new file with mode 0600; null where none can be made. */
+function newFile(options: Deno.MakeTempOptions): string | null {
+  try {
+    return Deno.makeTempFileSync(options);
+  } catch {
+    return null;
+  }
+}
+
 async function openBrowser(opening: OpeningFile, folder: string, address: string): Promise<void> {
   const [program = "", ...args] = OPENERS[Deno.build.os] ?? ["xdg-open"];
   const { state } = await Deno.permissions.query({ name: "run", command: program });
   if (state !== "granted") return;
-  const path = await opening.write(folder, address).catch(() => null);
-  if (path === null) {
+  let path: string;
+  try {
+    path = opening.write(folder, address);
+  } catch {
     return writeError("gate warn: no file can be written that opens the browser: open the address yourself\n");
   }
   try {
