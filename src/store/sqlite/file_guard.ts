@@ -6,9 +6,9 @@
  * commits. So each commit, each turn of the event loop with reads or commits, and each readiness check compares device and inode of all
  * files, and the length of the write-ahead log.
  *
- * While the time of their folder stands still, no file there was removed or replaced, so one `stat` of the folder compares them all; an
- * open handle has the length of the log. Since Linux 6.13 a `stat` of the log itself would make the next write record a new time, with
- * which its flush takes half as long again.
+ * The file itself gets a `stat` each time: another one may be mounted over it, and a link to it has another folder. While the time of its
+ * folder stands still, neither the log nor its index was removed or replaced; an open handle has the length of the log. Since Linux 6.13 a
+ * `stat` of the log would make the next write record a new time, with which its flush takes half as long again.
  *
  * @module
  */
@@ -54,7 +54,7 @@ interface OpenedFile {
   readonly identity: FileIdentity | null;
 }
 
-/** The write-ahead log, and the files whose removal or replacement changes its folder. */
+/** The write-ahead log, and the files beside the store, whose removal or replacement changes their folder. */
 interface OpenedLog {
   readonly handle: Deno.FsFile;
   readonly folder: string;
@@ -90,9 +90,7 @@ export function createFileGuard(
 ): FileGuard {
   const { path } = connection;
   const main = { name: "file", path, identity: connection.identity };
-  const log = journal_mode === "wal" ? openLog(connection, main) : null;
-  // The folder of a link is not that of the file.
-  const alone = log?.files.includes(main) === true ? [] : [main];
+  const log = journal_mode === "wal" ? openLog(connection) : null;
   const frameBytes = FRAME_HEADER_BYTES + pageSize(connection);
   let lost: StoreError | null = null;
   let isVerified = false;
@@ -109,7 +107,7 @@ export function createFileGuard(
   };
   const verify = (): void => {
     if (lost !== null) throw lost;
-    const why = differenceOf(alone) ?? (log === null ? null : logDifference(connection, log, frameBytes));
+    const why = differenceOf([main]) ?? (log === null ? null : logDifference(connection, log, frameBytes));
     if (why === null) return;
     lost = new StoreError("file_lost", `Cannot use store "${path}": ${why} while it was open`, { publicReason: why });
     throw lost;
@@ -142,14 +140,13 @@ function fileBeside(realPath: string, end: "-wal" | "-shm"): OpenedFile {
 }
 
 /** Opens the log by its path; whether it is the log of the connection shows when it is compared. */
-function openLog({ path, realPath }: WriterConnection, main: OpenedFile): OpenedLog {
+function openLog({ realPath }: WriterConnection): OpenedLog {
   const log = fileBeside(realPath, "-wal");
-  const beside = [log, fileBeside(realPath, "-shm")];
   try {
     return {
       handle: Deno.openSync(log.path),
       folder: dirname(realPath),
-      files: path === realPath ? [main, ...beside] : beside,
+      files: [log, fileBeside(realPath, "-shm")],
       unchanged: null,
     };
   } catch (error) {

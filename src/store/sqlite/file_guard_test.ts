@@ -255,16 +255,17 @@ for (const [age, what, change, finds] of LOG_CHANGES) {
     }));
 }
 
-const FILES = ["/gate.db", "/gate.db-wal", "/gate.db-shm"];
+const EACH_TIME = ["/gate.db", ""];
+const BESIDE = ["/gate.db-wal", "/gate.db-shm"];
 
 /** Milliseconds since a name in the folder changed, and what two comparisons get a `stat` of, the second one after another change. */
 const STATS: readonly (readonly [age: number, compared: readonly string[]])[] = [
-  [2_000, ["", ...FILES, "", ...FILES]],
-  [5_000, ["", "", ...FILES]],
+  [2_000, [...EACH_TIME, ...BESIDE, ...EACH_TIME, ...BESIDE]],
+  [5_000, [...EACH_TIME, ...EACH_TIME, ...BESIDE]],
 ];
 
 for (const [age, compared] of STATS) {
-  Deno.test(`createFileGuard() ${age} ms after a change of the folder stats ${compared.join(" folder ")}`, () =>
+  Deno.test(`createFileGuard() ${age} ms after a change of the folder stats ${compared.map((end) => end || "the folder").join(" ")}`, () =>
     withFolder(async (folder) => {
       const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
       const time = new Date(1_700_000_000_000);
@@ -291,3 +292,25 @@ for (const [age, compared] of STATS) {
       connection.database.close();
     }));
 }
+
+Deno.test("createFileGuard() detects another file in the place of the store where the folder does not change, as with a mount", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/gate.db`;
+    const connection = openWriterConnection(path, OPTIONS);
+    const time = new Date(Date.now() - 60_000);
+    await Deno.utime(folder, time, time);
+    const guard = createFileGuard(connection, OPTIONS);
+    guard.verify();
+    const { statSync } = Deno;
+    const before = statSync(folder);
+    await Deno.copyFile(path, `${path}-copy`);
+    await Deno.rename(`${path}-copy`, path);
+    try {
+      Deno.statSync = (name) => name === folder ? before : statSync(name);
+      assert.throws(guard.verify, /its file was replaced by another/);
+    } finally {
+      Deno.statSync = statSync;
+    }
+    guard.close();
+    connection.database.close();
+  }));
