@@ -220,6 +220,28 @@ Deno.test("two statements share the appends of many runs; a later append of a ru
   }
 });
 
+Deno.test("a server that refuses further connections is used over the one that is open", async () => {
+  await using server = await startPostgres();
+  await runSql(server, "CREATE DATABASE gate");
+  await runSql(server, "CREATE ROLE gate_server LOGIN CONNECTION LIMIT 1");
+  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, "gate_server");
+  const storage = { ...STORAGE, type: "postgres", url: server.url("gate", "gate_server") } as const;
+  const stores = await openStores({
+    run: { ...storage, max_versions: null },
+    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
+  }, sha256);
+  const { runs } = stores;
+  const keys = Array.from({ length: 64 }, (_, index) => runKey(`refused ${index}`));
+  try {
+    const appended = await Promise.all(keys.map((key, index) => runs.append(appendTo(key, null, `${index}`))));
+    assert.deepEqual(new Set(appended.map(({ outcome }) => outcome)), new Set(["accepted"]));
+    const read = await Promise.all(keys.map((key) => runs.listRecords(key, 0, 10)));
+    assert.deepEqual(new Set(read.map(({ length }) => length)), new Set([1]));
+  } finally {
+    await closeStores(stores);
+  }
+});
+
 Deno.test("a call of unknown outcome is unavailable also where the database then refuses to look it up", async () => {
   await using server = await startPostgres();
   await runSql(server, "CREATE DATABASE gate");

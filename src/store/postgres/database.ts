@@ -16,7 +16,7 @@ import type { Sql, TransactionSql } from "postgres";
 import { StoreError } from "../types.ts";
 import { describeAddress } from "../../config/postgres_address.ts";
 import { type Connection, type DatabaseOptions, openConnection, STATEMENT_MILLIS } from "./connection.ts";
-import { endsConnection, isConnectionLost, isRolledBack, toStoreError, unavailable } from "./errors.ts";
+import { endsConnection, isConnectionLost, isRefused, isRolledBack, toStoreError, unavailable } from "./errors.ts";
 
 /** The pause before a connection that could not be opened is tried again, in milliseconds. */
 const PAUSE_MILLIS = 100;
@@ -57,6 +57,8 @@ interface Slot {
   transactions: number;
   /** When it may be opened, as `performance.now()`. */
   notBefore: number;
+  /** Whether the server has as many connections as it may have, as it said last. */
+  isRefused: boolean;
 }
 
 interface State {
@@ -71,7 +73,10 @@ interface State {
 /** Opens a database without connecting to it. */
 export function openDatabase(options: DatabaseOptions): Database {
   const name = describeAddress(options.address);
-  const newSlot = (): Slot => ({ connection: null, opening: null, calls: 0, transactions: 0, notBefore: 0 });
+  const newSlot = (): Slot => ({
+    ...{ connection: null, opening: null, calls: 0, transactions: 0 },
+    ...{ notBefore: 0, isRefused: false },
+  });
   const slots = Array.from({ length: options.connections }, newSlot);
   const state: State = { name, options, slots, primary: 0, isClosed: false };
   return {
@@ -101,7 +106,10 @@ export function openDatabase(options: DatabaseOptions): Database {
 /** Work on a connection; `renew` gives it the time of another statement. */
 type Work<Result> = (client: Sql, renew: () => void) => Promise<Result>;
 
-/** Runs a statement or transaction on the connection with the least to do, again where it was rolled back because of another. */
+/**
+ * Runs a statement or transaction on the connection with the least to do, again where it was rolled back because of another, or where the
+ * server refused a further connection and others are open.
+ */
 async function run<Result>(
   state: State,
   transactions: 0 | 1,
@@ -128,7 +136,8 @@ async function run<Result>(
       return await withDeadline(send, name, late);
     } catch (error) {
       if (endsConnection(error)) attempt.connection?.drop();
-      if (!isRolledBack(error) || repetition === REPETITIONS) throw toStoreError(error, name);
+      const isRepeated = isRolledBack(error) || (isRefused(error) && slots.some(isOpen));
+      if (!isRepeated || repetition === REPETITIONS) throw toStoreError(error, name);
     } finally {
       slot.calls -= 1;
       slot.transactions -= transactions;
@@ -141,9 +150,14 @@ function isOpen(slot: Slot): slot is Slot & { readonly connection: Connection } 
   return slot.connection !== null && !slot.connection.isLost();
 }
 
-/** Statements wait for a transaction on their connection, so those come last. An idle open connection is taken before one is opened. */
+/**
+ * Statements wait for a transaction on their connection, so those come last. An idle open connection is taken before one is opened, and a
+ * busy one before one that the server has just refused.
+ */
 function leastBusy(slots: readonly Slot[]): Slot {
-  const costOf = (slot: Slot): number => slot.transactions * 1e6 + slot.calls * 2 + (isOpen(slot) ? 0 : 1);
+  const now = performance.now();
+  const costOfOpening = (slot: Slot): number => isOpen(slot) ? 0 : slot.isRefused && now < slot.notBefore ? 1e3 : 1;
+  const costOf = (slot: Slot): number => slot.transactions * 1e6 + slot.calls * 2 + costOfOpening(slot);
   return slots.reduce((best, slot) => costOf(slot) < costOf(best) ? slot : best);
 }
 
@@ -170,7 +184,9 @@ async function openSlot(state: State, slot: Slot): Promise<Connection> {
     }
   }
   slot.notBefore = performance.now() + PAUSE_MILLIS;
-  throw failures.find(({ code }) => code === "unavailable") ?? failures[0] ?? unavailable(name, "it has no server");
+  slot.isRefused = failures.some(isRefused);
+  throw failures.find(isRefused) ?? failures.find(({ code }) => code === "unavailable") ?? failures[0] ??
+    unavailable(name, "it has no server");
 }
 
 /**

@@ -34,6 +34,9 @@ const NOT_NOW = /^(?:08...|25006|25P0[34]|40...|53...|55P03|57...)$/;
 /** The role may not run the statement. */
 const LACKS_RIGHT = "42501";
 
+/** The server, the database or the role has as many connections as it may have. */
+const TOO_MANY_CONNECTIONS = "53300";
+
 /** Errors of the server that say something else than "not now". */
 const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason: string])[] = [
   [/^53100$/, "disk_full", "the database's disk is full"],
@@ -78,6 +81,11 @@ function codeOf(error: unknown): string {
 export function isRolledBack(error: unknown): boolean {
   const answer = asServerError(error);
   return answer !== null && ROLLED_BACK.includes(answer.code) && !endsConnection(error);
+}
+
+/** Whether the server refused a connection because there are too many, as the store's error says; no statement was sent on it. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof StoreError && asServerError(error.cause)?.code === TOO_MANY_CONNECTIONS;
 }
 
 /** Whether the connection of a statement ended with the error, so that nothing more can be sent on it. */
