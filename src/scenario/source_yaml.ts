@@ -5,9 +5,8 @@
  */
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter } from "yaml";
-import { isJsonObject, member } from "../canonical/json.ts";
 import { decodeUtf8Strict } from "../canonical/scan.ts";
-import { readYamlDocument } from "../evidence/builtin/yaml_document.ts";
+import { readYaml } from "../evidence/builtin/yaml_document.ts";
 import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
 import {
   type Locator,
@@ -36,21 +35,17 @@ const REASONS: Readonly<Record<string, string>> = {
 export function readYamlSource(bytes: Uint8Array): ReadSource {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return notUtf8();
-  const read = readYamlDocument(bytes, {});
-  if ("document" in read) return { ok: true, value: read.document, locator: () => yamlLocator(parse(text).yaml, text) };
-  const details = isJsonObject(read.error.details) ? read.error.details : {};
-  const reason = String(member(details, "reason") ?? read.error.code);
-  const path = member(details, "path");
-  const offset = member(details, "offset");
-  const message = REASONS[reason];
-  if (typeof path === "string") {
-    const part = reason === "duplicate_name" ? "name" : "value";
-    const position = yamlLocator(parse(text).yaml, text).locate(stepsOfPath(path), part);
-    return { ok: false, fault: { code: reason, path, message: message ?? asSentence(reason), position } };
+  const read = readYaml(text, null);
+  if ("document" in read) return { ok: true, value: read.document, locator: () => yamlLocator(parse(text), text) };
+  const { reason, path, offset, quoting } = read.refusal;
+  const message = REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason);
+  if (path === undefined) {
+    const position = offset === undefined ? { line: 1, column: 1 } : positionAt(text, offset);
+    return { ok: false, fault: { code: reason, path: "$", message, position } };
   }
-  const position = typeof offset === "number" ? positionAt(text, offset) : { line: 1, column: 1 };
-  const detail = typeof offset === "number" ? parserMessage(text) : null;
-  return { ok: false, fault: { code: reason, path: "$", message: message ?? detail ?? asSentence(reason), position } };
+  const part = reason === "duplicate_name" ? "name" : "value";
+  const position = yamlLocator(parse(text), text).locate(stepsOfPath(path), part);
+  return { ok: false, fault: { code: reason, path, message, position } };
 }
 
 function asSentence(reason: string): string {
@@ -58,14 +53,8 @@ function asSentence(reason: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function parserMessage(text: string): string | null {
-  const { yaml } = parse(text);
-  const [problem] = [...yaml.errors, ...yaml.warnings];
-  return problem === undefined ? null : problem.message.split("\n")[0] ?? null;
-}
-
-function parse(text: string): { readonly yaml: Document.Parsed } {
-  return { yaml: parseYaml(text, { logLevel: "silent", lineCounter: new LineCounter() }) };
+function parse(text: string): Document.Parsed {
+  return parseYaml(text, { logLevel: "silent", lineCounter: new LineCounter() });
 }
 
 /** Finds values by descending in the syntax tree; aliases are resolved. */

@@ -51,6 +51,16 @@ interface Conversion {
 /** Receives the path of each number that no double keeps exactly, and that is rounded. */
 export type NumberRounded = (path: string) => void;
 
+/** Why a text is not such a document. */
+export interface YamlRefusal {
+  readonly reason: string;
+  readonly path?: string;
+  /** UTF-16 code units before the place. */
+  readonly offset?: number;
+  /** What the parser reports; it may quote the text. */
+  readonly quoting?: string;
+}
+
 /**
  * Reads YAML. The error `invalid_yaml` states reason and path or offset, and quotes no value of the document.
  *
@@ -63,6 +73,17 @@ export function readYamlDocument(
 ): Document {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return invalidDocument("invalid_yaml", origin, { reason: "not_utf8" });
+  const read = readYaml(text, rounded);
+  if ("document" in read) return read;
+  const { quoting: _, ...details } = read.refusal;
+  return invalidDocument("invalid_yaml", origin, details);
+}
+
+/** Reads YAML as {@link readYamlDocument} does; a refusal has the words of the parser. */
+export function readYaml(
+  text: string,
+  rounded: NumberRounded | null,
+): { readonly document: JsonValue } | { readonly refusal: YamlRefusal } {
   try {
     boundTokens(text);
     const yaml = parse(text);
@@ -71,14 +92,13 @@ export function readYamlDocument(
     return { document: convert(conversion, yaml.contents) };
   } catch (error) {
     if (error instanceof YamlFault) {
-      const place = error.path === undefined ? {} : { path: error.path };
-      return invalidDocument("invalid_yaml", origin, { reason: error.reason, ...place });
+      return { refusal: { reason: error.reason, ...error.path === undefined ? {} : { path: error.path } } };
     }
     if (error instanceof SyntaxFault) {
-      return invalidDocument("invalid_yaml", origin, { reason: error.reason, offset: error.offset });
+      return { refusal: { reason: error.reason, offset: error.offset, quoting: error.message } };
     }
     // The parser's stack overflows before a depth limit could be checked.
-    if (error instanceof RangeError) return invalidDocument("invalid_yaml", origin, { reason: "depth_exceeded" });
+    if (error instanceof RangeError) return { refusal: { reason: "depth_exceeded" } };
     throw error;
   }
 }
@@ -88,10 +108,10 @@ class SyntaxFault extends Error {
   readonly reason: string;
   readonly offset: number;
 
-  constructor(reason: string, offset: number) {
-    super(reason);
+  constructor(reason: string, { message, pos }: { readonly message: string; readonly pos: readonly [number, number] }) {
+    super(message);
     this.reason = reason;
-    this.offset = offset;
+    this.offset = pos[0];
   }
 }
 
@@ -127,11 +147,11 @@ function parse(text: string): YamlDocument.Parsed {
   const [error] = yaml.errors;
   if (error !== undefined) {
     const reason = error.code === "RESOURCE_EXHAUSTION" ? "depth_exceeded" : error.code.toLowerCase();
-    throw new SyntaxFault(reason, error.pos[0]);
+    throw new SyntaxFault(reason, error);
   }
   const [warning] = yaml.warnings;
   // An unknown tag: the meaning of its value is unknown too.
-  if (warning !== undefined) throw new SyntaxFault(warning.code.toLowerCase(), warning.pos[0]);
+  if (warning !== undefined) throw new SyntaxFault(warning.code.toLowerCase(), warning);
   // Other versions read the same text as different values.
   if (yaml.directives.yaml.version !== "1.2") throw new YamlFault("version_unsupported");
   return yaml;
