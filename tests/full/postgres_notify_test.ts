@@ -62,6 +62,16 @@ Deno.test("events of two servers come once each; after a kill of the sender the 
         await using again = await startServing(two, notifyFlags(peer.url), STORES, environment);
         await until("the missed events came", () => restored(peer.got, missed) === EVENTS.notified);
         await again.end();
+        // A server that stopped before it added all of them leaves the instant to begin from.
+        await runSql(database, "UPDATE gate.outbox_targets SET seen = now() - interval '9 days'", "notified");
+        await using unnamed = await startServing(one, [], STORES, environment);
+        const later = await unnamed.drive({ ...SCENARIO, scenario_id: "sixth" });
+        await unnamed.end();
+        const stopped = "SET seen = now(), holder = 'refill', expires = now() - interval '2 days'";
+        await runSql(database, `UPDATE gate.outbox_targets ${stopped}`, "notified");
+        await using last = await startServing(two, notifyFlags(peer.url), STORES, environment);
+        await until("the rest of the events came", () => restored(peer.got, later) === EVENTS.notified);
+        await last.end();
       })
     );
     await peer.close();

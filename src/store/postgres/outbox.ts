@@ -12,26 +12,39 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunFigures } from "../open_stages.ts";
 import type { Outbox } from "../outbox.ts";
 import { toEntry } from "../sqlite/outbox.ts";
-import { integer, RECEIPT_COLUMNS, text } from "../sqlite/rows.ts";
+import { integer, RECEIPT_COLUMNS, type Row, text } from "../sqlite/rows.ts";
 import type { Database } from "./database.ts";
 
-const REGISTER = `INSERT INTO gate.outbox_targets (target, holder, expires, seen) VALUES ($1, '', now(), now())
-  ON CONFLICT (target) DO UPDATE SET seen = now()`;
+const IS_AWAY = "o.seen <= now() - interval '7 days'";
+// A target that comes back has the holder REFILL, and in `expires` the instant from which its records have no rows: a server that stops
+// before all of them are added does not hide that, and no lease is given meanwhile.
+const REFILL = "refill";
+const REGISTER = `INSERT INTO gate.outbox_targets AS o (target, holder, expires, seen) VALUES ($1, '', now(), now())
+  ON CONFLICT (target) DO UPDATE SET seen = now(),
+    holder = CASE WHEN ${IS_AWAY} THEN '${REFILL}' ELSE o.holder END,
+    expires = CASE WHEN ${IS_AWAY} AND o.holder <> '${REFILL}'
+      THEN o.seen + interval '7 days' - interval '1 hour' ELSE o.expires END
+  RETURNING o.holder, (1000 * extract(epoch FROM o.expires))::int8 AS since`;
+// Appends that began before the target came back write no rows for it. They hold a lock of the table, which this one waits for.
+const AWAIT_APPENDS = "LOCK TABLE gate.outbox IN SHARE MODE";
 // In a receipt the instant of acceptance comes first: its members are sorted. Servers and database may differ by an hour; what was
 // announced before is announced again.
-const INSTANT = `substring(r.result from '"accepted_audit_instant":(\\d{1,15})')::int8`;
-const IS_AWAY = "SELECT 1 AS away FROM gate.outbox_targets WHERE target = $1 AND seen <= now() - interval '7 days'";
-const RETURN = `WITH away AS (
-    UPDATE gate.outbox_targets AS o SET seen = now()
-    FROM (SELECT target, seen FROM gate.outbox_targets WHERE target = $1 FOR UPDATE) AS old
-    WHERE o.target = old.target AND old.seen <= now() - interval '7 days'
-    RETURNING 1000 * extract(epoch FROM old.seen + interval '7 days' - interval '1 hour') AS since)
-  INSERT INTO gate.outbox (target, namespace_id, run_id, revision)
-  SELECT $1, r.namespace_id, r.run_id, r.revision FROM gate.records AS r JOIN away ON ${INSTANT} >= away.since
-  WHERE r.family IN ('open_stage', 'evaluate_stage') ORDER BY ${INSTANT}, r.namespace_id, r.run_id, r.revision`;
+const INSTANT = `substring(result from '"accepted_audit_instant":(\\d{1,15})')::int8`;
+/** Records that one statement looks at, so that it ends within the limit of a statement in a store of any size. */
+const REFILL_RECORDS = 20_000;
+const REFILL_SOME = `WITH r AS (
+    SELECT namespace_id, run_id, revision, family, result FROM gate.records
+    WHERE (namespace_id, run_id, revision) > ($3, $4, $5) ORDER BY namespace_id, run_id, revision LIMIT ${REFILL_RECORDS}),
+  added AS (
+    INSERT INTO gate.outbox (target, namespace_id, run_id, revision)
+    SELECT $1, namespace_id, run_id, revision FROM r
+    WHERE family IN ('open_stage', 'evaluate_stage') AND ${INSTANT} >= $2 ORDER BY namespace_id, run_id, revision)
+  SELECT namespace_id, run_id, revision FROM r ORDER BY namespace_id DESC, run_id DESC, revision DESC LIMIT 1`;
+const END_REFILL =
+  `UPDATE gate.outbox_targets SET holder = '', expires = now() WHERE target = $1 AND holder = '${REFILL}'`;
 // A lease that ends later than a new one was taken before the clock was set back: its holder may be gone.
 const LEASE = `UPDATE gate.outbox_targets SET holder = $2, expires = now() + $3 * interval '1 millisecond'
-  WHERE target = $1 AND (holder = $2 OR expires <= now() OR expires > now() + $3 * interval '1 millisecond')
+  WHERE target = $1 AND holder <> '${REFILL}' AND (holder = $2 OR expires <= now() OR expires > now() + $3 * interval '1 millisecond')
   RETURNING 1 AS held`;
 const RELEASE = "UPDATE gate.outbox_targets SET expires = now() WHERE target = $1 AND holder = $2";
 const PENDING = `SELECT o.place, u.namespace_id, u.run_id, u.scenario_id, u.law_identity, ${RECEIPT_COLUMNS}
@@ -53,8 +66,8 @@ export function createPostgresOutbox(database: Database, sha256: Sha256, use: Us
   return {
     register: (target) =>
       use(async () => {
-        const isAway = (await database.query(IS_AWAY, [target])).length > 0;
-        await database.query(isAway ? RETURN : REGISTER, [target]);
+        const [row] = await database.query(REGISTER, [target]);
+        if (row !== undefined && text(row, "holder") === REFILL) await refill(database, target, integer(row, "since"));
       }),
     lease: (target, holder, millis) =>
       use(async () => (await database.query(LEASE, [target, holder, millis])).length === 1),
@@ -70,6 +83,19 @@ export function createPostgresOutbox(database: Database, sha256: Sha256, use: Us
         return row !== undefined && integer(row, "held") === 1;
       }),
   };
+}
+
+/** Adds rows for the records since an instant. Repeated after a stop, it adds some rows twice, and their events are sent twice. */
+async function refill(database: Database, target: string, since: number): Promise<void> {
+  await database.transaction(async (query) => void await query(AWAIT_APPENDS));
+  let after: readonly (number | string)[] | null = [0, "", 0];
+  while (after !== null) {
+    const [last]: Row[] = await database.query(REFILL_SOME, [target, since, ...after]);
+    after = last === undefined
+      ? null
+      : [integer(last, "namespace_id"), text(last, "run_id"), integer(last, "revision")];
+  }
+  await database.query(END_REFILL, [target]);
 }
 
 /** The figures of all runs. */
