@@ -74,7 +74,7 @@ interface State {
   requests: number;
   /** Unread answers. */
   answers: number;
-  /** Since when the first unread answer can be read. */
+  /** Since when the first unread answer can be read; without one, when the last was read. */
   readSince: number;
   /** Since when no request is in work. */
   idleSince: number;
@@ -250,14 +250,16 @@ function endUnread(table: Table): void {
 
 /**
  * Ends connections that wait too long for their next request. The runtime could do that too, with timers for each request
- * that cost a third of an answer. A connection that sent something meanwhile waits anew: the runtime ends slow heads.
+ * that cost a third of an answer. A connection that sent something meanwhile waits anew: the runtime ends slow heads. So does
+ * one that read an answer meanwhile or has one to read, which {@link endUnread} limits.
  */
 function endIdle(table: Table): void {
   const before = performance.now() - table.options.idleTime;
   for (const [socket, state] of table.waiting) {
     if (state.idleSince > before) return;
     stopWaiting(table, socket, state);
-    if (socket.bytesRead !== state.idleBytes) wait(table, socket, state);
+    const reads = state.answers > 0 || state.readSince > before;
+    if (reads || socket.bytesRead !== state.idleBytes) wait(table, socket, state);
     else {
       forget(table, socket, state);
       socket.destroy();

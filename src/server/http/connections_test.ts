@@ -216,3 +216,20 @@ Deno.test("a connection that sends something waits anew, once for each time", as
   while (!sends.destroyed) await delay(5).passed;
   assert.ok(performance.now() - start >= 400);
 });
+
+Deno.test("a connection whose answer is not read yet waits from the time at which it is read", async () => {
+  await using world = openWorld(2, 60_000, 100);
+  const [silent, reads] = [world.open("192.0.2.1"), world.open("192.0.2.2")];
+  const response = responseOf();
+  const exchange = world.begin(reads, response) ?? assert.fail("it was not begun");
+  world.connections.answered(exchange);
+  world.connections.end(exchange);
+  while (!silent.destroyed) await delay(5).passed;
+  await delay(150).passed;
+  assert.equal(reads.destroyed, false);
+  const start = performance.now();
+  response.emit("close");
+  while (!reads.destroyed) await delay(5).passed;
+  assert.ok(performance.now() - start >= 100);
+  assert.deepEqual(world.reported, []);
+});
