@@ -330,9 +330,23 @@ Deno.test("health needs no authentication or Host; readiness names the failing p
   assert.equal(JSON.parse(posted.text).error.code, -32600);
   const metrics = (await send(ill.url, null, { path: "/metrics" })).text;
   assert.match(metrics, /^gate_refusals_total\{reason="method_not_allowed"\} 1$/m);
-  const old = await exchange(well.port, ["GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n"]);
-  assert.equal(old.text.slice(0, 12), "HTTP/1.1 200", "HTTP/1.0 is read too");
 });
+
+/** Fields of a request of HTTP/1.0, and those that its answer then has beside its length. */
+const OLD: readonly (readonly [fields: string, answer: readonly RegExp[]])[] = [
+  ["", [/^connection: close\r$/im]],
+  ["Connection: keep-alive\r\n", [/^connection: keep-alive\r$/im, /^keep-alive: timeout=\d+\r$/im]],
+];
+
+for (const [fields, expected] of OLD) {
+  Deno.test(`a request of HTTP/1.0 with ${JSON.stringify(fields)} is answered with the length`, async () => {
+    await using server = await startHttpFixture();
+    const { text } = await exchange(server.port, [`GET /healthz HTTP/1.0\r\nHost: localhost\r\n${fields}\r\n`], 500);
+    assert.equal(text.slice(0, 12), "HTTP/1.1 200");
+    for (const field of [/^content-length: 15\r$/im, ...expected]) assert.match(text, field);
+    assert.ok(text.endsWith('\r\n\r\n{"status":"ok"}'), text);
+  });
+}
 
 Deno.test("metrics count calls by tool and outcome, and requests by route and status", async () => {
   await using server = await startHttpFixture();

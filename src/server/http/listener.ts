@@ -289,9 +289,10 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
   }
   const bytes = typeof reply.body === "string" ? utf8Length(reply.body) : reply.body.length;
   if (typeof reply.body === "string" && bytes <= WHOLE_BYTES && message.method !== "HEAD") {
-    // Without `writeHead` the runtime adds the length, and writes head and body in one call.
+    // Without `writeHead` the runtime writes head and body in one call. It adds no length to an answer of HTTP/1.0.
     response.statusCode = reply.status;
     for (const name in reply.fields) response.setHeader(name, reply.fields[name] ?? "");
+    response.setHeader("content-length", String(bytes));
     // The text of ASCII has the same bytes in both, and takes a fifth less as Latin-1.
     response.end(reply.body, bytes === reply.body.length ? "latin1" : "utf8");
     return bytes;
