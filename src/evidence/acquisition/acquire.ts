@@ -14,7 +14,7 @@ import type { PresentedEvidence } from "../../run/evidence.ts";
 import { schemaFailure, type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
 import type { EvidenceContext, Provider, ProviderAnswer, Providers } from "../types.ts";
 import { examineResult } from "./examine.ts";
-import { createLimiter, type Limiter } from "./limiter.ts";
+import { createLimiter, type Limiter } from "../../canonical/limiter.ts";
 import { measureValue, presentAnswer, type SourceValue } from "./present.ts";
 import type { SelectedBinding } from "./select.ts";
 

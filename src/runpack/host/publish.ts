@@ -7,6 +7,7 @@
 
 import { setImmediate } from "node:timers";
 
+import { createLimiter, type Limiter } from "../../canonical/limiter.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { type Archived, type RunHead, type RunStore, StoreError } from "../../store/types.ts";
@@ -96,7 +97,7 @@ const PAGE_BYTES = 1024 * 1024;
 /** Makes a publisher. */
 export function createPublisher(parts: PublisherParts): Publisher {
   // Mirroring has its own limit, so that a slow mirror does not delay publications.
-  const lanes = { exporting: turns(EXPORTS_AT_ONCE), mirroring: turns(MIRRORS_AT_ONCE) };
+  const lanes = { exporting: createLimiter(EXPORTS_AT_ONCE), mirroring: createLimiter(MIRRORS_AT_ONCE) };
   return {
     publish: (runKey, options = {}) => publish(parts, lanes, runKey, options),
     mirrored: (identity) => findMirrored(parts, lanes.mirroring, identity),
@@ -129,28 +130,9 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "unsupported";
 }
 
-/** Runs work within the limit on concurrency. */
-type Turn = <T>(work: () => Promise<T>) => Promise<T>;
-
-function turns(most: number): Turn {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
-}
-
 async function publish(
   parts: PublisherParts,
-  lanes: { readonly exporting: Turn; readonly mirroring: Turn },
+  lanes: { readonly exporting: Limiter; readonly mirroring: Limiter },
   runKey: RunKey,
   { withheld_conditions = [], onProgress = () => {} }: Parameters<Publisher["publish"]>[1] & object,
 ): Promise<Publication> {
@@ -231,7 +213,7 @@ async function exportTo(
 
 async function findMirrored(
   { sha256, local, mirror }: PublisherParts,
-  turn: Turn,
+  turn: Limiter,
   identity: Identity,
 ): Promise<MirroredPack | null> {
   const contents = mirror === null ? null : await openContents(sha256, await mirror(), identity);

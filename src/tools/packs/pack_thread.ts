@@ -7,7 +7,7 @@
  */
 
 import { readJson } from "../../canonical/scan.ts";
-import { createLimiter, type Limiter } from "../../evidence/acquisition/limiter.ts";
+import { createLimiter, type Limiter } from "../../canonical/limiter.ts";
 import type { ExportedPack, exportRun, ExportSource } from "../../runpack/export.ts";
 import { ExportError, type PackObject } from "../../runpack/format/objects.ts";
 import type { VerificationReport } from "../../runpack/verify/types.ts";
