@@ -11,12 +11,12 @@ import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName }
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../format/types.ts";
 import { isMissing, isPlainFolder, plainFile, readPlainFile, replaceFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
-import { createReadAhead } from "./read_ahead.ts";
+import { createChunkReader } from "./chunk_reader.ts";
 import type { SignatureFile } from "./repository.ts";
 
 /** A pack in a folder, for a verifier. Unexpected files are listed by their paths. */
 export function folderPackSource(folder: string): PackSource {
-  const readAhead = createReadAhead();
+  const readChunks = createChunkReader();
   const plain = new Map<string, boolean>();
   // A link may lead out of the pack, so its content is not read.
   const isPlain = (name: string): boolean => {
@@ -32,7 +32,7 @@ export function folderPackSource(folder: string): PackSource {
       if (!["objects", name.slice(0, name.lastIndexOf("/"))].every(isPlain)) return "missing";
       const path = join(folder, name);
       const kind = plainFile(path);
-      return kind === "file" ? readAhead(path, maximumBytes) : kind;
+      return kind === "file" ? readChunks(path, maximumBytes) : kind;
     },
     list: () => listFiles(folder, ""),
   };

@@ -21,7 +21,7 @@ import {
   TEMPORARY_PREFIX,
   writeAll,
 } from "./files.ts";
-import { createReadAhead } from "./read_ahead.ts";
+import { createChunkReader } from "./chunk_reader.ts";
 import { type Repository, RepositoryError, type SignatureFile, type Written } from "./repository.ts";
 
 /** Age after which an unfinished file is the remainder of a crash, not a write in progress. */
@@ -163,7 +163,7 @@ async function readSignatures(folder: string): Promise<readonly SignatureFile[]>
  * @param identity Its runpack identity
  */
 export function localPackSource(root: string, identity: Identity): PackSource {
-  const readAhead = createReadAhead();
+  const readChunks = createChunkReader();
   return {
     manifest: () => {
       return isIdentity(identity)
@@ -174,7 +174,7 @@ export function localPackSource(root: string, identity: Identity): PackSource {
       if (!isIdentity(object)) return "missing";
       const path = objectPath(root, object);
       const kind = plainFile(path);
-      return kind === "file" ? readAhead(path, maximumBytes) : kind;
+      return kind === "file" ? readChunks(path, maximumBytes) : kind;
     },
     list: null,
   };

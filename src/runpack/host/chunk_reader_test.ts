@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createReadAhead } from "./read_ahead.ts";
+import { createChunkReader } from "./chunk_reader.ts";
 
-const BUFFER = 1024 * 1024;
+const BUFFER = 256 * 1024;
 
 async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const copies: number[] = [];
@@ -21,9 +21,9 @@ async function withFile(bytes: Uint8Array, test: (path: string) => Promise<void>
 }
 
 for (const size of [0, 1, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER + 7]) {
-  Deno.test(`createReadAhead() reads ${size} bytes, and one more than a limit`, () =>
+  Deno.test(`createChunkReader() reads ${size} bytes, and one more than a limit`, () =>
     withFile(Uint8Array.from({ length: size }, (_, index) => index % 251), async (path) => {
-      const read = createReadAhead();
+      const read = createChunkReader();
       const whole = await Deno.readFile(path);
       for (const limit of [size + 5, size, Math.max(0, size - 1), 0]) {
         const expected = whole.subarray(0, limit + 1);
@@ -32,10 +32,10 @@ for (const size of [0, 1, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER + 7]) {
     }));
 }
 
-Deno.test("createReadAhead() reads several files at once, and ones that were left off, without mixing them", () =>
+Deno.test("createChunkReader() reads several files at once, and ones that were left off, without mixing them", () =>
   withFile(new Uint8Array(3 * BUFFER).fill(1), (ones) =>
     withFile(new Uint8Array(3 * BUFFER).fill(2), async (twos) => {
-      const read = createReadAhead();
+      const read = createChunkReader();
       for await (const chunk of read(ones, 3 * BUFFER)) {
         assert.ok(chunk.every((byte) => byte === 1));
         break;
