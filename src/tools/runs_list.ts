@@ -10,26 +10,37 @@ import { isOperationIdentity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
 import { type ListedRun, parameterText, type RunPosition } from "../store/run_index.ts";
-import { textAnswer } from "./framework/errors.ts";
-import { briefly, identity, name, namespaceId, pageMembers, parameterValues } from "./framework/input.ts";
+import { StoreError } from "../store/types.ts";
+import { timeSlices } from "./framework/cooperative_scheduler.ts";
+import { storeFailure, textAnswer } from "./framework/errors.ts";
+import { briefly, identity, listedAs, name, namespaceId, pageMembers, parameterValues } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, orNull, ref, TEXT } from "./framework/output.ts";
-import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
+import { cutPage, PAGE_BYTES, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { RUN_STATUS } from "./framework/record_types.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
+import { waitingMembers } from "./precheck/waiting_of_run.ts";
+import type { Services } from "./services/services.ts";
 
 const NAMED = { name: "runs_list", group: "Read", audit: "request" } as const;
+
+/** Most runs of a page with what waits, since each of them may have to be read. */
+const WAITING_PAGE = 100;
+/** Most bytes of what waits in one run: a page has room for any item. */
+const WAITING_BYTES = PAGE_BYTES / 4;
 
 /** The tool `runs_list`. */
 export const runsList: MakeTool = (services) =>
   makeTool(services, {
     ...NAMED,
     title: "List runs",
-    description: "Lists the runs of a namespace, newest first. Next page: cursor = next_token.",
+    description: "Lists runs of a namespace, newest first. Next page: cursor = next_token.",
     details:
       "Lists the runs of a namespace that meet every given filter, in descending order of (created_instant, run_id), a page " +
       "at a time: call again with cursor = next_token until next_token is null. A page may have fewer runs than limit, or none, " +
       "before the end. Each run is listed at most once; runs that began after the first page are not listed. parameters admits " +
-      "runs that have each of these values, compared as JSON.",
+      "runs that have each of these values, compared as JSON. With include [waiting] each run also has the conditions that " +
+      `signed statements can still satisfy, as in scenario_status, and a page has at most ${WAITING_PAGE} runs. A run whose ` +
+      "records are damaged has unreadable with the reason instead.",
     hints: READS,
     input: z.strictObject({
       namespace_id: namespaceId,
@@ -38,6 +49,8 @@ export const runsList: MakeTool = (services) =>
       status: z.enum(["active", "complete"]).exactOptional(),
       parameters: briefly(parameterValues, "{parameter_id, value}").exactOptional(),
       correlation_id: z.string().exactOptional(),
+      include: listedAs(z.array(z.enum(["waiting"])).max(1), { type: "array", items: { enum: ["waiting"] } })
+        .exactOptional(),
       ...pageMembers,
     }),
     listedBy: "items",
@@ -50,21 +63,31 @@ export const runsList: MakeTool = (services) =>
         status: RUN_STATUS,
         accepted_head: ref("head"),
         created_instant: INTEGER,
-      }, { archived: ref("archived"), parameters: listOf(ref("parameter")) })),
+      }, {
+        archived: ref("archived"),
+        parameters: listOf(ref("parameter")),
+        waiting: listOf(ref("waiting")),
+        waiting_left_out: INTEGER,
+        unreadable: TEXT,
+      })),
       next_token: orNull(TEXT),
     }),
-    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, ...filters }) => {
-      const texts = (parameters ?? []).map((parameter) => parameterText(asJson(parameter)));
-      const digest = services.environment.primitives.sha256(canonicalize(asJson({ ...filters, parameters: texts })));
+    act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, include, ...filters }) => {
+      const values = (parameters ?? []).map((parameter) => parameterText(asJson(parameter)));
+      const digest = services.environment.primitives.sha256(canonicalize(asJson({ ...filters, parameters: values })));
       const query = { tool: NAMED.name, namespaceId: namespace_id, filters: digest, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 3, isPosition);
       if (!start.ok) return start;
       const after = start.after === null ? null : positionOf(start.after);
-      const wanted = { namespace_id, ...filters, ...texts.length === 0 ? {} : { parameters: texts } };
-      const found = await services.runs.findRuns(wanted, after, limit);
-      const page = cutPage(found.runs, limit, itemText);
+      const wanted = { namespace_id, ...filters, ...values.length === 0 ? {} : { parameters: values } };
+      const isWaiting = include?.includes("waiting") === true;
+      const most = isWaiting ? Math.min(limit, WAITING_PAGE) : limit;
+      const found = await services.runs.findRuns(wanted, after, most);
+      const texts = isWaiting ? await textsWithWaiting(services, found.runs) : new Map<ListedRun, string>();
+      const textOf = (run: ListedRun): string => texts.get(run) ?? itemText(run);
+      const page = cutPage(found.runs, most, textOf);
       const next = page.last === null ? found.next : endOf(page.last, found.newest);
-      return textAnswer(pageText(query, page.items.map(itemText), next && keyOf(next)));
+      return textAnswer(pageText(query, page.items.map(textOf), next && keyOf(next)));
     },
   });
 
@@ -102,4 +125,34 @@ function itemText(run: ListedRun): string {
     ...run.archived === undefined ? {} : { archived: { ...run.archived } },
   };
   return JSON.stringify(item);
+}
+
+/** The texts of runs with what waits in them. */
+async function textsWithWaiting(
+  services: Services,
+  runs: readonly ListedRun[],
+): Promise<ReadonlyMap<ListedRun, string>> {
+  const texts = new Map<ListedRun, string>();
+  const nextSlice = timeSlices();
+  for (const run of runs) {
+    texts.set(run, `${itemText(run).slice(0, -1)},${await waitingOf(services, run)}}`);
+    await nextSlice();
+  }
+  return texts;
+}
+
+/** What waits in a run, as members of its item. A damaged run hides no other run. */
+async function waitingOf(services: Services, run: ListedRun): Promise<string> {
+  const none = '"waiting":[]';
+  if (run.status === "complete" || run.archived !== undefined) return none;
+  try {
+    // The law is in memory, and most laws ask no person: their runs are not read.
+    const law = await services.projections.law(run.run_key.namespace_id, run.scenario_law_identity);
+    if (law?.stages.some(({ acceptsSubmissions }) => acceptsSubmissions) === false) return none;
+    const projected = await services.projections.read(run.run_key);
+    return projected === null ? none : await waitingMembers(services, projected, WAITING_BYTES);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
+    return `"unreadable":${JSON.stringify(storeFailure(error).message)}`;
+  }
 }

@@ -17,8 +17,7 @@ import type { ProjectedRun } from "../store/projection.ts";
 import type { Archived } from "../store/types.ts";
 import { causesOfAttempts } from "./precheck/attempt_causes.ts";
 import { missingOfRunText } from "./precheck/missing_of_run.ts";
-import { openForEvidence, waitingConditions } from "../run/missing/waiting.ts";
-import { waitingValues } from "./mutation/submitted_evidence.ts";
+import { waitingMembers } from "./precheck/waiting_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
 import { closed, IDENTITY, INTEGER, listOf, ref, TEXT } from "./framework/output.ts";
@@ -42,9 +41,8 @@ export const scenarioStatus: MakeTool = (services) =>
     ...NAMED,
     title: "Status of a run",
     description:
-      "Shows where a run stands: accepted_head, status, stages, ready frontier, last attempts. include [missing] adds the " +
-      "smallest sets of conditions that would complete each stage, [parameters] the values of the run, [waiting] the signatures " +
-      "that open stages wait for.",
+      "Shows where a run stands: accepted_head, stages, last attempts. include [missing] adds the smallest sets of conditions " +
+      "that complete each stage, [parameters] its values, [waiting] the signatures that open stages wait for.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
       "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
       "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
@@ -70,13 +68,7 @@ export const scenarioStatus: MakeTool = (services) =>
       archived: ref("archived"),
       missing: listOf(ref("stage_missing")),
       parameters: listOf(ref("parameter")),
-      waiting: listOf(closed({
-        stage_id: TEXT,
-        condition_id: TEXT,
-        have: INTEGER,
-        needed: INTEGER,
-        keys: listOf(closed({ key_id: TEXT, public_key: TEXT })),
-      }, { disagree: { const: true } })),
+      waiting: listOf(ref("waiting")),
       waiting_left_out: INTEGER,
       recent_attempts_left_out: INTEGER,
     }),
@@ -112,23 +104,8 @@ const WAITING_SHARE = 0.5;
 
 /** Adds `waiting` to the answer, as far as one answer can hold it. */
 async function withWaiting(services: Services, text: string, run: ProjectedRun): Promise<string> {
-  const { law, state } = run;
-  const now = services.time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
-  const texts: string[] = [];
-  let left = (RESULT_BYTES - sentBytes(text)) * WAITING_SHARE;
-  let leftOut = 0;
-  // An archived run takes no statements, and its values may be removed.
-  for (const stage of run.archived === undefined ? openForEvidence(law, state) : []) {
-    const values = await waitingValues(services.runs, state, stage.stage.stage_id);
-    for (const one of waitingConditions(law, stage, state, values, services.environment, now)) {
-      const own = JSON.stringify(one);
-      left -= sentBytes(own) + 2;
-      if (left < 0) leftOut++;
-      else texts.push(own);
-    }
-  }
-  const more = leftOut === 0 ? "" : `,"waiting_left_out":${leftOut}`;
-  return `${text.slice(0, -1)},"waiting":[${texts.join(",")}]${more}}`;
+  const maximum = (RESULT_BYTES - sentBytes(text)) * WAITING_SHARE;
+  return `${text.slice(0, -1)},${await waitingMembers(services, run, maximum)}}`;
 }
 
 /** Adds `missing` to the answer, as far as one answer can hold it. */

@@ -8,6 +8,7 @@ import { isJsonArray } from "../../canonical/json.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
@@ -42,10 +43,13 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
     for (const namespace_id of await namespacesOf(session, flags.namespace)) {
       let cursor: string | null = null;
       do {
-        const query = { namespace_id, status: "active", limit: PAGE, cursor };
+        const query = { namespace_id, status: "active", include: ["waiting"], limit: PAGE, cursor };
         const page: Awaited<ReturnType<typeof listRuns>> = await listRuns(session, query);
         for (const run of page.items) {
-          for (const one of await readWaiting(session, run)) {
+          if (run.unreadable !== undefined) {
+            throw new CliError("store_corrupt", `Cannot read run "${run.run_key.run_id}": ${run.unreadable}`);
+          }
+          for (const one of run.waiting ?? []) {
             const isOwn = own === null || one.keys.some(({ public_key }) => public_key === own);
             if (isOwn) found.push({ ...run.run_key, ...one });
           }

@@ -7,6 +7,7 @@
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
+import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
 import {
   mustCall,
@@ -42,6 +43,10 @@ export interface RunItem {
   readonly created_instant: number;
   /** Absent for a run whose records are in the store. */
   readonly archived?: Archived;
+  /** What waits in the run, where the listing includes it. */
+  readonly waiting?: readonly WaitingCondition[];
+  /** Why the run cannot be read. */
+  readonly unreadable?: string;
 }
 
 /** Runs of a page of a search. */

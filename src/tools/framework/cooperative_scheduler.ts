@@ -16,6 +16,20 @@ function nextTurn(): Promise<void> {
 }
 
 /**
+ * Time slices for asynchronous work: awaited between two steps, it lets other requests run where the slice is over.
+ *
+ * @returns Starts with a slice
+ */
+export function timeSlices(): () => Promise<void> {
+  let end = performance.now() + TURN_MILLISECONDS;
+  return async () => {
+    if (performance.now() < end) return;
+    await nextTurn();
+    end = performance.now() + TURN_MILLISECONDS;
+  };
+}
+
+/**
  * Runs a generator to its end; other requests may run at each `yield`.
  *
  * @example

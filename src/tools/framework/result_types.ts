@@ -51,6 +51,13 @@ const DOCUMENTS: JsonObject = {
     schema: OBJECT,
     created_at: closed({ kind: { const: "unix_millis" }, value: INTEGER }),
   }, { description: TEXT, signing: closed({ key_id: TEXT, signature: TEXT }, { algorithm: TEXT }) }),
+  waiting: closed({
+    stage_id: TEXT,
+    condition_id: TEXT,
+    have: INTEGER,
+    needed: INTEGER,
+    keys: listOf(closed({ key_id: TEXT, public_key: TEXT })),
+  }, { disagree: { const: true } }),
   contract: closed({
     provider_id: TEXT,
     name: TEXT,

@@ -186,6 +186,38 @@ Deno.test("scenario_status include [waiting] shows the signatures that open stag
     assert.deepEqual(await waiting(), []);
   }, PEOPLE));
 
+for (const store of STORES) {
+  Deno.test(`runs_list include [waiting] shows in each run what scenario_status shows, 100 runs a page (${store})`, () =>
+    withTools(async (bench) => {
+      const open = await openRun(bench);
+      await submit(open, KEY_1, true);
+      const { items: [own] } = await bench.call("runs_list", { namespace_id: 2, include: ["waiting"] }) as Listing;
+      const { waiting } = await bench.call("scenario_status", { ...open.run, include: ["waiting"] });
+      assert.deepEqual([own?.["waiting"], (waiting as JsonValue[]).length], [waiting, 1]);
+      const { items: [plain] } = await bench.call("runs_list", { namespace_id: 2 }) as Listing;
+      assert.equal(plain?.["waiting"], undefined);
+      for (let request = 2; request <= 101; request++) {
+        await bench.call("scenario_start", {
+          ...{ namespace_id: 2, scenario_id: "release", scenario_law_identity: open.law },
+          ...{ creation_request_id: id(request), correlation: { kind: "unset" }, genesis: { kind: "empty" } },
+        });
+      }
+      const counts: number[] = [];
+      for (const [include, limit] of [[["waiting"], 99], [["waiting"], 100], [["waiting"], 101], [[], 101]] as const) {
+        const page = await bench.call("runs_list", { namespace_id: 2, include: [...include], limit }) as Listing;
+        counts.push(page.items.length);
+        const waits = page.items.map((item) => item["waiting"] as readonly JsonValue[] | undefined);
+        // Stages of the other runs are not open.
+        assert.ok(waits.slice(0, 99).every((one) => include.length === 0 ? one === undefined : one?.length === 0));
+      }
+      assert.deepEqual(counts, [99, 100, 100, 101]);
+    }, { ...PEOPLE, store }));
+}
+
+interface Listing extends JsonObject {
+  readonly items: readonly JsonObject[];
+}
+
 /** Roles are in force as soon as any principal has an entry. */
 const OTHERS = [{ subject: "unused", policy_class: null, roles: [] }];
 
