@@ -52,12 +52,14 @@ function storedSession(): string | null {
   }
 }
 
-function storeSession(session: string): void {
+/** Stores a session; null removes it. Returns false in a browser that stores nothing. */
+function storeSession(session: string | null): boolean {
   try {
-    localStorage.setItem(SESSION, session);
+    if (session === null) localStorage.removeItem(SESSION);
+    else localStorage.setItem(SESSION, session);
+    return true;
   } catch {
-    // A browser that stores nothing forgets the session with the page.
-    bearer = session;
+    return false;
   }
 }
 
@@ -68,17 +70,24 @@ function storeSession(session: string): void {
  */
 export async function openLink(secret: string): Promise<void> {
   bearer = null;
-  const isOpen = storedSession() !== null && await listNamespaces().then(() => true, () => false);
+  const before = storedSession();
+  const isOpen = before !== null && await listNamespaces().then(() => true, () => false);
   if (isOpen) return;
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   const session = encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  // Stored before it is sent: the server may take the link while its answer is lost, and takes it from no other session.
+  const isStored = storeSession(session);
   bearer = `${secret}.${session}`;
   try {
     await listNamespaces();
+  } catch (error) {
+    const isRefused = error instanceof CallError && error.code === "link_needed";
+    if (isRefused && storedSession() === session) storeSession(before);
+    throw error;
   } finally {
-    bearer = null;
+    // A browser that stores nothing forgets the session with the page.
+    bearer = isStored ? null : session;
   }
-  storeSession(session);
 }
 
 let lastId = 0;

@@ -139,11 +139,6 @@ export async function recheckRun(call: CallTool, shown: CheckedRun): Promise<Che
   throw new RefusedRun("The server shows another law or history than the one that you saw: nothing was signed");
 }
 
-/** Reads what waits for people in a run. */
-export async function readWaiting(call: CallTool, name: RunName): Promise<readonly WaitingCondition[]> {
-  return listOf(await call("scenario_status", { ...name, include: ["waiting"] }), "waiting");
-}
-
 /** Reads what the server derives for a run. */
 export async function readHints(call: CallTool, name: RunName): Promise<RunHints> {
   const answer = await call("scenario_status", { ...name, include: ["missing", "waiting"] });

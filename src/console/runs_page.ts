@@ -8,6 +8,7 @@
 import type { JsonObject } from "../canonical/json.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { ParameterValue } from "../law/types.ts";
+import type { WaitingCondition } from "../run/missing/waiting.ts";
 import type { Head } from "../run/types.ts";
 import { cut } from "../runpack/view/words.ts";
 import { callTool, listen, listNamespaces, runUri } from "./gate_client.ts";
@@ -41,6 +42,10 @@ export interface ListedRun {
   readonly status: "active" | "complete";
   readonly accepted_head: Head;
   readonly created_instant: number;
+  /** What waits in the run, where the listing includes it. */
+  readonly waiting?: readonly WaitingCondition[];
+  /** Why the run cannot be read. */
+  readonly unreadable?: string;
 }
 
 interface Page {
@@ -83,7 +88,9 @@ export async function showRuns(main: HTMLElement, _route: readonly string[], sig
       make(
         "p",
         {},
-        "There is no law that you may read. Define one and start a run of it with ",
+        "There is no law that you may read. In a folder without gate.toml, make it first with ",
+        make("code", {}, "gate init"),
+        ". Then define a law and start a run of it with ",
         make("code", {}, "gate run LAW.yaml"),
         ", or ask the operator for a role.",
       ),

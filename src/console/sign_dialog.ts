@@ -47,8 +47,8 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
   const keys = waiting?.keys.map(({ key_id }) => key_id) ?? [];
   const tally = waiting === undefined
     ? "Nothing waits for this condition now."
-    : `${waiting.have} of ${waiting.needed} signatures count${
-      keys.length === 0 ? "" : `, waits for ${keys.join(", ")}`
+    : `${waiting.have} of ${waiting.needed} signatures count, ${
+      keys.length === 0 ? "and no registered key is left that may sign" : `waits for ${keys.join(", ")}`
     }.`;
   const state = ownState(asked);
   const isBoolean = expectedBoolean(question.condition) !== null;
@@ -153,6 +153,7 @@ function openDialog(asked: AskedQuestion, answer: Answer): void {
       asked.reload();
     } catch (error) {
       problem.replaceChildren(failureOf(error));
+      problem.scrollIntoView({ block: "nearest" });
       sign.disabled = false;
     }
   };

@@ -42,6 +42,8 @@ dialog { width: min(720px, calc(100vw - 24px)); max-height: calc(100vh - 24px); 
 dialog::backdrop { background: rgb(0 0 0 / .5); }
 dialog h2 { margin-top: 0; }
 dialog details { margin-top: 10px; }
+dialog > .actions { position: sticky; bottom: -18px; margin: 12px -20px -18px; padding: 12px 20px; background: var(--gate-card);
+  border-top: 1px solid var(--line); }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--gate-plain-ground); padding: 10px; border-radius: 6px;
   font: 12px/1.5 ui-monospace, monospace; }
 .drop { border: 1.5px dashed var(--gate-quiet); border-radius: 8px; padding: 22px; background: var(--gate-card); display: grid; gap: 12px; }

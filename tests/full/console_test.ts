@@ -37,7 +37,7 @@ async function trust(world: World, keys: Readonly<Record<string, string>>): Prom
 }
 
 const until = (page: Page, text: string): Promise<void> =>
-  page.until(`document.querySelector("main").innerText.includes(${JSON.stringify(text)})`);
+  page.until(`document.querySelector("main")?.innerText.includes(${JSON.stringify(text)})`);
 
 /** Uses a key file of `gate key create`; returns its public half. */
 async function keyOfFile(world: World, page: Page): Promise<string> {
@@ -115,20 +115,22 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   for (const page of [alice, bob, carol]) assertQuiet(world, page);
 });
 
-/** Sizes and themes in which a state is examined. */
+/** Sizes and themes in which a state is examined, and the rules: another theme changes nothing but contrast. */
 const VIEWS = [
-  ["phone", 390, "light"],
-  ["laptop", 1280, "dark"],
-  ["wide", 1920, "light"],
+  ["phone", 390, "light", "all"],
+  ["phone", 390, "dark", "color-contrast"],
+  ["laptop", 1280, "dark", "all"],
+  ["wide", 1920, "light", "all"],
 ] as const;
 
 /** The findings of axe in one state, in every view. */
 async function examine(page: Page, name: string): Promise<void> {
-  for (const [size, width, theme] of VIEWS) {
+  for (const [size, width, theme, rules] of VIEWS) {
+    const only = rules === "all" ? "" : `, runOnly: ["${rules}"]`;
     await page.call("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
     await page.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
     const found = await page.evaluate(
-      `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map((one) =>
+      `axe.run(document, { resultTypes: ["violations"]${only} }).then(({ violations }) => violations.map((one) =>
         one.id + ": " + one.nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
     );
     assert.deepEqual(found, [], `${name}, ${size}, ${theme}`);
@@ -169,12 +171,10 @@ async function examineNetwork(page: Page, run: string): Promise<void> {
   await go(page, routeOf(run));
   await until(page, "Not live: reconnecting");
   await examine(page, "run_reconnecting");
-  const failing = `options.body.includes("scenario_status")`;
-  const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } });
-  await answerWith(
-    page,
-    `return ${failing} ? Promise.resolve(new Response(${JSON.stringify(error)})) : window.honest(address, options)`,
-  );
+  const damaged = `await (await window.honest(address, options)).text()`;
+  const replaced =
+    `replaceAll(/"waiting":\\[\\{.*?\\]\\}\\]/g, '"unreadable":"the store differs from what was written"')`;
+  await answerWith(page, `return (async () => new Response((${damaged}).${replaced}))()`);
   await go(page, "#/key");
   await go(page, "#/waiting");
   await until(page, "Cannot be read");
@@ -250,11 +250,44 @@ async function examinePacks(world: World, page: Page, run: string): Promise<void
   }
 }
 
+/** Opens the dialog of an answer and examines it. */
+async function examineDialog(own: Page, kind: string): Promise<void> {
+  await click(own, `#${kind}-review-approved`);
+  await own.until(`document.querySelector("dialog[open]") !== null`);
+  await examine(own, `dialog_${kind}`);
+  await own.evaluate(`document.querySelector("dialog").close()`);
+  await own.until(`document.querySelector("dialog") === null`);
+}
+
+/** Low windows, in CSS pixels: a laptop with many bars, a phone with its keyboard, and a phone on its side. */
+const LOW_WINDOWS = [[1280, 580], [390, 580], [740, 360]] as const;
+
+/** The buttons of the dialog can be clicked without scrolling: nothing is over them, and they are in the window. */
+async function buttonsAreSeen(own: Page): Promise<void> {
+  for (const [width, height] of LOW_WINDOWS) {
+    await own.call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+    const hit = `[...document.querySelectorAll("dialog .actions button")].map((one) => {
+      const { left, right, top, bottom } = one.getBoundingClientRect();
+      const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+      return [[left + 1, y], [right - 1, y], [x, top + 1], [x, bottom - 1]].every(([x, y]) => document.elementFromPoint(x, y) === one);
+    }).join()`;
+    assert.equal(await own.evaluate(hit), "true,true", `${width} x ${height}`);
+    if (PICTURES !== undefined) {
+      const { data } = await own.call("Page.captureScreenshot", { format: "png" });
+      await Deno.writeFile(`${PICTURES}/sign_low_${width}.png`, Uint8Array.fromBase64(String(data)));
+    }
+  }
+}
+
 /** The dialog, which the keyboard leaves as it entered, and the run after it. */
 async function examineSigning(own: Page): Promise<void> {
+  await examineDialog(own, "refuse");
   await click(own, `#${QUESTION}`);
   await fill(own, "#answer-comment", "The changelog is complete");
   await examine(own, "sign");
+  await own.evaluate(`document.querySelector("dialog details").open = true`);
+  await buttonsAreSeen(own);
+  await examine(own, "sign_statement");
   assert.equal(await own.evaluate("document.activeElement.id"), "answer-comment");
   await own.call("Input.dispatchKeyEvent", {
     type: "keyDown",
@@ -264,6 +297,13 @@ async function examineSigning(own: Page): Promise<void> {
   });
   await own.until(`document.querySelector("dialog") === null`);
   assert.equal(await own.evaluate("document.activeElement.id"), QUESTION, "the focus goes back");
+  await answer(own, "refuse", "Not on a Friday");
+  await until(own, "alice refused approved");
+  await examine(own, "run_refused");
+  await examineDialog(own, "withdraw");
+  await answer(own, "withdraw", "");
+  await until(own, "alice withdrew its statement on approved");
+  await examine(own, "run_withdrawn");
   await answer(own, "approve", "The changelog is complete");
   await examine(own, "run_approved");
 }
@@ -345,7 +385,13 @@ const HOSTILE =
   `"><img src=x onerror="window.ran=1"></b><script>window.ran=1</script><a href="javascript:window.ran=1">x</a>`;
 const LINKS = "javascript:window.ran=1 https://evil.test/?q=1 //evil.test \u202egnp.exe";
 
-/** A law whose packet has hostile texts in every place, and whose provider reads a file that does not exist. */
+/** Hostile JSON: in the payload of a packet, and read by a provider. */
+const HOSTILE_JSON = { [HOSTILE]: [LINKS, { "</script>": HOSTILE }] };
+
+/**
+ * A law whose packets have hostile texts in every place. Its provider reads a file that does not exist, and a file with
+ * {@link HOSTILE_JSON}.
+ */
 const DISCLOSING = JSON.stringify({
   spec_version: "dag-v3",
   namespace_id: 2,
@@ -356,12 +402,24 @@ const DISCLOSING = JSON.stringify({
     observation_domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 256 },
     predicate: { predicate: "Equals", expected: `${HOSTILE}${LINKS}` },
     from: { provider: "json", check: "path", params: { file: `${HOSTILE}${LINKS}`, jsonpath: "$.read" } },
+  }, {
+    condition_id: "told",
+    observation_domain: { domain: "Json", maximum_bytes: 4096 },
+    predicate: { predicate: "Equals", expected: { value: HOSTILE_JSON, value_type: "Json" } },
+    from: { provider: "json", check: "path", params: { file: "told.json", jsonpath: "$.told" } },
   }],
   stages: [{
     stage_id: "disclose",
     prerequisite: { kind: "root" },
-    completion_requirement: { Condition: "read" },
+    completion_requirement: { And: [{ Condition: "read" }, { Condition: "told" }] },
     entry_packets: [{
+      packet_id: "told",
+      schema_id: "told",
+      content_type: "application/json",
+      visibility_labels: [],
+      targets: [{ kind: "agent", agent_id: "told" }],
+      payload: { kind: "json", value: HOSTILE_JSON },
+    }, {
       packet_id: HOSTILE,
       schema_id: HOSTILE,
       content_type: "text/html",
@@ -410,6 +468,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   const run = await world.run("law.yaml", "one", "1.4.0");
   await Deno.writeTextFile(`${world.folder}/disclosing.yaml`, DISCLOSING);
   const hostile = await world.run("hostile.yaml", "two", `${HOSTILE}\u202e`);
+  await Deno.writeTextFile(`${world.folder}/evidence/told.json`, JSON.stringify({ told: HOSTILE_JSON }));
   const disclosing = await world.run("disclosing.yaml", "three", "1.4.0");
   const alice = await world.open("alice");
   await alice.evaluate(HOSTILE_SERVER);
@@ -443,7 +502,13 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   for (const text of [`file_not_found: File "${HOSTILE.slice(0, 9)}`, "javascript:window.ran=1", HOSTILE]) {
     assert.ok(disclosed.includes(text), text);
   }
-  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "packets, and the error of a provider");
+  const row =
+    `[...document.querySelectorAll("main tbody tr")].find((one) => one.querySelector("b")?.textContent === "told")`;
+  const told = String(await alice.evaluate(`${row}.innerText`));
+  for (const text of ["It counts", `${JSON.stringify(HOSTILE).slice(1, -1)}":["javascript:window.ran=1`]) {
+    assert.ok(told.includes(text), told);
+  }
+  assert.deepEqual(await alice.evaluate(DANGERS), NO_DANGER, "packets, the value and the error of a provider");
   await policyHolds(alice);
   await refusesFrames(world);
   await signsWhatWasShown(world, alice, run);
@@ -556,7 +621,7 @@ async function pagesRuns(page: Page, run: string): Promise<void> {
   assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run is on the last page");
 }
 
-/** Every active run whose law asks people is asked, and one that cannot be read hides no other one. */
+/** Every active run is read, and one that cannot be read hides no other one. */
 async function showsAllThatWaits(world: World, page: Page, run: string): Promise<void> {
   using database = new DatabaseSync(`${world.folder}/gate.db`);
   const [row] = database.prepare("SELECT run_row, run_id FROM runs ORDER BY run_row DESC LIMIT 1 OFFSET 50").all();
@@ -567,7 +632,7 @@ async function showsAllThatWaits(world: World, page: Page, run: string): Promise
   await page.evaluate("window.sent.length = 0");
   await go(page, "#/waiting");
   const shown = await textOf(page);
-  for (const text of ["206 active runs asked", "Cannot be read", "Show more of "]) {
+  for (const text of ["206 active runs read", "Cannot be read", "Show more of "]) {
     assert.ok(shown.includes(text), text);
   }
   const [, failed = ""] = shown.split("Cannot be read");
@@ -577,8 +642,9 @@ async function showsAllThatWaits(world: World, page: Page, run: string): Promise
     102,
     "a page, one of another key, and the failure",
   );
-  const asked = `${sentOf("scenario_status")}.filter((one) => one.includes('"include":["waiting"]')).length`;
-  assert.equal(await page.evaluate(asked), 205, "the law of one run asks no person");
+  const pages = `${sentOf("runs_list")}.filter((one) => one.includes('"include":["waiting"]')).length`;
+  const counted = await page.evaluate(`[${pages}, ${sentOf("scenario_status")}.length]`);
+  assert.deepEqual(counted, [3, 0], "a call for each hundred runs, and none for one of them");
   for (let more = 1; more < 3; more++) {
     await page.evaluate(
       `[...document.querySelectorAll("main button")].find((one) => !one.parentElement.hidden).click()`,
@@ -586,9 +652,6 @@ async function showsAllThatWaits(world: World, page: Page, run: string): Promise
   }
   assert.equal(await page.evaluate(`document.querySelectorAll("main tbody tr").length`), 205);
   assert.ok((await textOf(page)).includes(run.slice(0, 12)), "the oldest run");
-  await go(page, routeOf(run));
-  await go(page, "#/waiting");
-  assert.equal(await page.evaluate(asked), 206, "only the run without an answer is asked again");
 }
 
 /** A server that shows another law or history between showing and signing gets nothing. */
@@ -690,8 +753,21 @@ Deno.test("gate console: the browser that opens the address first is its caller,
     await using browser = await startChromium();
     const { address, url, secret } = served;
     const [own, other] = [await browser.context(), await browser.context()];
-    const page = await browser.visit(address, own);
+    const page = await browser.visit(`${url}/console`, own);
+    await until(page, "Open the address that gate console printed");
+    // The server takes the link, and its answer is lost: the browser is the caller all the same.
+    await page.evaluate(`{
+      const honest = window.fetch;
+      window.fetch = async (target, options) => {
+        const answer = await honest(target, options);
+        if (!options.headers.authorization?.includes(".")) return answer;
+        window.lost = answer.status;
+        throw new TypeError();
+      };
+      location.hash = ${JSON.stringify(new URL(address).hash)};
+    }`);
     await until(page, run);
+    assert.equal(await page.evaluate("window.lost"), 200);
     const session = String(await page.evaluate(`localStorage.getItem("gate-console-session")`));
     assert.match(session, /^[A-Za-z0-9_-]{43}$/);
     const { entries } = await page.call("Page.getNavigationHistory") as {
