@@ -333,6 +333,47 @@ Deno.test("gate console hands its address to the browser in a file of its user, 
     await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
   }));
 
+Deno.test("gate console removes the file of a killed process, and no file of a running one or of another kind", () =>
+  inFolder(async (folder) => {
+    const killed = await startOpened(folder);
+    killed.process.signal("SIGKILL");
+    await killed.process.ended();
+    await using running = await startOpened(folder);
+    const own = `${folder}/gate-console-notes.html`;
+    await Deno.writeTextFile(own, "<!doctype html>\n<title>Notes</title>\n");
+    await using last = await startOpened(folder);
+    const rows = [["killed", killed.path, false], ["running", running.path, true], ["own", last.path, true], [
+      "another file",
+      own,
+      true,
+    ]] as const;
+    for (const [what, path, expected] of rows) {
+      const isThere = await Deno.stat(path).then(() => true, () => false);
+      assert.equal(isThere, expected, what);
+    }
+    await killed.process[Symbol.asyncDispose]();
+  }));
+
+/** What a new user is told on standard error: the configuration, the flags, and what the text has. */
+const HINTS: readonly (readonly [what: string, config: string | null, flags: readonly string[], has: string[]])[] = [
+  ["no configuration", null, [], ["gate init", "--evidence-keys DIR"]],
+  ["a store on disk", STORES, [], ["--evidence-keys DIR"]],
+  ["a store on disk and keys of people", STORES, ["--evidence-keys", "keys"], []],
+];
+
+Deno.test("gate console says what its page will miss: a store that lasts, and keys of people", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/keys`);
+    for (const [what, config, flags, has] of HINTS) {
+      if (config !== null) await Deno.writeTextFile(`${folder}/gate.toml`, config);
+      await using served = await startConsole(folder, ["--no-open", ...flags]);
+      const errors = served.process.errors();
+      for (const text of ["gate init", "--evidence-keys DIR"]) {
+        assert.equal(errors.includes(text), has.includes(text), `${what}: ${errors}`);
+      }
+    }
+  }));
+
 /** What ends `gate console` whose address no browser opened, and its exit code. */
 const ENDS: readonly (readonly [signal: Deno.Signal, code: number])[] = [["SIGTERM", 0], ["SIGINT", 0], [
   "SIGHUP",

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { dirname, join } from "node:path";
 import type { GateConfig } from "../../config/types.ts";
 import { createSecret } from "../../server/auth/one_time_link.ts";
 import { CONSOLE_PATH } from "../../server/http/console_pages.ts";
@@ -46,6 +47,7 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
     return await runServe(["--console", "--log-level=warn", ...given], {
       adapt: (config) => {
         dataDir = dataDirOf(config, flags.dataDir);
+        hintAt(config, flags);
         return localOf(config, Number(port));
       },
       listening: (url) => {
@@ -57,6 +59,19 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
     });
   } finally {
     opening.remove();
+  }
+}
+
+/** Says what a newcomer would otherwise find missing on the page. */
+function hintAt({ run_state_store }: GateConfig, { evidenceKeys }: ConsoleFlags): void {
+  if (run_state_store.type === "memory") {
+    writeError(
+      "gate warn: the console stays empty, because its store is in memory: " +
+        "make a gate.toml here with gate init, or name one with --config\n",
+    );
+  }
+  if (evidenceKeys === undefined) {
+    writeError("gate info: to approve here, name the folder of the keys of people: --evidence-keys DIR\n");
   }
 }
 
@@ -85,6 +100,9 @@ function localOf(config: GateConfig, port: number): GateConfig {
   };
 }
 
+/** Before the address in the file that leads to it. */
+const OPENING_HEAD = '<!doctype html>\n<meta charset="utf-8">\n<meta http-equiv="refresh" content="0;url=';
+
 /** A file that leads the browser to an address. */
 interface OpeningFile {
   /** Writes the file; returns its path. */
@@ -98,7 +116,10 @@ interface OpeningFile {
  */
 function createOpeningFile(): OpeningFile {
   let path: string | null = null;
+  let held: Deno.FsFile | null = null;
   const remove = (): void => {
+    held?.close();
+    held = null;
     if (path === null) return;
     try {
       Deno.removeSync(path);
@@ -114,8 +135,11 @@ function createOpeningFile(): OpeningFile {
       const options = { prefix: "gate-console-", suffix: ".html" };
       // A browser in a sandbox reads the folders of its user, and no temporary files.
       path = newFile({ ...options, dir: folder }) ?? Deno.makeTempFileSync(options);
-      const refresh = `<meta http-equiv="refresh" content="0;url=${address}">`;
-      Deno.writeTextFileSync(path, `<!doctype html>\n<meta charset="utf-8">\n${refresh}\n<title>gate</title>\n`);
+      // The lock shows to other processes that this one runs. It is shared, so that the browser can read the file everywhere.
+      held = Deno.openSync(path, { read: true, write: true });
+      held.lockSync(false);
+      Deno.writeTextFileSync(path, `${OPENING_HEAD}${address}">\n<title>gate</title>\n`);
+      removeStaleFiles(dirname(path));
       return path;
     },
     remove,
@@ -128,6 +152,37 @@ function newFile(options: Deno.MakeTempOptions): string | null {
     return Deno.makeTempFileSync(options);
   } catch {
     return null;
+  }
+}
+
+/** The name of a file that leads to an address. */
+const OPENING_NAME = /^gate-console-[^/\\]{1,64}\.html$/;
+/** Most bytes of such a file. */
+const OPENING_BYTES = 1024;
+
+/**
+ * Removes the files of processes that were killed before they could. A process locks its file as long as it runs; a file of another
+ * kind with such a name stays.
+ */
+function removeStaleFiles(folder: string): void {
+  try {
+    for (const { name, isFile } of Deno.readDirSync(folder)) {
+      if (isFile && OPENING_NAME.test(name)) removeStaleFile(join(folder, name));
+    }
+  } catch {
+    // A folder that cannot be listed keeps them. Their secrets ended with their processes.
+  }
+}
+
+function removeStaleFile(path: string): void {
+  try {
+    using file = Deno.openSync(path, { read: true, write: true });
+    if (!file.tryLockSync(true)) return;
+    const bytes = new Uint8Array(OPENING_BYTES);
+    const text = new TextDecoder().decode(bytes.subarray(0, file.readSync(bytes) ?? 0));
+    if (text.startsWith(OPENING_HEAD)) Deno.removeSync(path);
+  } catch {
+    // Another process removed it, or it belongs to another user.
   }
 }
 
