@@ -41,11 +41,18 @@ export type ConnectionOptions = Pick<StorageOptions, "journal_mode" | "sync_mode
 const BUSY_SLICE_MILLIS = 10;
 
 /**
- * Pages in the write-ahead log before a commit also moves them into the database: 8 MiB. A longer log moves pages less
+ * The page of a new file, in bytes; an existing file keeps its own. Each append changes a leaf of two indexes for its run, so smaller
+ * pages make a commit of many runs smaller: measured with 64 runs, 460 kB in place of 620 with pages of 4 KiB. Pages of 1 KiB made
+ * it 360 kB, and point reads of a cold file took 38 % more processor time.
+ */
+const PAGE_BYTES = 2048;
+
+/**
+ * Bytes in the write-ahead log before a commit also moves its pages into the database. A longer log moves pages less
  * often, yet every caller of the batch that moves it waits: measured with 64 callers, 4 MiB cost 5 % of throughput for a
  * 99th percentile of 10 ms instead of 13, and 16 MiB gained 5 % more for 18 ms.
  */
-const CHECKPOINT_PAGES = 2000;
+const CHECKPOINT_BYTES = 8 * 1024 * 1024;
 
 /** The error for an empty file: it was cut short, or another process is creating a store in it. */
 export class EmptyFileError extends StoreError {
@@ -69,6 +76,11 @@ const DATABASE = { enableForeignKeyConstraints: false, limits: { length: ROW_BYT
 /** Tables, indexes, views and triggers, without SQLite's own objects. */
 const FIND_SCHEMA = `SELECT type, name, sql, (SELECT user_version FROM pragma_user_version) AS format
   FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY sql`;
+
+/** Bytes of a page of a file. */
+export function pageSize(connection: Connection): number {
+  return Number(connection.statement("PRAGMA page_size").get()?.["page_size"]);
+}
 
 /** Wraps an open database. */
 function toConnection(database: DatabaseSync, path: string): Connection {
@@ -108,10 +120,11 @@ function openForWriting(path: string, options: ConnectionOptions): Connection {
     return guarded(database, () => {
       const connection = toConnection(database, path);
       const isNew = requireStore(connection) === "empty";
+      if (isNew) database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
       setJournalMode(connection, options.journal_mode);
       database.exec(
         `PRAGMA synchronous = ${options.sync_mode === "full" ? "FULL" : "NORMAL"}; PRAGMA trusted_schema = OFF;` +
-          `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+          `PRAGMA wal_autocheckpoint = ${Math.floor(CHECKPOINT_BYTES / pageSize(connection))}`,
       );
       // After a change of the journal mode, SQLite creates the files beside the database at the first read.
       if (isNew || formatOf(connection) < FORMAT_VERSION) createTables(connection);

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { appendTo, runKey, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
+import { appendTo, LAW, runKey, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
-import { closeStores, openStores } from "../open.ts";
+import { backupStore } from "../backup.ts";
+import { copyStore } from "../copy/copy.ts";
+import { closeStores, openRows, openStores } from "../open.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
 import { openReaderConnection, openWriterConnection } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
@@ -314,3 +316,41 @@ Deno.test("A connection accepts rows up to the limit", () =>
     for (const { database } of connections.reverse()) database.close();
     return Promise.resolve();
   }));
+
+/** The file in place of the store, and the bytes of its pages once it is a store. */
+const PAGES: readonly [string, (path: string) => void, number][] = [
+  ["nothing", () => {}, 2048],
+  ["an empty database", (path) => database(path, "PRAGMA journal_mode = wal"), 4096],
+  ["a store of 4 KiB", (path) => database(path, `PRAGMA page_size = 4096; ${CREATE_TABLES}`), 4096],
+  ["a store of 1 KiB", (path) => database(path, `PRAGMA page_size = 1024; ${CREATE_TABLES}`), 1024],
+];
+
+function pageBytes(path: string): unknown {
+  using file = new DatabaseSync(path, { readOnly: true });
+  return file.prepare("PRAGMA page_size").get()?.["page_size"];
+}
+
+for (const [what, make, bytes] of PAGES) {
+  Deno.test(`from ${what}, a store and its backup have pages of ${bytes} bytes, and a copy has those of a new file`, () =>
+    withFolder(async (folder) => {
+      make(`${folder}/gate.db`);
+      const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+      await stores.runs.putLaw(LAW);
+      const operations = Array.from({ length: 100 }, (_, index) => ({ operation: `op ${index}`, filling: 5_000 }));
+      const append = appendTo(runKey("one"), null, "create", ...operations);
+      assert.deepEqual(await stores.runs.append(append), { outcome: "accepted" });
+      await backupStore(`${folder}/gate.db`, `${folder}/backup.db`, { sha256 });
+      await closeStores(stores);
+      const rows = await openRows(storesOptions(folder, WAL_FULL).run);
+      await Deno.mkdir(`${folder}/copies`);
+      const copied = await openStores(storesOptions(`${folder}/copies`, WAL_FULL), sha256);
+      assert.deepEqual((await copyStore(rows, copied, { sha256 })).written.records, 101);
+      await rows.close();
+      await closeStores(copied);
+      assert.deepEqual(["gate.db", "backup.db", "copies/gate.db"].map((name) => pageBytes(`${folder}/${name}`)), [
+        bytes,
+        bytes,
+        2048,
+      ]);
+    }));
+}

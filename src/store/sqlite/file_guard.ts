@@ -19,7 +19,7 @@ import { setImmediate } from "node:timers";
 import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
 import type { Connection, FileIdentity, WriterConnection } from "./connection.ts";
-import { identityOf } from "./connection.ts";
+import { identityOf, pageSize } from "./connection.ts";
 import { integer } from "./rows.ts";
 
 /** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
@@ -226,9 +226,4 @@ function framesEnd(connection: Connection, frameBytes: number): number {
   const row = connection.statement(WAL_STATE).get();
   const frames = row === undefined ? 0 : integer(row, "log");
   return frames <= 0 ? 0 : WAL_HEADER_BYTES + frames * frameBytes;
-}
-
-function pageSize(connection: Connection): number {
-  const row = connection.statement("PRAGMA page_size").get();
-  return row === undefined ? 0 : integer(row, "page_size");
 }

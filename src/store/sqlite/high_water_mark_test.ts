@@ -77,13 +77,12 @@ Deno.test("a store whose records cannot be read still opens, and its mark stays"
     await closeStores(first);
     const mark = await Deno.readTextFile(markPath(`${folder}/gate.db`));
     const database = new DatabaseSync(`${folder}/gate.db`);
-    const root = Number(
-      database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'records'").get()?.["rootpage"],
-    );
+    const { rootpage, page_size } = database
+      .prepare("SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'records'").get() ?? {};
     database.close();
     using file = await Deno.open(`${folder}/gate.db`, { write: true });
-    await file.seek((root - 1) * 4096, Deno.SeekMode.Start);
-    await file.write(new Uint8Array(4096).fill(255));
+    await file.seek((Number(rootpage) - 1) * Number(page_size), Deno.SeekMode.Start);
+    await file.write(new Uint8Array(Number(page_size)).fill(255));
     const second = await openStores(options, sha256, (message) => assert.fail(message));
     assert.equal((await second.schemas.list(2, null, 10)).length, 1);
     await assert.rejects(second.runs.listRecords(runKey("one"), 0, 10), /the file is damaged/);
