@@ -8,8 +8,8 @@
 import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject } from "../../canonical/json.ts";
-import { parseJson } from "../../canonical/scan.ts";
 import type { StateKeys } from "../../tools/services/state_keys.ts";
+import { openJson, signJson } from "./signed_json.ts";
 
 /** The call that a state belongs to. */
 export interface RoundOf {
@@ -27,23 +27,17 @@ export const STATE_CHARACTERS = 8192;
 
 const PURPOSE = "request_state";
 const VERSION = 1;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Writes the state of a round. */
 export function writeState(keys: StateKeys, of: RoundOf, state: JsonObject, now: number): string {
-  const parts = [VERSION, callDigest(of), now + STATE_MILLISECONDS, state];
-  const bytes = encoder.encode(canonicalize(parts));
-  return keys.sign(PURPOSE, bytes.toBase64({ alphabet: "base64url", omitPadding: true }));
+  return signJson(keys, PURPOSE, [VERSION, callDigest(of), now + STATE_MILLISECONDS, state]);
 }
 
 /** Reads the state of a round; null unless {@link writeState} wrote it for this call and it has not expired. */
 export function readState(keys: StateKeys, of: RoundOf, text: string, now: number): JsonObject | null {
-  const signed = text.length > STATE_CHARACTERS ? null : keys.open(PURPOSE, text);
-  if (signed === null) return null;
-  const parsed = parseJson(decoder.decode(Uint8Array.fromBase64(signed, { alphabet: "base64url" })));
-  if (!parsed.ok || !isJsonArray(parsed.value)) return null;
-  const [version, digest, expiry, state] = parsed.value;
+  const parts = openJson(keys, PURPOSE, text, STATE_CHARACTERS) ?? null;
+  if (!isJsonArray(parts)) return null;
+  const [version, digest, expiry, state] = parts;
   if (version !== VERSION || digest !== callDigest(of) || typeof expiry !== "number" || expiry <= now) return null;
   return isJsonObject(state) ? state : null;
 }
