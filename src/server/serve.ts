@@ -65,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       return runtime;
     },
     offer: offerWith(docs, offeredTools(config.server), {
-      rounds: roundsOf(config),
+      rounds: roundsOf(options),
       runApp: options.runApp,
     }),
     collector: options.collector,
@@ -75,10 +75,12 @@ export async function serve(options: ServeOptions): Promise<number> {
 }
 
 /** The tools that ask the client. The keys are read with the first call that asks. */
-function roundsOf(config: GateConfig): Rounds {
+function roundsOf({ config, publicUrl }: ServeOptions): Rounds {
   let keys: Promise<StateKeys> | null = null;
   return {
     tools: new Set(["scenario_next"]),
+    // Without an address of the console there is no page to show.
+    capabilities: publicUrl === null ? [] : ["elicitation"],
     keys: () => keys ??= openStateKeys(config),
     tasks: config.server.state_keys.length > 0,
   };

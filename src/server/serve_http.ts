@@ -23,6 +23,7 @@ import {
   type ListenerOptions,
 } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
+import { type ClientQuestions, createClientQuestions } from "./http/client_questions.ts";
 import { type ConsoleAssets, consolePages } from "./http/console_pages.ts";
 import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
 import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
@@ -83,7 +84,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
   metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
   const streams = streamsOf(options);
-  const endpoint = { ...options, limits, bodyAdmission, streams };
+  const questions = questionsOf(options);
+  const endpoint = { ...options, limits, bodyAdmission, streams, questions };
   const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
   const pages = options.console === undefined ? new Map() : consolePages(options.console);
   let { port } = bind;
@@ -115,7 +117,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   // With port 0 the system chooses a port.
   port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
-  return { address: listener.address, close: (patience) => close(listener, { sse, streams }, patience) };
+  return { address: listener.address, close: (patience) => close(listener, { sse, streams, questions }, patience) };
 }
 
 /** Streams that announce changes of runs. HTTP+SSE has sessions of its own. */
@@ -126,15 +128,23 @@ function streamsOf(options: HttpOptions): RunStreams | null {
   return createRunStreams({ dispatcher, metrics, readRevision, perCaller });
 }
 
+/** Questions to clients of the older era, where a tool can ask them. HTTP+SSE asks in its sessions. */
+function questionsOf({ transport, dispatcher: { offer: { rounds } } }: HttpOptions): ClientQuestions | null {
+  if (transport !== "http" || rounds === undefined || rounds.capabilities.length === 0) return null;
+  return createClientQuestions(rounds);
+}
+
 interface Streaming {
   readonly sse: SseRoutes | null;
   readonly streams: RunStreams | null;
+  readonly questions: ClientQuestions | null;
 }
 
-async function close(listener: Listener, { sse, streams }: Streaming, patience: number): Promise<void> {
+async function close(listener: Listener, { sse, streams, questions }: Streaming, patience: number): Promise<void> {
   // Open streams would keep the listener from closing.
   const closing = listener.close(patience);
   streams?.close();
+  questions?.close();
   await sse?.close(patience);
   await closing;
 }

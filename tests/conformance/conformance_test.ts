@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { startServer } from "../e2e/client.ts";
 import { listening } from "../e2e/http_fixture.ts";
-import { gateArgs } from "../e2e/gate_command.ts";
 import { serveBridge } from "./stdio_bridge.ts";
 import { runScenario, runSuite } from "./suite.ts";
 
@@ -41,6 +40,11 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     "resources-list",
     "prompts-list",
     "dns-rebinding-protection",
+    "server-sse-multiple-streams",
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
   ],
 };
 
@@ -89,14 +93,9 @@ for (const [revision, count] of REQUIRED) {
 
   Deno.test(`the product passes every scenario of ${revision} that needs no fixture`, async () => {
     const folder = await Deno.makeTempDir();
-    await Deno.writeTextFile(`${folder}/gate.toml`, '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n');
     try {
       await using server = await listening(
-        startServer(
-          revision === "2026-07-28"
-            ? { args: ["run", "--no-prompt", "--quiet", "-A", `${HERE}product_server.ts`, folder] }
-            : { args: gateArgs("serve"), cwd: folder, env: { GATE_CONFIG: "" } },
-        ),
+        startServer({ args: ["run", "--no-prompt", "--quiet", "-A", `${HERE}product_server.ts`, folder] }),
       );
       const { code, summary, scenarios } = await runSuite(
         `${server.url}/mcp`,
@@ -115,7 +114,7 @@ for (const [revision, count] of REQUIRED) {
   });
 }
 
-/** Scenarios of 2025-11-25 in which the server sends requests: over HTTP they need sessions, on a connection they do not. */
+/** Scenarios of 2025-11-25 in which the server sends requests. */
 const CONNECTED = [
   "tools-call-sampling",
   "tools-call-elicitation",

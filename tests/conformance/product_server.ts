@@ -36,6 +36,7 @@ Deno.exit(
     offer: offerWith(docs, () => true, {
       rounds: {
         tools: new Set(["scenario_next", ...ROUND_TOOLS]),
+        capabilities: ["elicitation", "sampling"],
         keys: () => keys,
         tasks: true,
       },

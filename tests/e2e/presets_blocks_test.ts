@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { loadConfig } from "@/config/load.ts";
 import type { GateConfig } from "@/config/types.ts";
-import { KEEP_ALIVE_MILLISECONDS } from "@/server/sse/sse_routes.ts";
+import { KEEP_ALIVE_MILLISECONDS } from "@/server/http/reply.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
 import { containerFlags, deploymentBlock, replaceAll, ROOT, unitFlags } from "./presets_blocks.ts";
 import { PRESETS } from "./presets_serve.ts";

@@ -89,7 +89,8 @@ function commonFields(
 function readableBy(origin: string): Record<string, string> {
   return {
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": "retry-after, www-authenticate, x-correlation-id, x-server-correlation-id",
+    "access-control-expose-headers":
+      "mcp-session-id, retry-after, www-authenticate, x-correlation-id, x-server-correlation-id",
     vary: "origin",
   };
 }
@@ -199,7 +200,8 @@ function preflight(route: Route): HttpReply {
     fields: {
       "access-control-allow-methods": Object.keys(route).join(", "),
       "access-control-allow-headers":
-        "accept, authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, traceparent, x-correlation-id",
+        "accept, authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent, " +
+        "x-correlation-id",
       "access-control-max-age": "600",
     },
     body: null,

@@ -1,10 +1,9 @@
 /**
- * The Streamable HTTP endpoint: one message per request, in both eras of the protocol, without sessions.
+ * The Streamable HTTP endpoint: one message per request, in both eras of the protocol. No request needs a session.
  *
  * @module
  */
 
-import { resultResponse } from "../protocol/result_json.ts";
 import { callOf, type Dispatcher } from "../protocol/dispatcher.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { readEnvelope } from "../protocol/protocol_era.ts";
@@ -18,16 +17,9 @@ import type { AuthenticatedRequest } from "./authenticated_request.ts";
 import type { BodyAdmission, Received } from "./body_admission.ts";
 import { mediaError } from "./media.ts";
 import { notificationEra, requestEra, responseEra } from "./mcp_headers.ts";
+import { type ClientQuestions, SESSION_FIELD } from "./client_questions.ts";
 import { isRunUri, type RunStreams } from "./run_streams.ts";
-import {
-  callFailureReply,
-  emptyReply,
-  errorReply,
-  eventsReply,
-  httpError,
-  type HttpReply,
-  jsonReply,
-} from "./reply.ts";
+import { answerReply, emptyReply, errorReply, httpError, type HttpReply } from "./reply.ts";
 
 /** The options of the endpoint. */
 export interface McpEndpointOptions {
@@ -37,6 +29,8 @@ export interface McpEndpointOptions {
   readonly log: Log;
   /** Announces changes of runs; null or absent where no change is announced. */
   readonly streams?: RunStreams | null;
+  /** Asks clients of the older era; null or absent where no tool asks. */
+  readonly questions?: ClientQuestions | null;
   /** Answers the messages; default: {@link answerMessage}. */
   readonly answer?: typeof answerMessage;
 }
@@ -45,18 +39,28 @@ export interface McpEndpointOptions {
 export async function answerMcp(options: McpEndpointOptions, incoming: AuthenticatedRequest): Promise<HttpReply> {
   const unsupported = mediaError(incoming.request.headers);
   if (unsupported !== null) return errorReply(unsupported);
-  const { limits, bodyAdmission } = options;
-  if (limits.isFull()) return errorReply(httpError(FULL));
+  const { limits, bodyAdmission, questions } = options;
+  // The requests in work may be questions, which end with a response.
+  const awaitsResponse = questions?.awaitsResponse(incoming) === true;
+  if (limits.isFull() && !awaitsResponse) return errorReply(httpError(FULL));
   // A request counts as in work only after its whole body: a slow sender holds no place.
   const body = await bodyAdmission.read(incoming);
   if (!body.ok) return body.reply;
+  if (awaitsResponse) {
+    const reading = parseMessage(body.text, body.utf8);
+    if (reading.ok && reading.message.kind === "response") return acceptMessage(options, incoming, reading.message);
+  }
   const { subject } = incoming.principal;
   const overload = limits.enter(subject);
   if (overload !== null) return errorReply(httpError(overload));
+  let work: Promise<void> | undefined;
   try {
-    return await answerText(options, incoming, body);
+    const reply = await answerText(options, incoming, body);
+    work = reply.work;
+    return reply;
   } finally {
-    limits.release(subject);
+    if (work === undefined) limits.release(subject);
+    else work.finally(() => limits.release(subject));
   }
 }
 
@@ -70,25 +74,30 @@ async function answerText(
   return await (options.answer ?? answerMessage)(options, incoming, reading.message);
 }
 
-/** Answers a message, without sessions. */
+/** Answers a message. */
 async function answerMessage(
   options: McpEndpointOptions,
   incoming: AuthenticatedRequest,
   message: Message,
 ): Promise<HttpReply> {
   if (message.kind === "request") return await answerRequest(options, incoming, message);
-  return acceptMessage(incoming, message);
+  return acceptMessage(options, incoming, message);
 }
 
-/** Without sessions a notification or response has no receiver. */
+/** Only a call that asks the client receives notifications and responses. */
 function acceptMessage(
-  { request: { headers } }: AuthenticatedRequest,
+  { questions }: McpEndpointOptions,
+  incoming: AuthenticatedRequest,
   message: NotificationMessage | ResponseMessage,
 ): HttpReply {
+  const { headers } = incoming.request;
   const isResponse = message.kind === "response";
   const reading = isResponse ? responseEra(headers) : notificationEra(headers, message, readEnvelope(message.params));
   if (!reading.ok) return errorReply(httpError(reading.error));
-  return isResponse && reading.era === "modern" ? errorReply(httpError(NO_RESPONSES)) : emptyReply(202);
+  if (isResponse && reading.era === "modern") return errorReply(httpError(NO_RESPONSES));
+  const isTaken = questions?.receive(incoming, message) ?? true;
+  const needsTaker = isResponse && headers.get(SESSION_FIELD) !== null;
+  return isTaken || !needsTaker ? emptyReply(202) : errorReply(httpError(NO_QUESTION));
 }
 
 async function answerRequest(
@@ -113,13 +122,24 @@ async function answerRequest(
     const stream = await options.streams?.open(plan.resources, id, call) ?? null;
     if (stream !== null) return stream;
   }
-  const answer = await answerPlan(plan, id, options, call);
-  if (!answer.ok) return callFailureReply(answer.error, id);
-  const response = resultResponse(id, answer.result);
-  return answer.notification === undefined ? jsonReply(200, response) : eventsReply([answer.notification, response]);
+  const { dispatcher, log, questions } = options;
+  if (plan.answer === "call" && plan.era === "legacy") {
+    const reply = await questions?.answer({ incoming, message, plan, options: { dispatcher, log } }) ?? null;
+    if (reply !== null) return reply;
+  }
+  const reply = answerReply(await answerPlan(plan, id, { dispatcher, log }, call), id);
+  if (plan.answer !== "initialize") return reply;
+  return { ...reply, fields: { ...reply.fields, ...await questions?.sessionFields(message, principal.subject) } };
 }
 
 const NO_RESPONSES: EdgeError = {
   kind: "invalid_request",
   message: "Cannot accept response: the server sends no requests",
+};
+
+// One message for all faults: it does not tell a question of another caller from one that ended.
+const NO_QUESTION: EdgeError = {
+  kind: "invalid_request",
+  message:
+    "Cannot accept response: no question of this session waits for it here; it ended, or another server asked it",
 };

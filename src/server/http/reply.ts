@@ -5,6 +5,8 @@
  */
 
 import { type EdgeError, type EdgeErrorKind, errorResponse, type RequestId } from "../process/edge_error.ts";
+import type { Answer } from "../protocol/answer.ts";
+import { resultResponse } from "../protocol/result_json.ts";
 
 /** Writes the chunks of a streamed reply. */
 export interface StreamSink {
@@ -33,6 +35,8 @@ export interface HttpReply {
   readonly refused?: string;
   /** The authenticated caller: unread bytes of the reply count for it. */
   readonly caller?: string;
+  /** Settles when the call behind a stream has ended; absent where it ended before the reply. */
+  readonly work?: Promise<void>;
 }
 
 /** A failure with its HTTP status. */
@@ -78,10 +82,34 @@ export function jsonReply(status: number, body: string): HttpReply {
 
 const JSON_FIELDS = { "content-type": "application/json", "cache-control": "no-store" };
 
+/** The interval of keep-alive comments on a stream, in milliseconds. */
+export const KEEP_ALIVE_MILLISECONDS = 15_000;
+
+/** A comment that keeps proxies from ending a stream. */
+export const KEEP_ALIVE = ": alive\n\n";
+
+/** A message as a server-sent event. */
+export function eventOf(message: string): string {
+  return `event: message\ndata: ${message}\n\n`;
+}
+
+/** A reply with server-sent events that are not all known yet. */
+export function eventStream(stream: (sink: StreamSink) => void): HttpReply {
+  const fields = { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" };
+  return { status: 200, fields, body: null, stream };
+}
+
 /** A reply with several messages, as server-sent events. */
-export function eventsReply(messages: readonly string[]): HttpReply {
-  const body = messages.map((message) => `event: message\ndata: ${message}\n\n`).join("");
-  return { status: 200, fields: { "content-type": "text/event-stream", "cache-control": "no-store" }, body };
+function eventsReply(messages: readonly string[]): HttpReply {
+  const fields = { "content-type": "text/event-stream", "cache-control": "no-store" };
+  return { status: 200, fields, body: messages.map(eventOf).join("") };
+}
+
+/** The reply with the answer to a request. */
+export function answerReply(answer: Answer, id: RequestId): HttpReply {
+  if (!answer.ok) return callFailureReply(answer.error, id);
+  const response = resultResponse(id, answer.result);
+  return answer.notification === undefined ? jsonReply(200, response) : eventsReply([answer.notification, response]);
 }
 
 /** A reply without a body. */
@@ -105,7 +133,7 @@ export function httpError(error: EdgeError): HttpError {
 }
 
 /** The reply to a request whose tool could not be called: a JSON-RPC error, with the status of {@link CALL_KINDS}. */
-export function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
+function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
   const status = CALL_KINDS.has(error.kind) ? EDGE_STATUS[error.kind] : 200;
   const { fields, body } = errorReply({ status, error }, id);
   return { status, fields, body };

@@ -11,7 +11,7 @@ import type { RequestId } from "../process/edge_error.ts";
 import type { Metrics } from "../process/metrics.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import { listenAcknowledgement, listenResult, resourceUpdated, resultResponse } from "../protocol/result_json.ts";
-import { errorReply, httpError, type HttpReply, type StreamSink } from "./reply.ts";
+import { errorReply, eventOf, eventStream, httpError, type HttpReply, KEEP_ALIVE, type StreamSink } from "./reply.ts";
 
 /** The revision of the head of a run; null where the run does not exist. */
 export type ReadRevision = (namespaceId: number, runId: string) => Promise<number | null>;
@@ -91,16 +91,11 @@ export function createRunStreams(options: RunStreamOptions): RunStreams {
         const { namespaceId, runId } = runOf(uri);
         revisions.set(uri, await options.readRevision(namespaceId, runId));
       }
-      return {
-        status: 200,
-        fields: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
-        body: null,
-        stream: (sink) => {
-          // Requests that were read at the same time passed the checks above together.
-          if (hasRoom() && mayWatch(readable.length)) watch.start({ id, subject, uris: readable, sink }, revisions);
-          else sink.drop();
-        },
-      };
+      return eventStream((sink) => {
+        // Requests that were read at the same time passed the checks above together.
+        if (hasRoom() && mayWatch(readable.length)) watch.start({ id, subject, uris: readable, sink }, revisions);
+        else sink.drop();
+      });
     },
     close: () => {
       for (const stream of [...streams]) {
@@ -153,7 +148,7 @@ function createWatch(readRevision: ReadRevision): Watch {
     }
   };
   const tick = (): void => {
-    if (++turns % KEEP_ALIVE_TURNS === 0) { for (const stream of streams) send(stream, ": alive\n\n"); }
+    if (++turns % KEEP_ALIVE_TURNS === 0) { for (const stream of streams) send(stream, KEEP_ALIVE); }
     if (isReading) return;
     isReading = true;
     // A store that does not answer now is read again at the next turn.
@@ -197,8 +192,4 @@ async function readableRuns(
 function runOf(uri: string): Pick<Watched, "namespaceId" | "runId"> {
   const [, namespace = "", runId = ""] = RUN_URI.exec(uri) ?? [];
   return { namespaceId: Number(namespace), runId };
-}
-
-function eventOf(message: string): string {
-  return `event: message\ndata: ${message}\n\n`;
 }

@@ -31,6 +31,8 @@ export interface Offer {
 /** The tools that ask the client. */
 export interface Rounds {
   readonly tools: ReadonlySet<string>;
+  /** The capabilities of clients that these tools use. */
+  readonly capabilities: readonly string[];
   /** The keys that sign what the client carries from one round to the next. */
   readonly keys: () => Promise<StateKeys>;
   /** Whether calls may become tasks: a restart must not change the keys. */

@@ -11,8 +11,8 @@ import { delay } from "../process/log.ts";
 export interface Questions {
   /** Sends a request; null where the client answers with an error, or not in time, or too many questions are open. */
   readonly ask: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject | null>;
-  /** Takes a response of the client; one to no open question is ignored. */
-  readonly answered: (response: JsonObject) => void;
+  /** Takes a response of the client; returns whether it answers an open question. Any other is ignored. */
+  readonly answered: (response: JsonObject) => boolean;
   /** Whether a response of the client is awaited. */
   readonly isOpen: () => boolean;
   /** Ends every open question without a result. */
@@ -25,19 +25,27 @@ export const QUESTIONS_MAXIMUM = 16;
 /** How long a question waits for a person, in milliseconds. */
 const QUESTION_MILLISECONDS = 600_000;
 
+/** What may differ between questions. */
+export interface QuestionOptions {
+  /** How long a question waits, in milliseconds. */
+  readonly patience?: number;
+  /** Makes the ids of requests; default: they are numbered. */
+  readonly newId?: () => string;
+}
+
 /**
  * Opens the questions of a connection.
  *
  * @param send Sends one message, a line without its end
- * @param patience How long a question waits, in milliseconds
  */
-export function openQuestions(send: (line: string) => void, patience = QUESTION_MILLISECONDS): Questions {
+export function openQuestions(send: (line: string) => void, options: QuestionOptions = {}): Questions {
   const open = new Map<string, (result: JsonObject | null) => void>();
   let last = 0;
+  const { patience = QUESTION_MILLISECONDS, newId = (): string => `gate-${++last}` } = options;
   return {
     ask: async (method, params, signal) => {
       if (open.size >= QUESTIONS_MAXIMUM || signal.aborted) return null;
-      const id = `gate-${++last}`;
+      const id = newId();
       const { promise, resolve } = Promise.withResolvers<JsonObject | null>();
       const late = delay(patience);
       const cancel = (): void => {
@@ -56,7 +64,11 @@ export function openQuestions(send: (line: string) => void, patience = QUESTION_
     },
     answered: (response) => {
       const result = member(response, "result");
-      open.get(String(member(response, "id")))?.(isJsonObject(result) ? result : null);
+      const id = String(member(response, "id"));
+      const resolve = open.get(id);
+      open.delete(id);
+      resolve?.(isJsonObject(result) ? result : null);
+      return resolve !== undefined;
     },
     isOpen: () => open.size > 0,
     end: () => {

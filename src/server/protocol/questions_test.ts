@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
-import { openQuestions, type Questions, QUESTIONS_MAXIMUM } from "./questions.ts";
+import { openQuestions, type QuestionOptions, type Questions, QUESTIONS_MAXIMUM } from "./questions.ts";
 
 interface Bench {
   readonly questions: Questions;
@@ -8,9 +8,9 @@ interface Bench {
   readonly ask: (signal?: AbortSignal) => Promise<JsonObject | null>;
 }
 
-function benchOf(patience?: number): Bench {
+function benchOf(options?: QuestionOptions): Bench {
   const sent: JsonObject[] = [];
-  const questions = openQuestions((line) => sent.push(JSON.parse(line)), patience);
+  const questions = openQuestions((line) => sent.push(JSON.parse(line)), options);
   const ask = (signal = new AbortController().signal): Promise<JsonObject | null> =>
     questions.ask("elicitation/create", { message: "?" }, signal);
   return { questions, sent, ask };
@@ -52,7 +52,7 @@ Deno.test("a cancelled question is cancelled at the client, and later answers co
 });
 
 Deno.test("a question that waited too long is cancelled at the client, and makes room", async () => {
-  const { questions, sent, ask } = benchOf(0);
+  const { questions, sent, ask } = benchOf({ patience: 0 });
   const asking = Array.from({ length: QUESTIONS_MAXIMUM }, () => ask());
   assert.deepEqual(await Promise.all(asking), Array(QUESTIONS_MAXIMUM).fill(null));
   const cancelled = sent.filter(({ method }) => method === "notifications/cancelled");

@@ -60,7 +60,7 @@ function benchOf(standing: TaskStanding | null = null): Bench {
         standing: ({ answer }) => Promise.resolve(standing ?? { status: "completed", answer }),
       }),
   };
-  const rounds = { tools: new Set(["slow"]), keys: () => Promise.resolve(KEYS), tasks: true };
+  const rounds = { tools: new Set(["slow"]), capabilities: [], keys: () => Promise.resolve(KEYS), tasks: true };
   const dispatcher = createDispatcher({
     loadTools: () => Promise.resolve(new Map([["slow", tool]])),
     tools: { mode: "filter", allowlist: [], denylist: [] },

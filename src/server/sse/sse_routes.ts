@@ -12,7 +12,18 @@ import type { Dispatcher } from "../protocol/dispatcher.ts";
 import type { AuthenticatedRequest } from "../http/authenticated_request.ts";
 import type { BodyAdmission } from "../http/body_admission.ts";
 import { accepts, mediaError } from "../http/media.ts";
-import { emptyReply, errorReply, type HttpError, httpError, type HttpReply, type StreamSink } from "../http/reply.ts";
+import {
+  emptyReply,
+  errorReply,
+  eventOf,
+  eventStream,
+  type HttpError,
+  httpError,
+  type HttpReply,
+  KEEP_ALIVE,
+  KEEP_ALIVE_MILLISECONDS,
+  type StreamSink,
+} from "../http/reply.ts";
 import type { Refusals } from "../audit/refusals.ts";
 import { FULL, hasSeveralCallers, type Limits } from "../process/limits.ts";
 import { delay, type Log } from "../process/log.ts";
@@ -44,9 +55,6 @@ const SSE_SESSIONS = { all: 256, caller: 64 } as const;
 
 /** Unread bytes from which on a stream is dropped. */
 const BEHIND_BYTES = 4 << 20;
-
-/** The interval of keep-alive comments on a stream, in milliseconds. */
-export const KEEP_ALIVE_MILLISECONDS = 15_000;
 
 const SESSION_QUERY = /^session_id=([0-9a-f]{64})$/;
 
@@ -86,12 +94,7 @@ function openStream(options: SseOptions, sessions: Map<string, SseSession>, inco
   if (sessions.size >= SSE_SESSIONS.all || ofCaller >= share) {
     return errorReply(httpError({ kind: "inflight_limit", message: "Server overloaded: too many sessions" }));
   }
-  return {
-    status: 200,
-    fields: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
-    body: null,
-    stream: (sink) => startSession(options, sessions, incoming, sink),
-  };
+  return eventStream((sink) => startSession(options, sessions, incoming, sink));
 }
 
 function startSession(
@@ -110,13 +113,13 @@ function startSession(
     principal,
     origin: { transport: "sse", peer_address: origin.peer_address },
     send: (line) => {
-      sink.write(`event: message\ndata: ${line}\n\n`);
+      sink.write(eventOf(line));
       if (sink.waiting() <= BEHIND_BYTES) return;
       end();
       sink.drop();
     },
   });
-  const alive = setInterval(() => sink.write(": alive\n\n"), KEEP_ALIVE_MILLISECONDS);
+  const alive = setInterval(() => sink.write(KEEP_ALIVE), KEEP_ALIVE_MILLISECONDS);
   const end = (): void => {
     if (!sessions.delete(id)) return;
     clearInterval(alive);
