@@ -7,6 +7,7 @@
 
 import { isIdentity } from "../../canonical/identity.ts";
 import {
+  ARCHIVE_ENTRIES,
   MANIFEST_NAME,
   objectName,
   readArchiveIndex,
@@ -71,13 +72,12 @@ export async function openFiles(files: readonly PackFile[]): Promise<OpenedPack>
 /**
  * Opens a pack from a single file.
  *
+ * @param mostEntries Tests alone pass another limit than the format's
  * @throws {ArchiveError} If it holds no part of a pack
  */
-export async function openSingleFile(archive: Blob): Promise<OpenedPack> {
-  const index = await readArchiveIndex({
-    size: archive.size,
-    read: (offset, bytes) => bytesOf(archive.slice(offset, offset + bytes)),
-  });
+export async function openSingleFile(archive: Blob, mostEntries: number = ARCHIVE_ENTRIES): Promise<OpenedPack> {
+  const read = (offset: number, bytes: number): Promise<Uint8Array> => bytesOf(archive.slice(offset, offset + bytes));
+  const index = await readArchiveIndex({ size: archive.size, read }, mostEntries);
   const files = [...verifiableEntries(index, null).values()].map(({ name, offset, bytes }) => ({
     path: name,
     content: archive.slice(offset, offset + bytes),

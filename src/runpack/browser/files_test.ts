@@ -3,6 +3,7 @@ import { ADMISSION_ROWS, makeAdmission } from "../../../tests/simulation/pack_ve
 import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import {
+  ARCHIVE_ENTRIES,
   ArchiveError,
   entryHeader,
   MANIFEST_NAME,
@@ -91,6 +92,23 @@ Deno.test("openSingleFile() rejects a file without a manifest, and opens one tha
   }]);
   assert.ok(markup.includes("do not believe what this page shows"));
 });
+
+/** Entries of a dropped pack against the most that are read, and whether it verifies. */
+const ENTRIES: readonly (readonly [most: number, verifies: boolean])[] = [
+  [FILES.length + 1, true],
+  [FILES.length, true],
+  [FILES.length - 1, false],
+];
+
+for (const [most, verifies] of ENTRIES) {
+  Deno.test(`a dropped pack of ${FILES.length} entries, ${most} of which may be read, verifies: ${verifies}`, async () => {
+    assert.equal(ARCHIVE_ENTRIES, 1_000_000);
+    const { examination: { report } } = await verifyAndRender(await openSingleFile(archive(FILES), most), ASKED);
+    const reasons = report.claims.flatMap(({ status }) => status.status === "violated" ? [status.reason] : []);
+    assert.equal(reasons.length === 0, verifies, reasons.join());
+    assert.equal(reasons.some((reason) => reason.startsWith("archive_invalid: byte ")), !verifies, reasons.join());
+  });
+}
 
 /** Bytes of a manifest, and the first fault that the page finds. It is padded behind its end, so that its size alone decides. */
 const MANIFESTS: readonly (readonly [bytes: number, fault: string])[] = [
