@@ -18,7 +18,7 @@ import { headingOf, reasonOf, shownText, tableOf } from "./shell.ts";
 /** The runs that a list shows. */
 const RUNS = 50;
 
-const main = make("main", {}, make("p", { class: "quiet" }, "Waiting for the run"));
+const main = make("main", {}, headingOf("Run"), make("p", { class: "quiet" }, "Waiting for the run"));
 document.body.append(main, make("div", { id: "announcer", class: "unseen", role: "status", "aria-live": "polite" }));
 
 let host: Promise<Host> | null = null;
@@ -50,7 +50,10 @@ function show(draw: () => Promise<void>): void {
 }
 
 function failed(error: unknown): void {
-  main.replaceChildren(make("p", { class: "banner bad" }, shownText(reasonOf(error))));
+  main.replaceChildren(
+    headingOf("Run"),
+    make("p", { class: "banner bad", role: "alert" }, shownText(reasonOf(error))),
+  );
 }
 
 /** The run that arguments or an item name; null for those of a list. */

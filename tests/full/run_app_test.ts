@@ -1,6 +1,7 @@
 /** The run view `ui://gate/run` in a sandboxed frame of the official host package, over a real server. */
 
 import assert from "node:assert/strict";
+import axe from "npm:axe-core@4.14.1";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { processOf } from "../e2e/gate_command.ts";
@@ -58,8 +59,44 @@ async function appOf(client: Client): Promise<string> {
   return content.text;
 }
 
+/** Changes the text of an answer of a tool. */
+type Change = (tool: string, answer: string) => string;
+
+/** Themes of a host, and widths of its frame in CSS pixels. */
+const VIEWS = [["light", 800], ["dark", 360]] as const;
+
+/** The findings of axe in the frame, in every view. */
+async function examine(page: Page, name: string): Promise<void> {
+  for (const [theme, width] of VIEWS) {
+    await page.evaluate(`document.querySelector("iframe").style.width = "${width}px"`);
+    await evaluateInFrame(
+      page,
+      // Each expression has a world of its own, which knows axe only where it brings it.
+      `${axe.source};
+      document.documentElement.dataset.theme = "${theme}"; document.documentElement.style.colorScheme = "${theme}";
+      document.body.dataset.findings = "";
+      axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => document.body.dataset.findings =
+        JSON.stringify(violations.map((one) => one.id + ": " + one.nodes.map(({ html }) => html.slice(0, 120)).join())));`,
+    );
+    let findings: unknown = "";
+    for (let tries = 0; findings === "" && tries < 600; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      findings = await evaluateInFrame(page, "document.body.dataset.findings");
+    }
+    assert.equal(findings, "[]", `${name}, ${theme}`);
+    const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert.equal(await evaluateInFrame(page, wide), 0, `${name}, ${width}: the view scrolls sideways`);
+    if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/app_${name}_${theme}.png`);
+  }
+}
+
 /** Answers the calls of the app with the tools of the server until its frame shows a text. */
-async function serveUntil(page: Page, client: Client, text: string): Promise<readonly string[]> {
+async function serveUntil(
+  page: Page,
+  client: Client,
+  text: string,
+  change: Change = (_, answer) => answer,
+): Promise<readonly string[]> {
   const called: string[] = [];
   for (let tries = 0; tries < 600; tries++) {
     if (await evaluateInFrame(page, `document.body.innerText.includes(${JSON.stringify(text)})`) === true) {
@@ -69,7 +106,8 @@ async function serveUntil(page: Page, client: Client, text: string): Promise<rea
     if (params === null) await new Promise((resolve) => setTimeout(resolve, 25));
     else {
       called.push(params.name);
-      await page.evaluate(`shell.answer(${JSON.stringify(await client.callTool(params))})`);
+      const answer = JSON.stringify(await client.callTool(params));
+      await page.evaluate(`shell.answer(${change(params.name, answer)})`);
     }
   }
   const shown = await evaluateInFrame(page, "document.body.innerText");
@@ -81,6 +119,12 @@ async function tell(page: Page, client: Client, name: string, input: Record<stri
   await page.evaluate(`shell.tell(${JSON.stringify(input)}, ${JSON.stringify(result)})`);
 }
 
+/** Answers that are not those of the run: the tool, what is changed in its answer, and what the view shows in place of the run. */
+const CHANGED = [
+  ["other_law", "scenarios_get", '"minimum":1', '"minimum":2', "The server shows another law than"],
+  ["other_history", "scenario_history", '"principal":"stdio"', '"principal":"other"', "Cannot fold record"],
+] as const;
+
 Deno.test("the official host shows a run, its graph, its conditions and what is missing, in a frame without an origin", () =>
   withWaitingRun(async (world) => {
     const client = await connect(world);
@@ -91,6 +135,7 @@ Deno.test("the official host shows a run, its graph, its conditions and what is 
       assert.ok(html.length <= 150_000, `${html.length} characters`);
       await page.evaluate(`shell.show(${JSON.stringify(html)}, true)`);
       await page.until("shell.state().initialized && shell.state().sizes > 0");
+      await examine(page, "empty");
       await tell(page, client, "scenario_status", world.run);
       const called = await serveUntil(page, client, "gate approve");
       assert.deepEqual([...new Set(called)].sort(), READ, "the view reads, and signs or steps nothing");
@@ -103,13 +148,26 @@ Deno.test("the official host shows a run, its graph, its conditions and what is 
       assert.equal(await evaluateInFrame(page, "document.documentElement.dataset.theme"), "dark");
       assert.equal(await evaluateInFrame(page, "origin"), "null");
       if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/run_app.png`);
+      await examine(page, "waiting");
       assert.equal((await world.approve("alice")).code, 0);
       await evaluateInFrame(page, "document.querySelector('button').click()");
       await serveUntil(page, client, "complete");
+      await examine(page, "complete");
       await tell(page, client, "runs_list", { namespace_id: 2 });
       await serveUntil(page, client, "Scenario");
+      await examine(page, "runs");
       await evaluateInFrame(page, "document.querySelector('button').click()");
       await serveUntil(page, client, "Run of");
+      for (const [name, tool, from, to, shown] of CHANGED) {
+        await tell(page, client, "scenario_status", world.run);
+        await serveUntil(
+          page,
+          client,
+          shown,
+          (called, answer) => called === tool ? answer.replaceAll(from, to) : answer,
+        );
+        await examine(page, name);
+      }
       await page.evaluate("shell.teardown()");
       await page.until("shell.state().torn");
       assert.deepEqual(page.requests.filter((url) => !url.endsWith("/host.js") && !url.startsWith("about:")), []);
