@@ -152,7 +152,7 @@ function refusedCredential({ headers }: Response): CallError {
   return isLink
     ? new CallError(
       "link_needed",
-      "Open the address that gate console printed. It works once: for another one, start it again",
+      "Open the address that gate console printed. It works once: for another browser, run gate console once more",
     )
     : new CallError("unauthenticated", "The server asks for a credential");
 }

@@ -122,8 +122,16 @@ function withKey(section: HTMLElement, { public_key, origin }: ApproverKey): HTM
   return [
     make("p", {}, isFile ? "A key file is in use." : "This browser has a key."),
     make("p", {}, "Public key: ", make("code", { id: "public-key" }, public_key)),
-    make("p", {}, "The operator registers it, and restarts the server:"),
-    make("pre", { tabindex: 0 }, `printf '%s\\n' '${public_key}' > me.pub\ngate key trust me.pub --name MY_NAME`),
+    make(
+      "p",
+      {},
+      "The operator registers it in the folder of the keys of people, and restarts the server with --evidence-keys and that folder:",
+    ),
+    make(
+      "pre",
+      { tabindex: 0 },
+      `printf '%s\\n' '${public_key}' > me.pub\ngate key trust me.pub --name MY_NAME --evidence-keys evidence-keys`,
+    ),
     lossText(),
     make("div", { class: "actions" }, remove),
   ];

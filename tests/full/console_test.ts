@@ -799,4 +799,18 @@ Deno.test("gate console: the browser that opens the address first is its caller,
     }
     await page.call("Page.reload");
     await until(page, run);
+    // As the guide has it: a key of the browser, registered on the same machine, then the same port again.
+    await go(page, "#/key");
+    await Deno.writeTextFile(`${folder}/me.pub`, `${await makeKey(page)}\n`);
+    const trusted = await gate(folder, "key", "trust", "me.pub", "--name", "alice", "--evidence-keys", "evidence-keys");
+    assert.equal(trusted.code, 0, trusted.stderr);
+    served.process.signal("SIGINT");
+    assert.equal(await served.process.ended(), 0);
+    const port = new URL(url).port;
+    await using again = await startConsole(folder, ["--no-open", "--port", port, "--evidence-keys", "evidence-keys"]);
+    const signing = await browser.visit(again.address, own);
+    await until(signing, run);
+    await go(signing, routeOf(String(JSON.parse(started.stdout).result.run_id)));
+    await answer(signing, "approve", "");
+    await until(signing, "Your key has a statement on record");
   }));
