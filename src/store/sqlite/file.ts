@@ -13,6 +13,7 @@ import { createFileGuard, type FileGuard } from "./file_guard.ts";
 import { type CommitWatch, watchCommits } from "./commit_watch.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { findLoss, keepMark } from "./high_water_mark.ts";
+import { createLogMover } from "./log_mover.ts";
 import { countMissing, INDEXED_AT_START } from "./run_index.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
 import { createWriter, type Writer } from "./writer.ts";
@@ -95,7 +96,12 @@ function useGuarded(
     notice(`Store "${path}" lost data: ${loss}. A backup was restored, or its files were changed`);
   }
   const { verify, verifyBeforeCommit: verifyBefore } = guard;
-  const writer = createWriter(connection, options, { verifyBefore, verify, committed: mark.committed });
+  const mover = createLogMover(connection, guard);
+  const committed = (): void => {
+    mark.committed();
+    mover.committed();
+  };
+  const writer = createWriter(connection, options, { verifyBefore, verify, committed });
   const readers = createReaderPool(path, options, guard);
   let users = 1;
   const release = async (): Promise<void> => {
@@ -103,6 +109,7 @@ function useGuarded(
     if (users > 0) return;
     await writer.drain();
     const connections = [...await readers.end(), connection];
+    await mover.close();
     const isLost = !isVerified(guard);
     mark.close(isLost);
     guard.close();

@@ -43,8 +43,18 @@ export interface FileGuard {
    * @throws {StoreError} As `verify`
    */
   readonly verifyBeforeCommit: () => void;
+  /** The write-ahead log at the last comparison; without pages where there is no log. */
+  readonly log: () => LogState;
   /** Ends the comparisons; to be called before the connection is closed. */
   readonly close: () => void;
+}
+
+/** How long a write-ahead log is. */
+export interface LogState {
+  /** Valid frames: one for each page of each commit since the log began. */
+  readonly pages: number;
+  /** Those whose pages are in the database. */
+  readonly moved: number;
 }
 
 interface OpenedFile {
@@ -61,6 +71,7 @@ interface OpenedLog {
   readonly files: readonly OpenedFile[];
   /** The folder when the files were last found in their places; null where a later change of the folder might not show. */
   unchanged: FolderState | null;
+  state: LogState;
 }
 
 /** What a change of the names in a folder changes. */
@@ -75,6 +86,8 @@ const FRAME_HEADER_BYTES = 24;
 
 /** Reports how many frames of the log are valid, without moving any. */
 const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
+
+const NO_PAGES: LogState = { pages: 0, moved: 0 };
 
 /** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
 const SHORT_FINDINGS = 4;
@@ -130,7 +143,7 @@ export function createFileGuard(
     close();
     throw error;
   }
-  return { verify, verifyThisTurn, verifyBeforeCommit, close };
+  return { verify, verifyThisTurn, verifyBeforeCommit, log: () => log?.state ?? NO_PAGES, close };
 }
 
 /** While a connection is open, SQLite keeps the log and its index beside the target of a link. */
@@ -148,6 +161,7 @@ function openLog({ realPath }: WriterConnection): OpenedLog {
       folder: dirname(realPath),
       files: [log, fileBeside(realPath, "-shm")],
       unchanged: null,
+      state: NO_PAGES,
     };
   } catch (error) {
     throw notCompared(log.path, error);
@@ -213,17 +227,18 @@ function notCompared(path: string, error: unknown): StoreError {
  * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. The index
  * of the log is read each time: a log that has its earlier length may have been cut since another process made it longer.
  */
-function isCutShort(connection: WriterConnection, { handle }: OpenedLog, frameBytes: number): boolean {
+function isCutShort(connection: WriterConnection, log: OpenedLog, frameBytes: number): boolean {
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {
-    const end = framesEnd(connection, frameBytes);
-    if (handle.seekSync(0, Deno.SeekMode.End) >= end) return false;
+    log.state = logState(connection);
+    const { pages } = log.state;
+    const end = pages === 0 ? 0 : WAL_HEADER_BYTES + pages * frameBytes;
+    if (log.handle.seekSync(0, Deno.SeekMode.End) >= end) return false;
   }
   return true;
 }
 
-/** The length of a log that holds all valid frames, in bytes; 0 without one. */
-function framesEnd(connection: Connection, frameBytes: number): number {
+function logState(connection: Connection): LogState {
   const row = connection.statement(WAL_STATE).get();
-  const frames = row === undefined ? 0 : integer(row, "log");
-  return frames <= 0 ? 0 : WAL_HEADER_BYTES + frames * frameBytes;
+  if (row === undefined) return NO_PAGES;
+  return { pages: Math.max(0, integer(row, "log")), moved: Math.max(0, integer(row, "checkpointed")) };
 }

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+
+import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import type { Head } from "../../run/types.ts";
+import { checkStore } from "../check/check.ts";
+import { closeStores, openStores, type Stores } from "../open.ts";
+import { StoreError } from "../types.ts";
+
+const MIB = 1024 * 1024;
+
+/** Appends records of 64 KiB to one run until so many bytes are written. */
+async function write(stores: Stores, head: Head | null, bytes: number): Promise<Head> {
+  for (let written = 0;; written += MIB) {
+    if (head !== null && written >= bytes) return head;
+    const operations = Array.from({ length: 16 }, () => ({ operation: crypto.randomUUID(), filling: MIB / 16 }));
+    const append = appendTo(runKey("one"), head, ...operations);
+    assert.deepEqual(await stores.runs.append(append), { outcome: "accepted" });
+    head = headAfter(append);
+  }
+}
+
+/** Frames of the log, and how many of them are in the database, as another process sees them. */
+function logOf(folder: string): { readonly log: number; readonly moved: number } {
+  using database = new DatabaseSync(`${folder}/gate.db`);
+  const row = database.prepare("PRAGMA wal_checkpoint(NOOP)").get();
+  return { log: Number(row?.["log"]), moved: Number(row?.["checkpointed"]) };
+}
+
+/** Appends a little at a time until the log is as expected: how soon that is depends on the machine. */
+async function until(
+  stores: Stores,
+  head: Head,
+  folder: string,
+  isReached: (log: { readonly log: number; readonly moved: number }) => boolean,
+): Promise<Head> {
+  for (let attempt = 0;; attempt++) {
+    if (isReached(logOf(folder))) return head;
+    assert.ok(attempt < 3_000, JSON.stringify(logOf(folder)));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const append = appendTo(runKey("one"), head, crypto.randomUUID());
+    assert.deepEqual(await stores.runs.append(append), { outcome: "accepted" });
+    head = headAfter(append);
+  }
+}
+
+async function recordsOf(stores: Stores): Promise<number> {
+  return (await stores.runs.getHead(runKey("one")))?.head.revision ?? 0;
+}
+
+Deno.test("a long log is moved into the database while commits go on, begins anew, and has no more than its bound", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await stores.runs.putLaw(LAW);
+    // Less than SQLite itself waits for.
+    let head = await write(stores, null, 6 * MIB);
+    const { log } = logOf(folder);
+    assert.ok(log > 0);
+    head = await until(stores, head, folder, (now) => now.log < log);
+    head = await write(stores, head, 48 * MIB);
+    const { size } = await Deno.stat(`${folder}/gate.db-wal`);
+    assert.ok(size < 20 * MIB, `${size}`);
+    await closeStores(stores);
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).sort();
+    assert.deepEqual(names, [".gate.db.mark", "gate.db"]);
+    const again = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    assert.equal(await recordsOf(again), head.revision);
+    await closeStores(again);
+    assert.deepEqual((await checkStore(`${folder}/gate.db`, { sha256 })).problems, []);
+  }));
+
+Deno.test("a long reader keeps the log, and once it ends the log begins anew", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await stores.runs.putLaw(LAW);
+    let head = await write(stores, null, MIB);
+    const reader = new DatabaseSync(`${folder}/gate.db`, { readOnly: true });
+    const count = reader.prepare("SELECT count(*) AS records FROM records");
+    reader.exec("BEGIN");
+    const before = count.get();
+    head = await write(stores, head, 8 * MIB);
+    assert.deepEqual(count.get(), before);
+    const { log, moved } = logOf(folder);
+    assert.ok(moved < log);
+    reader.close();
+    head = await until(stores, head, folder, (now) => now.log < log);
+    assert.equal(await recordsOf(stores), head.revision);
+    await closeStores(stores);
+  }));
+
+Deno.test("a store whose file was replaced after its log was moved changes nothing in the other file", () =>
+  withFolder(async (folder) => {
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    const head = await write(stores, null, 6 * MIB);
+    await until(stores, head, folder, ({ moved }) => moved > 0);
+    await Deno.rename(`${folder}/gate.db`, `${folder}/away.db`);
+    await Deno.writeTextFile(`${folder}/gate.db`, "another");
+    await assert.rejects(
+      stores.runs.append(appendTo(runKey("two"), null, "create")),
+      (error) => error instanceof StoreError && error.code === "file_lost",
+    );
+    await closeStores(stores);
+    assert.equal(await Deno.readTextFile(`${folder}/gate.db`), "another");
+  }));
