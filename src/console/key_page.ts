@@ -125,7 +125,9 @@ function withKey(section: HTMLElement, { public_key, origin }: ApproverKey): HTM
     make(
       "p",
       {},
-      "The operator registers it in the folder of the keys of people, and restarts the server with --evidence-keys and that folder:",
+      "The operator registers it in the folder of the keys of people, and restarts the server with ",
+      make("code", {}, "--evidence-keys"),
+      " and that folder:",
     ),
     make(
       "pre",
