@@ -69,14 +69,18 @@ export function createMetrics(): Metrics {
     readings: new Map(),
     sources: [],
   };
+  const callLabels = keptPair((tool, outcome: string) => labels({ tool, outcome }));
+  const toolLabels = kept((tool: string) => labels({ tool }));
+  const answerLabels = keptPair((route, status: number) => labels({ route, status: String(status) }));
+  const routeLabels = kept((route: string) => labels({ route }));
   return {
     toolCalled: (tool, outcome, milliseconds) => {
-      increase(tables.calls, labels({ tool, outcome }));
-      observe(tables.callTimes, labels({ tool }), milliseconds / 1000);
+      increase(tables.calls, callLabels(tool, outcome));
+      observe(tables.callTimes, toolLabels(tool), milliseconds / 1000);
     },
     answered: (route, status, milliseconds) => {
-      increase(tables.answers, labels({ route, status: String(status) }));
-      observe(tables.answerTimes, labels({ route }), milliseconds / 1000);
+      increase(tables.answers, answerLabels(route, status));
+      observe(tables.answerTimes, routeLabels(route), milliseconds / 1000);
     },
     loopDelayed: (milliseconds) => observe(tables.delays, "", milliseconds / 1000, DELAY_BUCKETS),
     refused: (reason) => {
@@ -86,6 +90,28 @@ export function createMetrics(): Metrics {
     gauge: (name, help, read) => void tables.readings.set(name, { help, read }),
     source: (read) => void tables.sources.push(read),
     render: () => render(tables),
+  };
+}
+
+/** A function that makes the text of a value once. Labels have few values, and each call needs their texts. */
+function kept<Value>(textOf: (value: Value) => string): (value: Value) => string {
+  const texts = new Map<Value, string>();
+  return (value) => {
+    let text = texts.get(value);
+    if (text === undefined) texts.set(value, text = textOf(value));
+    return text;
+  };
+}
+
+/** As {@link kept}, for two values. */
+function keptPair<Second>(
+  textOf: (first: string, second: Second) => string,
+): (first: string, second: Second) => string {
+  const tables = new Map<string, (second: Second) => string>();
+  return (first, second) => {
+    let table = tables.get(first);
+    if (table === undefined) tables.set(first, table = kept((other) => textOf(first, other)));
+    return table(second);
   };
 }
 
