@@ -26,6 +26,7 @@ import { runNotFound } from "./framework/not_found.ts";
 import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
+import type { ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as const;
 
@@ -33,7 +34,7 @@ const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as co
 const ATTEMPTS_SHARE = 0.5;
 
 /** Cached answers: a state never changes, so the status of a run is serialised once for each head. */
-const TEXTS = new WeakMap<RunState, string>();
+const ANSWERS = new WeakMap<RunState, ToolAnswer & { readonly text: string }>();
 
 /** The tool `scenario_status`. */
 export const scenarioStatus: MakeTool = (services) =>
@@ -77,11 +78,14 @@ export const scenarioStatus: MakeTool = (services) =>
       if (run === null || run.state.scenario_id !== scenario_id) {
         return runNotFound({ namespace_id, scenario_id, run_id });
       }
-      const known = TEXTS.get(run.state);
-      const text = known ??
-        statusText(run.state, await causesOfAttempts(services.runs, run, run.state.recent_attempts));
-      if (known === undefined) TEXTS.set(run.state, text);
-      const whole = run.archived === undefined ? text : withArchived(text, run.archived);
+      let answer = ANSWERS.get(run.state);
+      if (answer === undefined) {
+        const causes = await causesOfAttempts(services.runs, run, run.state.recent_attempts);
+        answer = textAnswer(statusText(run.state, causes));
+        ANSWERS.set(run.state, answer);
+      }
+      if (run.archived === undefined && include === undefined) return answer;
+      const whole = run.archived === undefined ? answer.text : withArchived(answer.text, run.archived);
       const given = include?.includes("parameters") === true ? withParameters(whole, run.state) : whole;
       const shown = include?.includes("waiting") === true ? await withWaiting(services, given, run) : given;
       if (include?.includes("missing") !== true) return textAnswer(shown);

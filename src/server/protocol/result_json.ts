@@ -139,7 +139,8 @@ export function answerText(answer: ToolAnswer): string {
 /** The result of `tools/call`: the same JSON as text and structured. Domain failures have `isError`. */
 export function callResult(answer: ToolAnswer, era: AnswerEra): string {
   const text = answerText(answer);
+  const quoted = answer.ok && answer.quoted !== undefined ? answer.quoted : JSON.stringify(text);
   const note = answer.ok && answer.note !== undefined ? `,{"type":"text","text":${JSON.stringify(answer.note)}}` : "";
-  const head = `{"content":[{"type":"text","text":${JSON.stringify(text)}}${note}],"structuredContent":${text}`;
+  const head = `{"content":[{"type":"text","text":${quoted}}${note}],"structuredContent":${text}`;
   return `${head}${answer.ok ? "" : ',"isError":true'}${era === "modern" ? MODERN_TAIL : "}"}`;
 }

@@ -173,12 +173,19 @@ export function success(result: JsonObject): ToolAnswer {
   return { ok: true, result };
 }
 
-/** The answer whose result exists as JSON text; the text is parsed when the result is first read. */
-export function textAnswer(text: string): ToolAnswer {
+/**
+ * The answer whose result exists as JSON text; the text is parsed when the result is first read, and quoted when it is first
+ * sent. A tool may give one answer many times.
+ */
+export function textAnswer(text: string): ToolAnswer & { readonly text: string } {
   let result: JsonObject | undefined;
+  let quoted: string | undefined;
   return {
     ok: true,
     text,
+    get quoted(): string {
+      return quoted ??= JSON.stringify(text);
+    },
     get result(): JsonObject {
       return result ??= readJson(text) as JsonObject;
     },

@@ -132,6 +132,8 @@ export type ToolAnswer =
     readonly result: JsonObject;
     /** The JSON text of the result, so that it is serialised once. */
     readonly text?: string;
+    /** The text as a JSON string. */
+    readonly quoted?: string;
     /** A sentence for people, beside the result. */
     readonly note?: string;
   }
