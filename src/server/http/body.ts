@@ -5,24 +5,26 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import { decodeUtf8Strict } from "../../canonical/utf8.ts";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
+import type { RequestHeaders } from "../auth/types.ts";
 import type { BodyFault, BodyReading } from "./request.ts";
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Reads a body. An announced length rejects a body that is too long, and shows that a piece is the whole body.
  *
  * @param message The request; its body is not read yet
+ * @param fields Its header fields
  * @param maximumBytes The most bytes of a body
  * @param hasRoom Called with the size so far at each chunk; false rejects the body
  */
 export function readBody(
   message: IncomingMessage,
+  fields: RequestHeaders,
   maximumBytes: number,
   hasRoom: (bytes: number) => boolean,
 ): Promise<BodyReading> {
-  const announced = Number(message.headers["content-length"] ?? NaN);
+  const announced = Number(fields.get("content-length") ?? NaN);
   if (announced > maximumBytes) return Promise.resolve({ ok: false, fault: "too_large" });
   const { promise, resolve } = Promise.withResolvers<BodyReading>();
   const collector = collectBytes(maximumBytes);
@@ -35,7 +37,7 @@ export function readBody(
     resolve(reading());
   };
   const fail = (fault: BodyFault) => (): void => settle(() => ({ ok: false, fault }));
-  if (message.headers["transfer-encoding"] !== undefined) watchFraming(message, () => size, fail("framing_too_large"));
+  if (fields.get("transfer-encoding") !== null) watchFraming(message, () => size, fail("framing_too_large"));
   message.on("data", (chunk: Uint8Array) => {
     if (settled) return;
     size += chunk.length;
@@ -79,9 +81,6 @@ function watchFraming(message: IncomingMessage, size: () => number, tooLarge: ()
 }
 
 function decode(utf8: Uint8Array): BodyReading {
-  try {
-    return { ok: true, text: decoder.decode(utf8), utf8 };
-  } catch {
-    return { ok: false, fault: "not_utf8" };
-  }
+  const text = decodeUtf8Strict(utf8);
+  return text === null ? { ok: false, fault: "not_utf8" } : { ok: true, text, utf8 };
 }

@@ -5,14 +5,14 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as SocketServer, type Socket } from "node:net";
-import { utf8Length } from "../../canonical/utf8.ts";
 import type { RequestTls } from "../auth/types.ts";
 import { delay, type Log } from "../process/log.ts";
 import { isTlsFault } from "./tls_failure.ts";
 import { readBody } from "./body.ts";
-import { HEADER_FIELDS, readFields } from "./header_fields.ts";
+import { HEADER_FIELDS, type HeaderFields, readFields } from "./header_fields.ts";
 import { type Connections, createConnections, type Exchange } from "./connections.ts";
 import { addressOf } from "../audit/peers.ts";
 import type { HttpReply, StreamSink } from "./reply.ts";
@@ -209,7 +209,8 @@ async function answer(
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
   if (options.tls !== null && tls === null) return options.tls.end(message.socket);
-  const [status, reason] = unreadable(message) ?? [];
+  const fields = readFields(message.rawHeaders);
+  const [status, reason] = unreadable(message, fields) ?? [];
   if (status !== undefined && reason !== undefined) {
     options.refused(reason, peerAddress);
     response.writeHead(status, { connection: "close" });
@@ -226,12 +227,12 @@ async function answer(
     method: message.method ?? "",
     path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? "" : target.slice(mark + 1),
-    headers: readFields(message.rawHeaders),
+    headers: fields,
     peerAddress,
     connection: message.socket,
     tls,
     signal: gone.signal,
-    readBody: (maximumBytes, hasRoom) => readBody(message, maximumBytes, hasRoom),
+    readBody: (maximumBytes, hasRoom) => readBody(message, fields, maximumBytes, hasRoom),
   });
   if (gone.signal.aborted) return;
   // The rest of an unread body blocks the connection. A closing listener accepts no more requests.
@@ -251,19 +252,22 @@ async function answer(
 }
 
 /** The path of a target in absolute form (RFC 9112, 3.2.2), if it names the host of the request. */
-function originForm({ url = "", headers }: IncomingMessage): string {
+function originForm(message: IncomingMessage): string {
+  const { url = "" } = message;
+  if (url.startsWith("/")) return url;
   const [whole, host = ""] = /^https?:\/\/([^/?#]+)/i.exec(url) ?? [];
-  if (whole === undefined || host.toLowerCase() !== headers.host?.toLowerCase()) return url;
+  if (whole === undefined || host.toLowerCase() !== message.headers.host?.toLowerCase()) return url;
   const rest = url.slice(whole.length);
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 /** The status and reason for rejecting a head that the parser accepted, or null. */
 function unreadable(
-  { httpVersion, httpVersionMajor, rawHeaders, headers }: IncomingMessage,
+  { httpVersion, httpVersionMajor, rawHeaders }: IncomingMessage,
+  fields: HeaderFields,
 ): readonly [status: number, reason: string] | null {
   if (httpVersionMajor !== 1) return [505, "http_version_unsupported"];
-  const coding = headers["transfer-encoding"]?.trim().toLowerCase();
+  const coding = fields.get("transfer-encoding")?.trim().toLowerCase();
   // RFC 9112, 6.1: HTTP/1.0 has no transfer codings. This server supports only chunked.
   if (coding !== undefined && httpVersion === "1.0") return [400, "transfer_coding_unexpected"];
   if (coding !== undefined && coding !== "chunked") return [501, "transfer_coding_unknown"];
@@ -287,7 +291,7 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
     response.end();
     return 0;
   }
-  const bytes = typeof reply.body === "string" ? utf8Length(reply.body) : reply.body.length;
+  const bytes = typeof reply.body === "string" ? Buffer.byteLength(reply.body) : reply.body.length;
   if (typeof reply.body === "string" && bytes <= WHOLE_BYTES && message.method !== "HEAD") {
     // Without `writeHead` the runtime writes head and body in one call. It adds no length to an answer of HTTP/1.0.
     response.statusCode = reply.status;
