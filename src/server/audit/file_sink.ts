@@ -42,16 +42,16 @@ export interface FileSinkOptions {
   readonly open?: typeof openAuditFile;
 }
 
-interface Waiting {
-  readonly timed: TimedEvent;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
+/** Events that are written, or refused, together. */
+interface Queue {
+  readonly events: TimedEvent[];
+  readonly written: PromiseWithResolvers<void>;
 }
 
 interface State {
   readonly options: FileSinkOptions;
   file: AuditFile;
-  queue: Waiting[];
+  queue: Queue;
   scheduled: "soon" | "after_turn" | null;
   /** When the file was first found locked; null while it is not locked. */
   heldSince: number | null;
@@ -80,7 +80,7 @@ export function openFileSink(options: FileSinkOptions): Audit {
   const state: State = {
     options: { ...options, open },
     file: open(options.path, null, options.opening, options.onDamage),
-    queue: [],
+    queue: newQueue(),
     scheduled: null,
     heldSince: null,
     lost: 0,
@@ -99,18 +99,25 @@ export function openFileSink(options: FileSinkOptions): Audit {
   };
 }
 
+function newQueue(): Queue {
+  const written = Promise.withResolvers<void>();
+  // A caller that only reads does not wait for its line.
+  written.promise.catch(() => undefined);
+  return { events: [], written };
+}
+
 function enqueue(state: State, event: AuditEvent): Promise<void> {
   if (state.closed) return Promise.reject(new AuditUnavailable("Cannot write the audit log: it is closed"));
-  if (state.queue.length >= QUEUE_EVENTS) {
+  const { events, written } = state.queue;
+  if (events.length >= QUEUE_EVENTS) {
     state.lost++;
     return Promise.reject(new AuditUnavailable("Cannot write the audit log: too many events wait"));
   }
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  state.queue.push({ timed: timeEvent(event, Date.now()), resolve, reject });
-  if (state.queue.length >= BATCH_EVENTS && state.heldSince === null) drain(state);
+  events.push(timeEvent(event, Date.now()));
+  if (events.length >= BATCH_EVENTS && state.heldSince === null) drain(state);
   else if (isAwaited(event)) schedule(state, "soon");
   else schedule(state, "after_turn");
-  return promise;
+  return written.promise;
 }
 
 /** Whether a caller awaits the write of an event. */
@@ -134,14 +141,14 @@ function drain(state: State): void {
   state.scheduled = null;
   if (state.retryTimer !== null) clearTimeout(state.retryTimer);
   state.retryTimer = null;
-  const batch = state.queue;
-  if (batch.length === 0) return;
+  const { events, written } = state.queue;
+  if (events.length === 0) return;
   try {
-    if (!writeBatch(state, batch)) return waitForFile(state);
-    state.queue = [];
+    if (!writeBatch(state, events)) return waitForFile(state);
+    state.queue = newQueue();
     state.heldSince = null;
     setFault(state, null);
-    for (const { resolve } of batch) resolve();
+    written.resolve();
     scheduleSync(state);
   } catch (error) {
     refuseAll(state, error instanceof Error ? error.message : String(error));
@@ -149,9 +156,8 @@ function drain(state: State): void {
 }
 
 /** Writes a batch, after a line about lost events; false while another process has locked the file. */
-function writeBatch(state: State, batch: readonly Waiting[]): boolean {
+function writeBatch(state: State, events: readonly TimedEvent[]): boolean {
   if (state.syncFailed) throw new Error("Cannot synchronize the audit log to disk");
-  const events = batch.map(({ timed }) => timed);
   const { lost } = state;
   const gap = lost === 0 ? [] : [timeEvent(lostEvents(lost), Date.now())];
   try {
@@ -173,12 +179,12 @@ function waitForFile(state: State): void {
 }
 
 function refuseAll(state: State, why: string): void {
-  const batch = state.queue;
-  state.queue = [];
+  const { events, written } = state.queue;
+  state.queue = newQueue();
   state.heldSince = null;
-  state.lost += batch.length;
+  state.lost += events.length;
   setFault(state, why);
-  for (const { reject } of batch) reject(new AuditUnavailable(why));
+  written.reject(new AuditUnavailable(why));
 }
 
 function setFault(state: State, fault: string | null): void {
