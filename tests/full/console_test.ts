@@ -372,6 +372,7 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   const [mine = "", others = ""] = (await textOf(own)).split("For other keys");
   assert.deepEqual([mine.includes(other.slice(0, 12)), mine.includes(run.slice(0, 12))], [true, false], mine);
   assert.ok(others.includes(run.slice(0, 12)), others);
+  assert.ok(others.includes("no registered key left"), "the law names Bob too, whose key is not registered");
   await examine(own, "waiting");
   await examinePacks(world, own, run);
   await examineConditions(world, own);

@@ -42,7 +42,8 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
   if (other === undefined) {
     await writeNewFile(path, `${public_key}\n`, { mode: 0o644, exists: "it is the key of that name already" });
   }
-  const note = `Next: restart gate serve with --evidence-keys ${folder}; a law names the key as "${name}"\n`;
+  const note =
+    `Next: restart gate serve, or gate console, with --evidence-keys ${folder}; a law names the key as "${name}"\n`;
   return writeAnswer("key trust", options, { key_id: name, public_key, path }, `${path}\n`, { note });
 }
 

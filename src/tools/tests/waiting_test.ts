@@ -7,6 +7,7 @@ import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { hashValue } from "../../run/evidence.ts";
 import { EVIDENCE_CONTENT_TYPE, submittedStatementText } from "../../run/submitted_statement.ts";
 import type { Head } from "../../run/types.ts";
+import { StoreError, type StoreErrorCode } from "../../store/types.ts";
 import {
   type Bench,
   type BenchOptions,
@@ -212,6 +213,53 @@ for (const store of STORES) {
       }
       assert.deepEqual(counts, [99, 100, 100, 101]);
     }, { ...PEOPLE, store }));
+}
+
+/** Failures of the store in one run, and what a list with what waits answers: the item of that run, or an error of the call. */
+const FAILURES: readonly (readonly [code: StoreErrorCode, answer: string])[] = [
+  ["corrupt", 'unreadable: Cannot answer: the store differs from what was written, run "gate store check"'],
+  ["busy", "error: store_busy"],
+];
+
+for (const [code, expected] of FAILURES) {
+  Deno.test(`runs_list include [waiting], one run ${code}: ${expected}`, () => {
+    let broken = "";
+    const change: BenchOptions["change"] = (services) => {
+      const read: typeof services.projections.read = async (runKey) => {
+        if (runKey.run_id === broken) throw new StoreError(code, "as the test has it");
+        return await services.projections.read(runKey);
+      };
+      const { load, advance, law } = services.projections;
+      const { projections } = services;
+      const own = {
+        load: load.bind(projections),
+        advance: advance.bind(projections),
+        law: law.bind(projections),
+        read,
+      };
+      return { ...services, projections: own };
+    };
+    return withTools(async (bench) => {
+      const first = await openRun(bench);
+      const second = await bench.call("scenario_start", {
+        ...{ namespace_id: 2, scenario_id: "release", scenario_law_identity: first.law },
+        ...{ creation_request_id: id(99), correlation: { kind: "unset" }, genesis: { kind: "empty" } },
+      });
+      broken = (envelope(second).result["run_key"] as { run_id: string }).run_id;
+      const asked = { namespace_id: 2, include: ["waiting"] };
+      if (code !== "corrupt") {
+        assert.equal(`error: ${(await bench.fail("runs_list", asked)).code}`, expected);
+        return;
+      }
+      const { items } = await bench.call("runs_list", asked) as Listing;
+      const texts = items.map(({ run_key, waiting, unreadable }) =>
+        (run_key as { run_id: string }).run_id === broken
+          ? `unreadable: ${unreadable}`
+          : (waiting as readonly JsonValue[]).length
+      );
+      assert.deepEqual(texts.toSorted(), [1, expected]);
+    }, { ...PEOPLE, change });
+  });
 }
 
 interface Listing extends JsonObject {
