@@ -5,6 +5,7 @@
  */
 
 import { BlockList, isIP, type Socket } from "node:net";
+import { ofLast } from "../process/of_last.ts";
 
 const MAPPED = /^::ffff:([0-9]{1,3}(?:\.[0-9]{1,3}){3})$/i;
 
@@ -27,7 +28,7 @@ function plainAddress(address: string): string {
  * assert.equal(peerKey("2001:db8:0:1:a::1"), peerKey("2001:db8:0:1:b::2"));
  * ```
  */
-export function peerKey(address: string): string {
+export const peerKey: (address: string) => string = ofLast((address) => {
   const plain = plainAddress(address);
   if (isIP(plain) !== 6) return plain;
   const [left = "", right] = new URL(`http://[${plain}]/`).hostname.slice(1, -1).split("::");
@@ -35,7 +36,7 @@ export function peerKey(address: string): string {
   const back = right === undefined || right === "" ? [] : right.split(":");
   const groups = [...front, ...Array.from({ length: 8 - front.length - back.length }, () => "0"), ...back];
   return `${groups.slice(0, 4).join(":")}::/64`;
-}
+});
 
 /** The TCP connection under a TLS connection, or the connection itself. */
 export function under(socket: Socket): Socket {

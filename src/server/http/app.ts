@@ -65,7 +65,7 @@ export function createApp(options: AppOptions): (request: HttpRequest) => Promis
       });
     });
     options.metrics.answered(routeLabel(options, request), reply.status, performance.now() - start);
-    return { ...reply, fields: { ...reply.fields, ...commonFields(options, request, serverId, correlation) } };
+    return { ...reply, fields: commonFields(options, request, reply, serverId, correlation) };
   };
 }
 
@@ -73,15 +73,18 @@ function routeLabel(options: AppOptions, { path }: HttpRequest): string {
   return options.routes.has(path) || options.pages?.has(path) === true || isHealthPath(path) ? path : "other";
 }
 
-/** The fields of every reply: ids and, for origins that the operator listed, CORS permission. */
+/** The fields of a reply with those of every one: ids and, for origins that the operator listed, CORS permission. */
 function commonFields(
   options: AppOptions,
   { headers }: HttpRequest,
+  reply: HttpReply,
   serverId: string,
   correlation: CorrelationReading,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
   const origin = headers.get("origin");
-  const fields: Record<string, string> = { "x-server-correlation-id": serverId, "x-content-type-options": "nosniff" };
+  const fields: Record<string, string> = { ...reply.fields };
+  fields["x-server-correlation-id"] = serverId;
+  fields["x-content-type-options"] = "nosniff";
   if (correlation.ok && correlation.id !== null) fields["x-correlation-id"] = correlation.id;
   return origin !== null && options.names.isListedOrigin(origin) ? { ...fields, ...readableBy(origin) } : fields;
 }

@@ -6,9 +6,11 @@
 
 import type { IncomingMessage } from "node:http";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";
-import { collectBytes } from "../../canonical/collect_bytes.ts";
+import { type ByteCollector, collectBytes } from "../../canonical/collect_bytes.ts";
 import type { RequestHeaders } from "../auth/types.ts";
 import type { BodyFault, BodyReading } from "./request.ts";
+
+const NOTHING = new Uint8Array(0);
 
 /**
  * Reads a body. An announced length rejects a body that is too long, and shows that a piece is the whole body.
@@ -27,7 +29,7 @@ export function readBody(
   const announced = Number(fields.get("content-length") ?? NaN);
   if (announced > maximumBytes) return Promise.resolve({ ok: false, fault: "too_large" });
   const { promise, resolve } = Promise.withResolvers<BodyReading>();
-  const collector = collectBytes(maximumBytes);
+  let collector: ByteCollector | null = null;
   let size = 0;
   let whole: Uint8Array | null = null;
   let settled = false;
@@ -45,9 +47,9 @@ export function readBody(
     else if (!hasRoom(size)) fail("no_room")();
     // Most bodies are one piece. Its end follows at once, so that it needs no copy.
     else if (chunk.length === announced) whole = chunk;
-    else collector.add(chunk);
+    else (collector ??= collectBytes(maximumBytes)).add(chunk);
   });
-  message.on("end", () => settle(() => decode(whole ?? collector.bytes())));
+  message.on("end", () => settle(() => decode(whole ?? collector?.bytes() ?? NOTHING)));
   message.on("error", fail("incomplete"));
   message.on("close", fail("incomplete"));
   return promise;

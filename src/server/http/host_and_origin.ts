@@ -5,6 +5,7 @@
  */
 
 import { isLoopbackAddress } from "../../config/bind.ts";
+import { ofLast } from "../process/of_last.ts";
 
 /** The names that are accepted besides those of this machine. */
 export interface NameOptions {
@@ -52,22 +53,27 @@ export function createHostAndOriginChecks(options: NameOptions): HostAndOriginCh
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const isLocal = isLoopbackAddress(options.bindAddress);
   const isListedOrigin = (value: string): boolean => origins.has(value.toLowerCase());
+  const readHost = ofLast((value: string) => HOST.exec(value.toLowerCase()));
+  const readOrigin = ofLast((value: string) => {
+    const [, scheme, named = ""] = WEB_ORIGIN.exec(value.toLowerCase()) ?? [];
+    const isLoopback = LOOPBACK_NAMES.includes(HOST.exec(named)?.[1] ?? "");
+    return { isListed: isListedOrigin(value), scheme, named, isLoopback };
+  });
   return {
     isListedOrigin,
     host: (value) => {
-      const match = HOST.exec(value?.toLowerCase() ?? "");
+      const match = readHost(value ?? "");
       if (match === null) return false;
       const [whole, name = "", port] = match;
       if (listed.has(name) || listed.has(whole)) return true;
       return own.has(name) && (port === undefined || Number(port) === options.port());
     },
     origin: (value, host = null) => {
-      if (value === null || isListedOrigin(value)) return true;
-      const [, scheme, named = ""] = WEB_ORIGIN.exec(value.toLowerCase()) ?? [];
+      if (value === null) return true;
+      const { isListed, scheme, named, isLoopback } = readOrigin(value);
+      if (isListed) return true;
       const isOwn = options.pageSchemes?.some((one) => one === scheme) === true && named === host?.toLowerCase();
-      if (isOwn) return true;
-      const match = HOST.exec(named);
-      return isLocal && LOOPBACK_NAMES.includes(match?.[1] ?? "");
+      return isOwn || isLocal && isLoopback;
     },
   };
 }

@@ -64,23 +64,23 @@ export async function answerMcp(options: McpEndpointOptions, incoming: Authentic
   }
 }
 
-async function answerText(
+function answerText(
   options: McpEndpointOptions,
   incoming: AuthenticatedRequest,
   { text, utf8 }: Extract<Received, { ok: true }>,
-): Promise<HttpReply> {
+): HttpReply | Promise<HttpReply> {
   const reading = parseMessage(text, utf8);
   if (!reading.ok) return errorReply(httpError(reading.error), reading.id);
-  return await (options.answer ?? answerMessage)(options, incoming, reading.message);
+  return (options.answer ?? answerMessage)(options, incoming, reading.message);
 }
 
 /** Answers a message. */
-async function answerMessage(
+function answerMessage(
   options: McpEndpointOptions,
   incoming: AuthenticatedRequest,
   message: Message,
-): Promise<HttpReply> {
-  if (message.kind === "request") return await answerRequest(options, incoming, message);
+): HttpReply | Promise<HttpReply> {
+  if (message.kind === "request") return answerRequest(options, incoming, message);
   return acceptMessage(options, incoming, message);
 }
 

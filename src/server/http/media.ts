@@ -5,6 +5,7 @@
  */
 
 import type { RequestHeaders } from "../auth/types.ts";
+import { ofLast } from "../process/of_last.ts";
 import type { HttpError } from "./reply.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?$/i;
@@ -18,7 +19,7 @@ export function mediaError(headers: RequestHeaders): HttpError | null {
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
     return refuse(415, "Cannot read request: Content-Encoding must be identity");
   }
-  return accepts(headers.get("accept"), "application/json")
+  return acceptsJson(headers.get("accept"))
     ? null
     : refuse(406, "Cannot answer request: Accept must allow application/json");
 }
@@ -33,6 +34,8 @@ export function accepts(accept: string | null, type: string): boolean {
     return !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
 }
+
+const acceptsJson = ofLast((accept: string | null) => accepts(accept, "application/json"));
 
 function refuse(status: number, message: string): HttpError {
   return { status, error: { kind: "invalid_request", message } };
