@@ -197,6 +197,18 @@ for (const implementation of [MEMORY, SQLITE]) {
     assert.deepEqual([valueOf(notifier, "dropped_total"), valueOf(notifier, "oldest_seconds")], [0, 0]);
   });
 
+  test("a receiver that is down for two seconds gets everything within four more, though eight requests failed at once", async (world) => {
+    const { clock, receiver, accept, start } = world;
+    receiver.answer = () => DOWN;
+    await accept("one", 50);
+    start("a");
+    await clock.pass(2 * SECOND);
+    assert.ok(receiver.attempts >= 10, String(receiver.attempts));
+    receiver.answer = () => DELIVERED;
+    await clock.pass(4 * SECOND);
+    assert.equal(restored(receiver.got), range(1, 50));
+  });
+
   test("a process that ends while the receiver is down leaves everything to the next one", async ({ clock, receiver, accept, start }) => {
     receiver.answer = () => DOWN;
     const first = start("a");

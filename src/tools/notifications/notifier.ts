@@ -101,6 +101,8 @@ interface State {
   settledAt: number;
   /** Failures of the receiver since it last accepted an event. */
   failures: number;
+  /** When the last of them was counted: those of requests that were in flight then are no further ones. */
+  failedAt: number;
   pausedUntil: number;
   isGone: boolean;
   mayHaveMore: boolean;
@@ -124,6 +126,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
     registeredAt: -Infinity,
     settledAt: -Infinity,
     failures: 0,
+    failedAt: -Infinity,
     pausedUntil: -Infinity,
     isGone: false,
     mayHaveMore: true,
@@ -298,23 +301,30 @@ function sendDue(state: State): void {
 }
 
 async function sendOne(state: State, one: OpenEvent): Promise<void> {
-  const sent = await state.options.send(one.event, state.stopping.signal);
+  const { elapsed, send } = state.options;
+  const began = elapsed();
+  const sent = await send(one.event, state.stopping.signal);
   one.isInFlight = false;
   // The lease was lost meanwhile, or the process ends: the event is sent again.
   if (!state.events.has(one) || sent.kind !== "delivered" && state.stopping.signal.aborted) return;
   if (sent.kind === "delivered") return delivered(state, one);
   one.attempts += 1;
   state.counts.failed += 1;
-  one.dueAt = state.options.elapsed() + backOff(state, one.attempts);
+  one.dueAt = elapsed() + backOff(state, one.attempts);
   if (sent.kind === "gone") {
     state.isGone = true;
     return state.options.log("warn", "The receiver of events answered 410: nothing is sent until the next start");
   }
   report(state, "Cannot send an event", sent.reason, one.event.type);
   if (sent.kind === "refused") return;
+  const asked = elapsed() + Math.min(sent.retryAfterMillis ?? 0, PAUSE_MAXIMUM_MILLIS);
+  if (began <= state.failedAt) {
+    state.pausedUntil = Math.max(state.pausedUntil, asked);
+    return;
+  }
   state.failures += 1;
-  const asked = Math.min(sent.retryAfterMillis ?? 0, PAUSE_MAXIMUM_MILLIS);
-  state.pausedUntil = state.options.elapsed() + Math.max(asked, backOff(state, state.failures));
+  state.failedAt = elapsed();
+  state.pausedUntil = Math.max(asked, elapsed() + backOff(state, state.failures));
 }
 
 function delivered(state: State, one: OpenEvent): void {
