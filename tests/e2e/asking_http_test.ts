@@ -37,6 +37,7 @@ async function withServer(
   world: WaitingWorld,
   body: (server: HttpServer) => Promise<void>,
   limits = "max_inflight = 32",
+  stateKeys: readonly string[] = [],
 ): Promise<void> {
   const subjects = [ALICE, BOB].map((token) => `token:${sha256(new TextEncoder().encode(token))}`);
   const roles = 'roles = [{ name = "NamespaceWriter", namespace_id = 2 }]';
@@ -47,6 +48,7 @@ transport = "http"
 bind = "127.0.0.1:0"
 max_body_bytes = ${BODY_BYTES}
 limits = { ${limits} }
+state_keys = ${JSON.stringify(stateKeys)}
 [server.auth]
 mode = "bearer_token"
 bearer_tokens = ["${ALICE}", "${BOB}"]
@@ -373,6 +375,44 @@ async function testFull(server: HttpServer, world: WaitingWorld): Promise<void> 
   assert.equal(await metric(server, "gate_inflight"), 0);
 }
 
+/** The keys of two servers, and whether the second one asks a client that began at the first. */
+const FLEETS: readonly (readonly [keys: readonly string[], others: readonly string[], isAsked: boolean])[] = [
+  [["one.key"], ["one.key"], true],
+  [["one.key"], ["two.key", "one.key"], true],
+  [["one.key"], ["two.key"], false],
+  [[], [], false],
+];
+
+async function testFleet(world: WaitingWorld): Promise<void> {
+  for (const name of ["one.key", "two.key"]) {
+    await Deno.writeFile(join(world.folder, name), crypto.getRandomValues(new Uint8Array(32)), { mode: 0o600 });
+  }
+  for (const [keys, others, isAsked] of FLEETS) {
+    const what = `${keys} and ${others}`;
+    await withServer(
+      world,
+      (first) =>
+        withServer(
+          world,
+          async (second) => {
+            const own = of(ALICE, await sessionOf(first));
+            const call = await ask(second, await inputOf(second, world), own);
+            assert.equal(call.type, isAsked ? "text/event-stream" : "application/json", what);
+            if (!isAsked) return assert.equal(await call.outcome(), "accepted", what);
+            const { id } = await call.next();
+            assert.equal(await respond(first, response(id, "accept"), own), 400, "the first server did not ask");
+            assert.equal(await respond(second, response(id, "accept"), own), 202);
+            assert.equal(await call.outcome(), "accepted", what);
+          },
+          undefined,
+          others,
+        ),
+      undefined,
+      keys,
+    );
+  }
+}
+
 interface Peer {
   readonly callTool: (request: { name: string; arguments: Wire }) => Promise<unknown>;
   readonly close: () => Promise<void>;
@@ -459,4 +499,5 @@ Deno.test("clients of the older era are asked over HTTP", (t) =>
       "questions that hold every place of a server can be answered, and nothing else enters",
       () => withServer(world, (server) => testFull(server, world), "max_inflight = 2"),
     );
+    await t.step("a server asks clients that began at another one with the same keys", () => testFleet(world));
   }));
