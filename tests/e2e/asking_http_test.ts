@@ -26,6 +26,9 @@ const ALICE = "alice".padEnd(32, "0");
 const BOB = "bob".padEnd(32, "0");
 const BODY_BYTES = 4096;
 
+/** No answer takes this long, in milliseconds: a question that stays open fails the test. */
+const PATIENCE_MILLISECONDS = 20_000;
+
 type Headers = Readonly<Record<string, string>>;
 
 function of(token: string, session?: string): Headers {
@@ -114,7 +117,7 @@ async function ask({ url }: HttpServer, input: Wire, headers: Headers): Promise<
       ...headers,
     },
     body: callText(id, "scenario_next", input),
-    signal: gone.signal,
+    signal: AbortSignal.any([gone.signal, AbortSignal.timeout(PATIENCE_MILLISECONDS)]),
   });
   const type = response.headers.get("content-type");
   assert.equal(response.status, 200);
@@ -328,7 +331,10 @@ async function testEndings(server: HttpServer, world: WaitingWorld): Promise<voi
   const [left, leftId] = await question(server, world, of(ALICE, own));
   assert.equal(await metric(server, "gate_inflight"), 1);
   left.leave();
-  while (await metric(server, "gate_inflight") > 0) await pause(20);
+  for (let turns = 0; await metric(server, "gate_inflight") > 0; turns++) {
+    assert.ok(turns < PATIENCE_MILLISECONDS / 20, "the call of a client that is gone ends");
+    await pause(20);
+  }
   assert.equal(await respond(server, response(leftId, "accept"), of(ALICE, own)), 400);
   assert.deepEqual(await headOf(server, world), head, "nothing was recorded");
 
