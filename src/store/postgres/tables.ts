@@ -10,9 +10,6 @@
 /** The version of the tables that this program reads and writes. */
 export const TABLES_VERSION = 4;
 
-/** The schema that holds every table. */
-export const SCHEMA = "gate";
-
 /** The heads of audit logs. A server only adds rows, so it cannot take back a head that it recorded. */
 const CREATE_AUDIT_HEADS = `CREATE TABLE gate.audit_heads (
   chain_id text NOT NULL,
