@@ -6,8 +6,8 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import type { Head, OperationId, RunKey } from "../../run/types.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { Head, RunKey } from "../../run/types.ts";
 
 /** The format that this program writes. */
 export const FORMAT = "runpack-v6";
@@ -63,7 +63,7 @@ export interface LargeValue extends ObjectReference {
 
 /**
  * Up to 256 consecutive records. Each of the three objects holds lines of canonical JSON, each ended by one line feed.
- * `records` holds the records, `receipts` one {@link ReceiptLine} for each record. `values` holds one {@link ValueLine}
+ * `records` holds the records, `receipts` the receipt of each record. `values` holds one {@link ValueLine}
  * for each distinct value that the records name, in the order in which they first name it. Withheld, large and
  * unretained values are absent.
  */
@@ -75,13 +75,6 @@ export interface Segment {
   readonly values: ObjectReference;
   /** In the order in which they are first named. */
   readonly large_values: readonly LargeValue[];
-}
-
-/** A line of a segment's `receipts` object. */
-export interface ReceiptLine {
-  readonly operation: OperationId;
-  readonly invocation_identity: Identity;
-  readonly result: JsonObject;
 }
 
 /** A line of a segment's `values` object. */
