@@ -9,7 +9,8 @@ import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrateDatabase } from "../../src/store/postgres/open.ts";
 import { closeStores, openStores, type Stores } from "../../src/store/open.ts";
 import { type Append, type AppendResult, StoreError } from "../../src/store/types.ts";
-import { appendTo, headAfter, makeSchema, runKey, sha256, STORAGE } from "../simulation/store_fixture.ts";
+import { appendTo, headAfter, makeSchema, runKey, sha256 } from "../simulation/store_fixture.ts";
+import { storesOptions } from "../simulation/store_open.ts";
 import { OWNER, type PostgresServer, runSql, startPostgres, startStandby } from "./postgres_server.ts";
 
 const WAITING = "FROM pg_stat_activity WHERE application_name = 'gate' AND wait_event_type = 'Lock'";
@@ -40,6 +41,21 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.code === "unavailable";
 }
 
+function openOn(url: string, connections = 4): Promise<Stores> {
+  return openStores(
+    storesOptions("", { name: "postgres", changes: { type: "postgres" } }, { url, connections }),
+    sha256,
+  );
+}
+
+/** Prepares a database for a server whose role has some attributes, and opens the stores as that role. */
+async function openAsRole(server: PostgresServer, attributes: string): Promise<Stores> {
+  await runSql(server, "CREATE DATABASE gate");
+  await runSql(server, `CREATE ROLE gate_server ${attributes}`);
+  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, "gate_server");
+  return await openOn(server.url("gate", "gate_server"));
+}
+
 Deno.test("a page of large records is not read beyond its limit in bytes", async () => {
   await using server = await startPostgres();
   await runSql(server, "CREATE DATABASE gate");
@@ -54,11 +70,7 @@ Deno.test("a page of large records is not read beyond its limit in bytes", async
   const address = line.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const url = `postgres://${OWNER}:unused@127.0.0.1:${port}/gate`;
-  const storage = { ...STORAGE, type: "postgres", url } as const;
-  const stores = await openStores({
-    run: { ...storage, max_versions: null },
-    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-  }, sha256);
+  const stores = await openOn(url);
   try {
     const run = runKey("large records");
     const large = Array.from({ length: 20 }, (_, index) => ({ operation: `large ${index}`, filling: 500_000 }));
@@ -110,11 +122,7 @@ Deno.test("a reply that ended in the middle leaves nothing behind for the calls 
   await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, null);
   const line = await openLine(server);
   const url = `postgres://${OWNER}:unused@127.0.0.1:${line.port}/gate`;
-  const storage = { ...STORAGE, type: "postgres", url, connections: 1 } as const;
-  const stores = await openStores({
-    run: { ...storage, max_versions: null },
-    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-  }, sha256);
+  const stores = await openOn(url, 1);
   try {
     const { runs } = stores;
     const run = runKey("cut reply");
@@ -156,15 +164,8 @@ Deno.test("reads and writes go to the server that accepts writes alone, whicheve
   await using standby = await startStandby(primary);
   const urlOf = (...servers: readonly PostgresServer[]): string =>
     `postgres://${OWNER}:unused@${servers.map(({ port }) => `127.0.0.1:${port}`).join(",")}/gate`;
-  const open = (url: string): Promise<Stores> => {
-    const storage = { ...STORAGE, type: "postgres", url, connections: 2 } as const;
-    return openStores({
-      run: { ...storage, max_versions: null },
-      schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-    }, sha256);
-  };
-  await assert.rejects(open(urlOf(standby)), isUnavailable);
-  const stores = await open(urlOf(standby, primary));
+  await assert.rejects(openOn(urlOf(standby), 2), isUnavailable);
+  const stores = await openOn(urlOf(standby, primary), 2);
   try {
     // The standby receives records and does not show them.
     await runSql(standby, "SELECT pg_wal_replay_pause()");
@@ -185,11 +186,7 @@ Deno.test("two statements share the appends of many runs; a later append of a ru
   await using server = await startPostgres();
   await runSql(server, "CREATE DATABASE gate");
   await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, null);
-  const storage = { ...STORAGE, type: "postgres", url: server.url("gate") } as const;
-  const stores = await openStores({
-    run: { ...storage, max_versions: null },
-    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-  }, sha256);
+  const stores = await openOn(server.url("gate"));
   const { runs } = stores;
   const send = (appends: readonly Append[]): Promise<AppendResult>[] => appends.map((append) => runs.append(append));
   const accepted = (count: number): AppendResult[] => Array.from({ length: count }, () => ({ outcome: "accepted" }));
@@ -222,14 +219,7 @@ Deno.test("two statements share the appends of many runs; a later append of a ru
 
 Deno.test("a server that refuses further connections is used over the one that is open", async () => {
   await using server = await startPostgres();
-  await runSql(server, "CREATE DATABASE gate");
-  await runSql(server, "CREATE ROLE gate_server LOGIN CONNECTION LIMIT 1");
-  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, "gate_server");
-  const storage = { ...STORAGE, type: "postgres", url: server.url("gate", "gate_server") } as const;
-  const stores = await openStores({
-    run: { ...storage, max_versions: null },
-    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-  }, sha256);
+  const stores = await openAsRole(server, "LOGIN CONNECTION LIMIT 1");
   const { runs } = stores;
   const keys = Array.from({ length: 64 }, (_, index) => runKey(`refused ${index}`));
   try {
@@ -244,14 +234,7 @@ Deno.test("a server that refuses further connections is used over the one that i
 
 Deno.test("a call of unknown outcome is unavailable also where the database then refuses to look it up", async () => {
   await using server = await startPostgres();
-  await runSql(server, "CREATE DATABASE gate");
-  await runSql(server, "CREATE ROLE gate_server LOGIN");
-  await migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, "gate_server");
-  const storage = { ...STORAGE, type: "postgres", url: server.url("gate", "gate_server") } as const;
-  const stores = await openStores({
-    run: { ...storage, max_versions: null },
-    schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-  }, sha256);
+  const stores = await openAsRole(server, "LOGIN");
   try {
     const run = runKey("unknown outcome");
     const created = appendTo(run, null, "create");
@@ -277,12 +260,8 @@ Deno.test("a connection that ends inside a transaction is an unavailable store, 
   await runSql(server, "CREATE DATABASE gate");
   const url = server.url("gate");
   await migrateDatabase({ url, tls_ca_path: null, connections: 1 }, null);
-  const storage = { ...STORAGE, type: "postgres", url } as const;
   for (let round = 0; round < 3; round++) {
-    const stores = await openStores({
-      run: { ...storage, max_versions: null },
-      schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 },
-    }, sha256);
+    const stores = await openOn(url);
     try {
       assert.equal(await stores.schemas.register(makeSchema(`before ${round}`, "1")), "registered");
       const lock = "BEGIN; SELECT 1 FROM gate.namespaces FOR UPDATE; SELECT pg_sleep(600)";
