@@ -23,7 +23,7 @@ import { identityOf, pageSize } from "./connection.ts";
 import { integer } from "./rows.ts";
 
 /** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
-export interface PathGuard {
+export interface FileGuard {
   /**
    * Compares now.
    *
@@ -36,10 +36,6 @@ export interface PathGuard {
    * @throws {StoreError} As `verify`
    */
   readonly verifyThisTurn: () => void;
-}
-
-/** A {@link PathGuard} with what the connection that writes needs. */
-export interface FileGuard extends PathGuard {
   /**
    * Compares before a transaction begins, unless {@link verifyThisTurn} did so in the turn of the event loop that ends with it. The
    * comparison after the commit finds what happened since.
