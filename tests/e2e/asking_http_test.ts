@@ -374,8 +374,16 @@ async function testFull(server: HttpServer, world: WaitingWorld): Promise<void> 
     assert.equal(await respond(server, callText(1, "scenario_status", world.run), headers), 503);
     assert.equal(await respond(server, callText(1, "scenario_status", world.run), of(ALICE)), 503);
   }
-  for (const [call, id, headers] of open) {
-    assert.equal(await respond(server, response(id, "decline"), headers), 202);
+  for (const headers of [of(ALICE), of(BOB)]) {
+    assert.equal(
+      await respond(server, cancelled(open[0]?.[0].id ?? 0), headers),
+      503,
+      "a cancellation without a session",
+    );
+  }
+  for (const [at, [call, id, headers]] of open.entries()) {
+    const ending = at === 0 ? cancelled(call.id) : response(id, "decline");
+    assert.equal(await respond(server, ending, headers), 202, ending);
     assert.equal(await call.outcome(), "ask_declined");
   }
   assert.equal(await metric(server, "gate_inflight"), 0);

@@ -40,7 +40,7 @@ export async function answerMcp(options: McpEndpointOptions, incoming: Authentic
   const unsupported = mediaError(incoming.request.headers);
   if (unsupported !== null) return errorReply(unsupported);
   const { limits, bodyAdmission, questions } = options;
-  // The requests in work may be questions, which end with a response.
+  // The requests in work may be questions, which end with a response or a cancellation.
   const awaitsResponse = questions?.awaitsResponse(incoming) === true;
   if (limits.isFull() && !awaitsResponse) return errorReply(httpError(FULL));
   // A request counts as in work only after its whole body: a slow sender holds no place.
@@ -48,7 +48,7 @@ export async function answerMcp(options: McpEndpointOptions, incoming: Authentic
   if (!body.ok) return body.reply;
   if (awaitsResponse) {
     const reading = parseMessage(body.text, body.utf8);
-    if (reading.ok && reading.message.kind === "response") return acceptMessage(options, incoming, reading.message);
+    if (reading.ok && reading.message.kind !== "request") return acceptMessage(options, incoming, reading.message);
   }
   const { subject } = incoming.principal;
   const overload = limits.enter(subject);
