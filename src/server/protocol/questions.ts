@@ -67,7 +67,9 @@ export function openQuestions(send: (line: string) => void, options: QuestionOpt
       const id = String(member(response, "id"));
       const resolve = open.get(id);
       open.delete(id);
-      resolve?.(isJsonObject(result) ? result : null);
+      // A response with both members is an error and a result at once: nothing is taken from it.
+      const isResult = isJsonObject(result) && member(response, "error") === undefined;
+      resolve?.(isResult ? result : null);
       return resolve !== undefined;
     },
     isOpen: () => open.size > 0,

@@ -20,6 +20,7 @@ function benchOf(options?: QuestionOptions): Bench {
 const ANSWERS: readonly (readonly [response: JsonObject, given: JsonObject | null | undefined])[] = [
   [{ id: "gate-1", result: { action: "accept" } }, { action: "accept" }],
   [{ id: "gate-1", error: { code: -32601, message: "no" } }, null],
+  [{ id: "gate-1", result: { action: "accept" }, error: { code: -32601, message: "no" } }, null],
   [{ id: "gate-1", result: 1 }, null],
   [{ id: "gate-2", result: { action: "accept" } }, undefined],
   [{ id: 1, result: { action: "accept" } }, undefined],
