@@ -1,14 +1,13 @@
 /**
  * Every claim: what it means, the method that decides it, and what its method needs. The checks are in `claims/`.
  *
- * The checks are loaded by the verification alone. The tools publish the names of the claims, and loading every check with
- * them would cost the first call of a server about 6 ms.
+ * This file holds data only. The tools publish the names of the claims, and loading every check with them would cost the
+ * first call of a server about 6 ms.
  *
  * @module
  */
 
-import type { Step } from "./step.ts";
-import type { UnavailableReason, Violation } from "./types.ts";
+import type { UnavailableReason } from "./types.ts";
 
 /** What a method needs beyond intact material. */
 export type ClaimNeed =
@@ -21,9 +20,6 @@ export type ClaimNeed =
   /** Every value that an item of evidence names; all else is still checked where one is absent. */
   | "values";
 
-/** Checks a claim at a record; null where the record does not violate it. */
-export type RecordCheck = (step: Step) => Violation | null;
-
 interface ClaimEntry {
   readonly name: string;
   /** Null where no pack can decide the claim. */
@@ -32,13 +28,6 @@ interface ClaimEntry {
   readonly needs: readonly ClaimNeed[];
   /** What holds where the claim is satisfied, in a few words. */
   readonly meaning: string;
-  /** Loads the check of each record; absent where the replay itself or the whole history decides the claim. */
-  readonly recordCheck?: () => Promise<RecordCheck>;
-  /**
-   * Whether the kernel accepts as given what the check checks: an acquisition, a verdict, or the value of a statement that
-   * waited, which the kernel checks at the submission alone. Then it is checked also where the kernel decides the same record.
-   */
-  readonly checksGiven?: true;
   /** Why no pack can decide the claim. */
   readonly unavailable?: UnavailableReason;
 }
@@ -116,68 +105,54 @@ const LIST = [
     method: "stage_open_replay_v6",
     needs: ["law", "history"],
     meaning: "every stage was ready when it was opened",
-    recordCheck: async () => (await import("./claims/stage_open_consistency.ts")).checkOpening,
   },
   {
     name: "evaluation_attempt_consistency",
     method: "attempt_replay_v6",
     needs: ["law", "history"],
     meaning: "every outcome follows from its trace",
-    recordCheck: async () => (await import("./claims/evaluation_attempt_consistency.ts")).checkAttempt,
   },
   {
     name: "submission_consistency",
     method: "submission_replay_v6",
     needs: ["law", "history"],
     meaning: "every payload is present, and was allowed",
-    recordCheck: async () => (await import("./claims/submission_consistency.ts")).checkSubmission,
   },
   {
     name: "intent_consistency",
     method: "intent_replay_v6",
     needs: ["law", "history"],
     meaning: "the intents are the ones that the policy permits",
-    recordCheck: async () => (await import("./claims/intent_consistency.ts")).checkIntents,
   },
   {
     name: "evidence_structural_admission",
     method: "evidence_admission_v6",
     needs: ["law", "history", "values"],
     meaning: "evidence has the form that its condition requires",
-    recordCheck: async () => (await import("./claims/evidence_structural_admission.ts")).checkItems,
-    checksGiven: true,
   },
   {
     name: "evidence_retention_reconstruction",
     method: "value_reconstruction_v6",
     needs: ["law", "history", "values"],
     meaning: "the values are the ones that the records name",
-    recordCheck: async () => (await import("./claims/evidence_retention_reconstruction.ts")).checkValues,
-    checksGiven: true,
   },
   {
     name: "evidence_use_policy_satisfaction",
     method: "evidence_qualification_v6",
     needs: ["law", "history", "values"],
     meaning: "each item qualified, or failed to, under the law and the profile",
-    recordCheck: async () => (await import("./claims/evidence_use_policy_satisfaction.ts")).checkQualifications,
-    checksGiven: true,
   },
   {
     name: "pure_semantic_replay",
     method: "semantic_replay_v6",
     needs: ["law", "history", "values"],
     meaning: "deciding each operation again yields the same records",
-    recordCheck: async () => (await import("./claims/pure_semantic_replay.ts")).checkDecision,
   },
   {
     name: "acquisition_admission_witness_reconstruction",
     method: "acquisition_witness_v6",
     needs: ["law", "history"],
     meaning: "acquired evidence agrees with the result of its provider",
-    recordCheck: async () =>
-      (await import("./claims/acquisition_admission_witness_reconstruction.ts")).checkAcquisitions,
-    checksGiven: true,
   },
   {
     name: "attribution_authorization_availability",

@@ -305,7 +305,7 @@ function seenRecordOf(
 }
 
 async function judge(replay: ReplayState, step: Step, line: string, values: SegmentValues): Promise<void> {
-  judgeStep(step, line, values, replay);
+  judgeStep(step, line, values, replay.findings);
   note(replay, "source_authenticity", replay.signatures.check(step));
   if (step.record.record_kind !== "stage_evaluated") return;
   if (step.record.body.evidence.every(({ schema_verdict }) => schema_verdict === undefined)) return;

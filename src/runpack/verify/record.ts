@@ -8,30 +8,46 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
-import { restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
+import { checkAcquisitions, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
+import { checkAttempt } from "./claims/evaluation_attempt_consistency.ts";
+import { checkValues } from "./claims/evidence_retention_reconstruction.ts";
+import { checkItems } from "./claims/evidence_structural_admission.ts";
+import { checkQualifications } from "./claims/evidence_use_policy_satisfaction.ts";
+import { checkIntents } from "./claims/intent_consistency.ts";
 import { explainReceipt, receiptLine } from "./claims/operation_receipt_consistency.ts";
+import { checkDecision } from "./claims/pure_semantic_replay.ts";
+import { checkOpening } from "./claims/stage_open_consistency.ts";
+import { checkSubmission } from "./claims/submission_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
 import { resultOf } from "./decide_again.ts";
 import type { PackArtifacts } from "./artifacts.ts";
 import { atItem, atRevision, type Findings, violation } from "./findings.ts";
 import { gapsOf, isValue, itemsOf, type Step } from "./step.ts";
-import { type Claim, CLAIMS, claimsThatNeed, type RecordCheck } from "./claims.ts";
-import type { ReplayState } from "./state.ts";
-import type { VerificationPrimitives } from "./types.ts";
+import { type ClaimName, claimsThatNeed } from "./claims.ts";
+import type { VerificationPrimitives, Violation } from "./types.ts";
 
-/** The check of a claim at each record. */
-export interface LoadedCheck extends Pick<Claim, "name" | "checksGiven"> {
-  readonly check: RecordCheck;
-}
+type RecordCheck = readonly [claim: ClaimName, check: (step: Step) => Violation | null];
 
-/** Loads the checks of records, in report order. */
-export async function loadRecordChecks(): Promise<readonly LoadedCheck[]> {
-  const loaded: LoadedCheck[] = [];
-  for (const claim of CLAIMS) {
-    if (claim.recordCheck !== undefined) loaded.push({ ...claim, check: await claim.recordCheck() });
-  }
-  return loaded;
-}
+/**
+ * What the kernel accepts as given is checked even where its decision is the same: an acquisition, a verdict, or the value
+ * of a statement that waited, which the kernel checks at the submission alone.
+ */
+const GIVEN_CHECKS: readonly RecordCheck[] = [
+  ["evidence_structural_admission", checkItems],
+  ["evidence_retention_reconstruction", checkValues],
+  ["evidence_use_policy_satisfaction", checkQualifications],
+  ["acquisition_admission_witness_reconstruction", checkAcquisitions],
+];
+
+/** The checks of a record that the kernel decides differently. */
+const RECORD_CHECKS: readonly RecordCheck[] = [
+  ["stage_open_consistency", checkOpening],
+  ["evaluation_attempt_consistency", checkAttempt],
+  ["submission_consistency", checkSubmission],
+  ["intent_consistency", checkIntents],
+  ["pure_semantic_replay", checkDecision],
+  ...GIVEN_CHECKS,
+];
 
 const VALUE_CLAIMS = claimsThatNeed("values");
 
@@ -48,12 +64,7 @@ function isGiven({ conditionIndex }: CompiledLaw, item: RecordedEvidence): boole
 }
 
 /** Checks the claims about the decision of a step. */
-export function judgeStep(
-  step: Step,
-  line: string,
-  values: SegmentValues,
-  { checks, findings }: Pick<ReplayState, "checks" | "findings">,
-): void {
+export function judgeStep(step: Step, line: string, values: SegmentValues, findings: Findings): void {
   const again = wasDecidedAgain(step, line);
   const items = step.record.record_kind === "stage_evaluated" ? step.record.body.evidence : [];
   if (again && !items.some((item) => isGiven(step.law, item))) {
@@ -62,9 +73,9 @@ export function judgeStep(
     }
     return;
   }
-  for (const { name, check, checksGiven = false } of checks) {
-    const found = again && !checksGiven ? null : check(step);
-    if (found !== null) findings.violate(name, found);
+  for (const [claim, check] of again ? GIVEN_CHECKS : RECORD_CHECKS) {
+    const found = check(step);
+    if (found !== null) findings.violate(claim, found);
   }
   for (const gap of gapsOf(step.values)) {
     for (const claim of VALUE_CLAIMS) findings.leaveOpen(claim, gap);

@@ -15,7 +15,6 @@ import type { Meter } from "./budget.ts";
 import { createArtifacts, type PackArtifacts } from "./artifacts.ts";
 import { createCourse, type RunCourse } from "./run_result.ts";
 import { createFindings, type Findings } from "./findings.ts";
-import type { LoadedCheck } from "./record.ts";
 import type { TrustedPublicKey, VerificationPrimitives } from "./types.ts";
 import type { Manifest } from "../format/types.ts";
 
@@ -25,7 +24,6 @@ export interface ReplayState {
   readonly manifest: Manifest;
   /** Findings of the replay. They count only after all material is verified. */
   readonly findings: Findings;
-  readonly checks: readonly LoadedCheck[];
   readonly artifacts: PackArtifacts;
   readonly named: NamedArtifacts;
   readonly signatures: SourceSignatures;
@@ -60,13 +58,11 @@ export function startReplay(
   manifest: Manifest,
   trustedKeys: readonly TrustedPublicKey[] | null,
   meter: Meter,
-  checks: readonly LoadedCheck[],
 ): ReplayState {
   return {
     primitives,
     manifest,
     findings: createFindings(),
-    checks,
     artifacts: createArtifacts(primitives),
     named: nameArtifacts(),
     signatures: sourceSignatures(trustedKeys),

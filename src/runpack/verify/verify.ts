@@ -19,7 +19,6 @@ import { type ReplayState, startReplay } from "./state.ts";
 import { createMeter, type Meter } from "./budget.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import { finishHistory, replayPart } from "./history.ts";
-import { loadRecordChecks } from "./record.ts";
 import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
 import { closeReplay, markUndecidable } from "./status.ts";
 import { verdictIdentity } from "./verdict.ts";
@@ -189,7 +188,7 @@ async function readTree(verification: Verification, source: PackSource, manifest
   const { request, primitives, meter, findings } = verification;
   const reading = openReading(source, primitives, meter);
   const purpose = request.profile === "full_replay_v1" ? "replay" : "check";
-  const replay = startReplay(primitives, manifest, request.trusted_keys, meter, await loadRecordChecks());
+  const replay = startReplay(primitives, manifest, request.trusted_keys, meter);
   const traversal = await traverseTree(reading, manifest, purpose, (part) => replayPart(replay, part));
   if (traversal === "whole") {
     if (purpose === "check") return;
