@@ -380,6 +380,19 @@ Deno.test("a release: its formats, its installations, and its verification", (t)
     }
   }));
 
+Deno.test("a release of what is available fails where the registry does not answer, in place of leaving platforms out", async () => {
+  const registry = Deno.env.get("NPM_CONFIG_REGISTRY");
+  const platform = { ...UNKNOWN, runtime: "@deno/another-unknown-platform" };
+  // A port of this machine that nothing listens on.
+  Deno.env.set("NPM_CONFIG_REGISTRY", "http://127.0.0.1:9");
+  try {
+    await assert.rejects(availableOf([platform], "2.9.6"), /a runtime for unknown: Failed loading /);
+  } finally {
+    if (registry === undefined) Deno.env.delete("NPM_CONFIG_REGISTRY");
+    else Deno.env.set("NPM_CONFIG_REGISTRY", registry);
+  }
+});
+
 Deno.test("a release of another platform has the runtime of that platform under its launchers", () =>
   inFolder(async (folder) => {
     const windows = PLATFORMS.filter(({ target }) => target === "x86_64-pc-windows-msvc");

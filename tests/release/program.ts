@@ -178,11 +178,20 @@ async function readRuntime(platform: Platform, version: string): Promise<Uint8Ar
   return await Deno.readFile(`${found.folder}/${platform.os === "win32" ? "deno.exe" : "deno"}`);
 }
 
-/** Why there is no runtime for a platform in a version; null where there is one. */
+/** What the runtime says of a package, or of a version, that the registry does not have. Other failures say nothing about the registry. */
+const NOT_IN_REGISTRY = /^Could not find npm package | does not exist\.$/;
+
+/**
+ * Why there is no runtime for a platform in a version; null where there is one.
+ *
+ * @throws {Error} If the registry cannot be asked
+ */
 export async function whyNoRuntime(platform: Platform, version: string): Promise<string | null> {
   if (platform.target === Deno.build.target) return null;
   const found = await findRuntime(platform, version);
-  return "why" in found ? found.why : null;
+  if (!("why" in found)) return null;
+  if (NOT_IN_REGISTRY.test(found.why)) return found.why;
+  throw new Error(`Cannot tell whether there is a runtime for ${platform.target}: ${found.why}`);
 }
 
 /** The folder of the npm package that holds the runtime of a platform, or why it cannot be downloaded. */

@@ -173,6 +173,9 @@ export function success(result: JsonObject): ToolAnswer {
   return { ok: true, result };
 }
 
+/** Characters of the largest text whose quoted form is kept with it: kept answers of large runs would take twice the memory. */
+const QUOTED_CHARACTERS = 16_384;
+
 /**
  * The answer whose result exists as JSON text; the text is parsed when the result is first read, and quoted when it is first
  * sent. A tool may give one answer many times.
@@ -184,7 +187,7 @@ export function textAnswer(text: string): ToolAnswer & { readonly text: string }
     ok: true,
     text,
     get quoted(): string {
-      return quoted ??= JSON.stringify(text);
+      return text.length > QUOTED_CHARACTERS ? JSON.stringify(text) : quoted ??= JSON.stringify(text);
     },
     get result(): JsonObject {
       return result ??= readJson(text) as JsonObject;
