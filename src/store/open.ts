@@ -29,7 +29,7 @@ export interface Stores {
  * reads no data; data is verified when it is read.
  *
  * @param sha256 Verifies data that is read
- * @param notice Receives a sentence where a store holds less than was once committed to it
+ * @param notice Receives a sentence where a store holds less than was once committed to it, or once its worker has failed
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  *
  * @example

@@ -55,7 +55,7 @@ const ABANDONED: Connection[] = [];
 /**
  * Opens a store's file, or creates it. Reads only the header and the number of rows.
  *
- * @param notice Receives a sentence where the store holds less than was once committed to it
+ * @param notice Receives a sentence where the store holds less than was once committed to it, or once its worker has failed
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
  */
 export async function openStoreFile(options: StorageOptions, notice: Notice = () => {}): Promise<StoreFile> {
@@ -96,7 +96,7 @@ function useGuarded(
     notice(`Store "${path}" lost data: ${loss}. A backup was restored, or its files were changed`);
   }
   const { verify, verifyBeforeCommit: verifyBefore } = guard;
-  const mover = createLogMover(connection, guard);
+  const mover = createLogMover(connection, guard, notice);
   const committed = (): void => {
     mark.committed();
     mover.committed();

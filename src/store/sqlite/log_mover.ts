@@ -11,7 +11,8 @@
 import { setImmediate } from "node:timers";
 
 import { pageSize, type WriterConnection } from "./connection.ts";
-import type { FileGuard } from "./file_guard.ts";
+import { StoreError } from "../types.ts";
+import type { FileGuard, LogState } from "./file_guard.ts";
 import type { MoveOrder, MoveReply } from "./log_worker.ts";
 
 /** Moves the log of one open store. */
@@ -31,6 +32,7 @@ const OWN_BYTES = 256 * 1024;
 interface MoverState {
   readonly connection: WriterConnection;
   readonly guard: FileGuard;
+  readonly notice: (message: string) => void;
   /** Pages of the two limits. */
   readonly movePages: number;
   readonly ownPages: number;
@@ -39,22 +41,34 @@ interface MoverState {
   unanswered: number;
   /** Whether a move was begun and has not ended. */
   isMoving: boolean;
+  /** The log when the last move was begun. */
+  begun: LogState;
   isEnded: boolean;
   /** Called once the worker has answered every message, or died. */
   onAnswered: () => void;
 }
 
-/** A mover without a worker, which starts when the log is long. */
-export function createLogMover(connection: WriterConnection, guard: FileGuard): LogMover {
+/**
+ * A mover without a worker, which starts when the log is long.
+ *
+ * @param notice Receives a sentence once the worker has failed
+ */
+export function createLogMover(
+  connection: WriterConnection,
+  guard: FileGuard,
+  notice: (message: string) => void,
+): LogMover {
   const bytes = pageSize(connection);
   const state: MoverState = {
     connection,
     guard,
+    notice,
     movePages: Math.floor(MOVE_BYTES / bytes),
     ownPages: Math.floor(OWN_BYTES / bytes),
     worker: null,
     unanswered: 0,
     isMoving: false,
+    begun: { pages: 0, moved: 0 },
     isEnded: false,
     onAnswered: () => {},
   };
@@ -66,21 +80,25 @@ export function createLogMover(connection: WriterConnection, guard: FileGuard): 
   };
 }
 
-function isLong({ guard, movePages, isEnded }: MoverState): boolean {
+function isLong({ guard, movePages, ownPages, begun, isEnded }: MoverState): boolean {
   const { pages, moved } = guard.log();
-  return !isEnded && pages >= movePages && moved < pages;
+  // A long reader keeps what it reads in the log, and each attempt would be in vain.
+  const isKept = moved === begun.moved && pages - begun.pages < ownPages;
+  return !isEnded && pages >= movePages && moved < pages && !isKept;
 }
 
 /** Moves the pages after the callers of the batch were answered. */
 function begin(state: MoverState): void {
   state.isMoving = true;
+  state.begun = state.guard.log();
   setImmediate(() => {
     try {
       state.guard.verify();
       move(state);
-    } catch {
-      // A lost file stays lost, and SQLite reports a disk that fails at a commit.
-      end(state);
+    } catch (error) {
+      // The next call reports a lost file.
+      if (error instanceof StoreError) end(state, null);
+      else end(state, error);
     }
   });
 }
@@ -102,14 +120,14 @@ function startWorker(state: MoverState): Worker {
   worker.onmessage = ({ data }: MessageEvent<MoveReply>) => {
     state.unanswered -= 1;
     state.isMoving = false;
-    if (!data.ok) end(state);
+    if (data.why !== null) end(state, data.why);
     if (state.unanswered === 0) state.onAnswered();
   };
   worker.onerror = (event) => {
     // Without this call the error would end the whole process.
     event.preventDefault();
     state.unanswered = 0;
-    end(state);
+    end(state, event.message);
     state.onAnswered();
   };
   return worker;
@@ -121,12 +139,15 @@ function send(state: MoverState, worker: Worker, order: MoveOrder): void {
 }
 
 /** Leaves the log to SQLite, as long as the worker would have let it become. */
-function end(state: MoverState): void {
+function end(state: MoverState, why: unknown): void {
   if (state.isEnded) return;
   state.isEnded = true;
   state.worker?.terminate();
   state.worker = null;
   state.connection.database.exec(`PRAGMA wal_autocheckpoint = ${state.movePages}`);
+  if (why === null) return;
+  const reason = why instanceof Error ? why.message : String(why);
+  state.notice(`A worker cannot move the log of store "${state.connection.path}", so commits move it: ${reason}`);
 }
 
 async function close(state: MoverState): Promise<void> {

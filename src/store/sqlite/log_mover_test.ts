@@ -103,3 +103,26 @@ Deno.test("a store whose file was replaced after its log was moved changes nothi
     await closeStores(stores);
     assert.equal(await Deno.readTextFile(`${folder}/gate.db`), "another");
   }));
+
+/** A folder that the test of a store without a worker may use, and nothing else. */
+const ALONE = Deno.makeTempDirSync({ prefix: "gate-test-" });
+
+Deno.test({
+  name: "a store whose worker cannot start says so once, and its commits move the log",
+  permissions: { read: [ALONE], write: [ALONE] },
+  fn: async () => {
+    const notices: string[] = [];
+    const stores = await openStores(storesOptions(ALONE, WAL_FULL), sha256, (message) => void notices.push(message));
+    const head = await write(stores, null, 32 * MIB);
+    assert.equal(await recordsOf(stores), head.revision);
+    const { size } = await Deno.stat(`${ALONE}/gate.db-wal`);
+    assert.ok(size < 8 * MIB, `${size}`);
+    await closeStores(stores);
+    await Deno.remove(ALONE, { recursive: true });
+    assert.equal(notices.length, 1);
+    assert.match(
+      notices[0] ?? "",
+      /^A worker cannot move the log of store ".*gate\.db", so commits move it: .*log_worker/,
+    );
+  },
+});

@@ -15,7 +15,8 @@ export type MoveOrder =
 
 /** The answer to each message. */
 export interface MoveReply {
-  readonly ok: boolean;
+  /** The reason of a failure, else null. */
+  readonly why: string | null;
 }
 
 /** The message channel to the thread that started the worker. */
@@ -30,9 +31,9 @@ scope.onmessage = ({ data }) => {
   try {
     if (data.order === "close") database?.close();
     else move(data.path, data.identity);
-    scope.postMessage({ ok: true });
-  } catch {
-    scope.postMessage({ ok: false });
+    scope.postMessage({ why: null });
+  } catch (error) {
+    scope.postMessage({ why: error instanceof Error ? error.message : String(error) });
   }
 };
 
