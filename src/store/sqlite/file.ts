@@ -13,7 +13,7 @@ import { createFileGuard, type FileGuard } from "./file_guard.ts";
 import { type CommitWatch, watchCommits } from "./commit_watch.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { findLoss, keepMark } from "./high_water_mark.ts";
-import { createLogMover } from "./log_mover.ts";
+import { createLogMover } from "./log/log_mover.ts";
 import { countMissing, INDEXED_AT_START } from "./run_index.ts";
 import { createReaderPool, type ReaderPool } from "./readers.ts";
 import { createWriter, type Writer } from "./writer.ts";

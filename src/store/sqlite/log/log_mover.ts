@@ -10,9 +10,9 @@
 
 import { setImmediate } from "node:timers";
 
-import { pageSize, type WriterConnection } from "./connection.ts";
-import { StoreError } from "../types.ts";
-import type { FileGuard, LogState } from "./file_guard.ts";
+import { pageSize, type WriterConnection } from "../connection.ts";
+import { StoreError } from "../../types.ts";
+import type { FileGuard, LogState } from "../file_guard.ts";
 import type { MoveOrder, MoveReply } from "./log_worker.ts";
 
 /** Moves the log of one open store. */

@@ -6,7 +6,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 
-import { type FileIdentity, identityOf } from "./connection.ts";
+import { type FileIdentity, identityOf } from "../connection.ts";
 
 /** A message to the worker. */
 export type MoveOrder =
