@@ -90,13 +90,15 @@ async function openSide(folder: string, sizes: readonly number[], samples: Sampl
   await Deno.mkdir(folder);
   await Deno.writeTextFile(`${folder}/gate.toml`, '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n');
   const first = await openGate(folder);
-  const used = await startBenchRuns(callerOf(first), USED / 2);
+  const made = await startBenchRuns(callerOf(first), USED);
+  // The samples make their runs longer, which the runs of the rows must not be on one side alone.
+  const [used, sampled] = [made.slice(USED / 2), made.slice(0, USED / 2)];
   await first.close();
   let runs = 0;
   for (const size of sizes) {
     await fill(folder, runs, size);
     runs = size;
-    if (samples !== null) samples.push(await sampleOf(folder, used, size));
+    if (samples !== null) samples.push(await sampleOf(folder, sampled, size));
   }
   const gate = await openGate(folder);
   const call = callerOf(gate);
