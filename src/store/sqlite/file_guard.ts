@@ -77,8 +77,11 @@ interface OpenedLog {
 /** What a change of the names in a folder changes. */
 type FolderState = Pick<Deno.FileInfo, "dev" | "ino" | "mtime" | "ctime">;
 
-/** How old the time of a folder is when every later change shows in it, in milliseconds. FAT stores times in steps of 2 s. */
-const SETTLED_MILLIS = 2_500;
+/**
+ * How old the time of a folder is when every later change shows in it, in milliseconds: where times are stored in whole seconds, since
+ * FAT has steps of 2 s, and where this time has a fraction, whose steps are at most the 10 ms of a kernel's clock.
+ */
+const SETTLED_MILLIS = { seconds: 2_500, fractions: 100 };
 
 /** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
 const WAL_HEADER_BYTES = 32;
@@ -192,7 +195,12 @@ function logDifference(connection: WriterConnection, log: OpenedLog, frameBytes:
 function folderNow(path: string): FolderState | null {
   const now = Date.now();
   const folder = folderState(path);
-  return folder.mtime !== null && now - folder.mtime.getTime() > SETTLED_MILLIS ? folder : null;
+  return folder.mtime !== null && isSettled(folder.mtime.getTime(), now) ? folder : null;
+}
+
+/** Whether a folder that was changed at a time, in Unix milliseconds, gets another time with every later change. */
+function isSettled(changed: number, now: number): boolean {
+  return now - changed > SETTLED_MILLIS[changed % 1000 === 0 ? "seconds" : "fractions"];
 }
 
 function folderState(path: string): FolderState {

@@ -258,17 +258,31 @@ for (const [age, what, change, finds] of LOG_CHANGES) {
 const EACH_TIME = ["/gate.db", ""];
 const BESIDE = ["/gate.db-wal", "/gate.db-shm"];
 
-/** Milliseconds since a name in the folder changed, and what two comparisons get a `stat` of, the second one after another change. */
-const STATS: readonly (readonly [age: number, compared: readonly string[]])[] = [
-  [2_000, [...EACH_TIME, ...BESIDE, ...EACH_TIME, ...BESIDE]],
-  [5_000, [...EACH_TIME, ...EACH_TIME, ...BESIDE]],
+const SETTLED = [...EACH_TIME, ...EACH_TIME, ...BESIDE];
+const UNSETTLED = [...EACH_TIME, ...BESIDE, ...EACH_TIME, ...BESIDE];
+
+/**
+ * Milliseconds of the second in which a name in the folder changed, the milliseconds since then, and what two comparisons get a `stat` of,
+ * the second one after another change.
+ */
+const STATS: readonly (readonly [fraction: number, age: number, compared: readonly string[]])[] = [
+  [0, 101, UNSETTLED],
+  [0, 2_499, UNSETTLED],
+  [0, 2_500, UNSETTLED],
+  [0, 2_501, SETTLED],
+  [250, -1, UNSETTLED],
+  [250, 99, UNSETTLED],
+  [250, 100, UNSETTLED],
+  [250, 101, SETTLED],
+  [250, 2_501, SETTLED],
 ];
 
-for (const [age, compared] of STATS) {
-  Deno.test(`createFileGuard() ${age} ms after a change of the folder stats ${compared.map((end) => end || "the folder").join(" ")}`, () =>
+for (const [fraction, age, compared] of STATS) {
+  const files = compared.map((end) => end || "the folder").join(" ");
+  Deno.test(`createFileGuard() ${age} ms after a change of the folder at ${fraction} ms of a second stats ${files}`, () =>
     withFolder(async (folder) => {
       const connection = openWriterConnection(`${folder}/gate.db`, OPTIONS);
-      const time = new Date(1_700_000_000_000);
+      const time = new Date(1_700_000_000_000 + fraction);
       await Deno.utime(folder, time, time);
       const { statSync } = Deno;
       const { now } = Date;
