@@ -4,11 +4,13 @@
  * The last line is `N passed, N failed`, alone. The exit code is 0 only if something ran, nothing failed and nothing was
  * skipped: a skipped test reads as green, so it counts as failed here.
  *
+ * This module and its imports need no package, so the first line is shown before any download.
+ *
  * @module
  */
 
-import { pagesOf } from "./checks/doc_links.ts";
-import { readTree } from "./checks/tree.ts";
+import { downloadsLine, OF_THE_TESTS } from "../docs/examples/release_gate/downloads.ts";
+import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally } from "./steps.ts";
@@ -21,7 +23,7 @@ const UNIT_OPTIONS = ["--parallel", "--sanitize-ops", "--sanitize-resources"];
 /** The whole tree is formatted, linted and typed, documentation examples included. */
 const STATIC_STEPS: readonly Step[] = [
   { name: "format", kind: "command", command: [DENO, "fmt", "--check"], minutes: 2 },
-  { name: "lint", kind: "command", command: [DENO, "lint"], minutes: 2 },
+  { name: "lint", kind: "command", command: [DENO, "lint", "--quiet"], minutes: 2 },
   {
     name: "types",
     kind: "command",
@@ -98,12 +100,21 @@ const WHOLE_STEPS: readonly Step[] = [
   { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE, minutes: 5 },
 ];
 
-const PLANS: Readonly<Record<string, () => Promise<readonly Step[]> | readonly Step[]>> = {
-  quick: quickSteps,
-  ok: () => [...STATIC_STEPS, CHECKS, shortTests("unit tests without slow ones", quickTestsIn("src"))],
-  test: () => [...STATIC_STEPS, CHECKS, UNIT_TESTS, ...WHOLE_STEPS],
-  full: () => FULL_STEPS,
-  proof: () => PROOF_STEPS,
+interface Plan {
+  readonly steps: () => Promise<readonly Step[]> | readonly Step[];
+  /** How long the steps take with the packages in the cache, on two cores. */
+  readonly takes: string;
+}
+
+const PLANS: Readonly<Record<string, Plan>> = {
+  quick: { steps: quickSteps, takes: "half a minute or more" },
+  ok: {
+    steps: () => [...STATIC_STEPS, CHECKS, shortTests("unit tests without slow ones", quickTestsIn("src"))],
+    takes: "some 2 minutes",
+  },
+  test: { steps: () => [...STATIC_STEPS, CHECKS, UNIT_TESTS, ...WHOLE_STEPS], takes: "some 15 minutes" },
+  full: { steps: () => FULL_STEPS, takes: "some 12 minutes" },
+  proof: { steps: () => PROOF_STEPS, takes: "some hours" },
 };
 
 /** The static steps, and the tests in each folder of `src` where a file differs from the last commit. */
@@ -127,11 +138,13 @@ function quickTestsIn(folder: string): string[] {
 }
 
 async function main(planName: string | undefined): Promise<number> {
-  const plan = await (Object.hasOwn(PLANS, planName ?? "") ? PLANS[planName ?? ""]?.() : undefined);
-  if (plan === undefined) {
+  const found = Object.hasOwn(PLANS, planName ?? "") ? PLANS[planName ?? ""] : undefined;
+  if (found === undefined) {
     console.error(`Cannot run plan "${planName ?? ""}": plans are ${Object.keys(PLANS).join(", ")}`);
     return 2;
   }
+  const plan = await found.steps();
+  console.log(downloadsLine(OF_THE_TESTS, `${plan.length} steps: ${found.takes} on two cores`));
   let total: Tally = { passed: 0, failed: 0 };
   const failures: string[] = [];
   const started = performance.now();

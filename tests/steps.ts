@@ -4,6 +4,8 @@
  * @module
  */
 
+import { trustedStores } from "../docs/examples/release_gate/downloads.ts";
+
 /** How many tests passed and failed. */
 export interface Tally {
   readonly passed: number;
@@ -140,7 +142,7 @@ async function runCommand(step: Step, command: readonly string[]): Promise<numbe
     stdin: "null",
     stdout: counted ? "piped" : "inherit",
     stderr: "inherit",
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...step.environment },
+    env: { ...trustedStores(), NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...step.environment },
     signal: AbortSignal.timeout(step.minutes * 60_000),
   }).spawn();
   if (counted) await showCount(child.stdout);

@@ -7,17 +7,13 @@
 
 import { parse as parseToml } from "smol-toml";
 import { lineAt, type SourceFile, type Violation } from "./source.ts";
+import { pagesOf } from "./tree.ts";
 
 /** A fenced block of a page: the language after the fence, its text, and the line of its first fence. */
 export interface FencedBlock {
   readonly language: string;
   readonly text: string;
   readonly line: number;
-}
-
-/** A page is `README.md` or a Markdown file of `docs`. */
-export function pagesOf(files: readonly SourceFile[]): SourceFile[] {
-  return files.filter((file) => /^(README\.md|docs\/.*\.md)$/.test(file.path));
 }
 
 /** The fenced blocks of a page, in order. A fence that never closes runs to the end. */

@@ -7,11 +7,10 @@ import {
   checkOrphans,
   checkTasks,
   PAGE_CHECKS,
-  pagesOf,
   readBlocks,
 } from "./doc_links.ts";
 import type { SourceFile } from "./source.ts";
-import { formatViolations, readTree } from "./tree.ts";
+import { formatViolations, pagesOf, readTree } from "./tree.ts";
 
 const tree = await readTree();
 

@@ -39,6 +39,11 @@ export async function readTree(root: URL = ROOT_URL): Promise<SourceFile[]> {
   return files.sort((a, b) => a.path < b.path ? -1 : 1);
 }
 
+/** A page is `README.md` or a Markdown file of `docs`. */
+export function pagesOf(files: readonly SourceFile[]): SourceFile[] {
+  return files.filter((file) => /^(README\.md|docs\/.*\.md)$/.test(file.path));
+}
+
 async function collect(
   folder: URL,
   prefix: string,

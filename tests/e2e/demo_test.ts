@@ -1,9 +1,49 @@
-/** The demo from a cache that holds only the packages which a reader downloads at the first run. */
+/** The commands of a newcomer: what they download at the first run, and the demo from a cache that holds only that. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { MEGABYTES_MAX, PACKAGES_MAX } from "../../docs/examples/release_gate/demo.ts";
+import { downloadsLine, OF_THE_DEMO, OF_THE_TESTS } from "../../docs/examples/release_gate/downloads.ts";
 import { inFolder } from "./gate_command.ts";
-import { CHECKOUT, copyPackages, deno, packagesIn } from "./package_cache.ts";
+import { bytesOf, CHECKOUT, copyPackages, deno, isWithin, packagesIn } from "./package_cache.ts";
+
+/** What a newcomer's first command may download beside the runtime. */
+const FIRST_COMMAND = { packages: 40, megabytes: 60 };
+
+const LIMITS = [
+  [40, 60_000_000, true],
+  [41, 60_000_000, false],
+  [40, 60_000_001, false],
+] as const;
+
+for (const [packages, bytes, outcome] of LIMITS) {
+  Deno.test(`a first command with ${packages} packages of ${bytes} bytes is ${outcome ? "within" : "over"} the limit`, () =>
+    assert.equal(isWithin({ packages, bytes }, FIRST_COMMAND), outcome));
+}
+
+for (const entry of ["docs/examples/release_gate/demo.ts", "tests/run.ts"]) {
+  Deno.test(`${entry} needs no package, so its first line is shown before any download`, async () => {
+    const { stdout } = await deno(["info", "--json", entry]);
+    const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as { modules: { specifier: string }[] };
+    const needed = modules.map(({ specifier }) => specifier);
+    assert.ok(needed.some((specifier) => specifier.endsWith(`/${entry}`)));
+    assert.deepEqual(needed.filter((specifier) => !specifier.startsWith("file:")), []);
+  });
+}
+
+Deno.test("the tests download no more than their first line says", async () => {
+  const lock = JSON.parse(await Deno.readTextFile(join(CHECKOUT, "tests/deno.lock"))) as { npm: object };
+  const { npmCache } = JSON.parse(new TextDecoder().decode((await deno(["info", "--json"])).stdout)) as {
+    npmCache: string;
+  };
+  // A version may be followed by those of its peers.
+  const names = Object.keys(lock.npm).map((name) => name.replace(/_.*$/, ""));
+  const cached = (await packagesIn(npmCache)).filter((path) =>
+    names.some((name) => path.endsWith(`/${name.replace(/(?!^)@/, "/")}`))
+  );
+  assert.equal(cached.length, new Set(names).size);
+  const sizes = await Promise.all(cached.map(bytesOf));
+  const downloads = { packages: cached.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+  assert.ok(isWithin(downloads, OF_THE_TESTS), JSON.stringify(downloads));
+});
 
 /** The packages that the demo runs. A module of it that needs another one downloads that, or fails without a network. */
 const PACKAGES = [
@@ -41,8 +81,8 @@ Deno.test("the demo gates the release of the checkout with at most 30 packages a
     const text = new TextDecoder();
     const bytes = await copyPackages(PACKAGES, folder);
     const before = await packagesIn(join(folder, "npm"));
-    assert.ok(before.length <= PACKAGES_MAX, `${before.length} packages`);
-    assert.ok(bytes <= MEGABYTES_MAX * 1_000_000, `${bytes} bytes`);
+    assert.ok(isWithin({ packages: before.length, bytes }, OF_THE_DEMO), `${before.length} packages, ${bytes} bytes`);
+    assert.ok(isWithin({ packages: OF_THE_DEMO.packages, bytes: OF_THE_DEMO.megabytes * 1_000_000 }, FIRST_COMMAND));
 
     const branch = { GITHUB_REF_NAME: "main", GITHUB_SHA: "4f2a9c1".padEnd(40, "0") };
     const page = await Deno.readTextFile(join(CHECKOUT, "README.md"));
@@ -55,7 +95,7 @@ Deno.test("the demo gates the release of the checkout with at most 30 packages a
     const printed = text.decode(stdout);
     assert.equal(code, 0, `${printed}${text.decode(stderr)}`);
     assert.deepEqual(await packagesIn(join(folder, "npm")), before);
-    assert.ok(printed.startsWith(`Downloads at most ${PACKAGES_MAX} packages from npm (${MEGABYTES_MAX} MB)`), printed);
+    assert.ok(printed.startsWith(downloadsLine(OF_THE_DEMO, "")), printed);
     assert.match(printed, /verified \d+ claims satisfied, 0 violated/);
 
     const [, kept = ""] = /^ {2}check it (?:deno|npx -y deno@\S+) (.*)$/m.exec(printed) ?? [];

@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { join, relative } from "node:path";
+import type { Downloads } from "../../docs/examples/release_gate/downloads.ts";
 
 /** The folder that holds `deno.json`. */
 export const CHECKOUT = new URL("../../", import.meta.url).pathname;
@@ -27,6 +28,20 @@ export async function deno(
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", ...env },
     stdin: "null",
   }).output();
+}
+
+/** Whether packages and their bytes stay within what a command may download. */
+export function isWithin(found: { readonly packages: number; readonly bytes: number }, most: Downloads): boolean {
+  return found.packages <= most.packages && found.bytes <= most.megabytes * 1_000_000;
+}
+
+/** The bytes of the files below a folder. */
+export async function bytesOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    bytes += isDirectory ? await bytesOf(join(folder, name)) : (await Deno.stat(join(folder, name))).size;
+  }
+  return bytes;
 }
 
 /** Copies a folder and returns the bytes of its files. */

@@ -7,8 +7,7 @@
 
 import { dirname, join, resolve } from "node:path";
 import { bundleScript } from "../../src/runpack/browser/build.ts";
-import { pagesOf } from "../checks/doc_links.ts";
-import { readTree, ROOT_URL } from "../checks/tree.ts";
+import { pagesOf, readTree, ROOT_URL } from "../checks/tree.ts";
 import { documentOfPage, documentOfPlayground } from "./layout.ts";
 import { addressOf, folderPage, type LinkedFile, readPage, sourcePage } from "./pages.ts";
 import { playgroundBody } from "./playground.ts";

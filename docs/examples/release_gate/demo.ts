@@ -6,21 +6,13 @@
  */
 
 import { CHECKOUT, LOAD_WHEN_NEEDED } from "./checks.ts";
+import { downloadsLine, OF_THE_DEMO } from "./downloads.ts";
 import { fromFileUrl, inheritedEnvironment } from "./environment.ts";
-
-/** At most so many packages are downloaded at the first run. */
-export const PACKAGES_MAX = 30;
-
-/** At most so many megabytes of packages are downloaded at the first run, as they are on disk. */
-export const MEGABYTES_MAX = 30;
 
 const PROGRAM = fromFileUrl(new URL("./gated_release.ts", import.meta.url));
 
 if (import.meta.main) {
-  console.log(
-    `Downloads at most ${PACKAGES_MAX} packages from npm (${MEGABYTES_MAX} MB) where they are not cached: some 5 seconds, ` +
-      "then half a minute for the checks",
-  );
+  console.log(downloadsLine(OF_THE_DEMO, "checks and gates this checkout: half a minute on two cores"));
   const { NO_COLOR: _, ...environment } = inheritedEnvironment();
   const { code } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--frozen", "--no-prompt", "--quiet", ...LOAD_WHEN_NEEDED, "-P=test", PROGRAM],

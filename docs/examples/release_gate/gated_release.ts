@@ -175,7 +175,8 @@ async function startRun(gate: GateSession, scenario: Json, { version, commit }: 
     genesis: { kind: "parameters", parameters: [textOf("version", version), textOf("commit", commit ?? NO_COMMIT)] },
   });
   const { namespace_id, run_id } = started["result"]["run_key"];
-  say(`  run   ${run_id} of version ${version}, commit ${short(commit ?? NO_COMMIT)}`);
+  say(`  run   ${run_id} of version ${version}, commit ${commit === null ? "unknown" : short(commit)}`);
+  if (commit === null) say("  git names no commit here, so every condition on the commit stays unknown");
   return { namespace_id, run_id, scenario_id: scenario["scenario_id"] };
 }
 
@@ -277,8 +278,11 @@ async function main(): Promise<number> {
     const scenario = await readScenario(endpoint.url, folder);
     const release = { version: await declaredVersion(), commit: await commitId() };
     const outcome = await gateRelease(() => connect(configPath, environment), scenario, configPath, release);
-    const verdict =
-      { true: "the release may go", false: "the release may not go", unknown: "it is not known" }[outcome];
+    const verdict = {
+      true: "the release may go",
+      false: "the release may not go",
+      unknown: "the release may not go, something is not known",
+    }[outcome];
     say();
     say(`${mark(outcome)}: ${verdict} (${((performance.now() - started) / 1000).toFixed(0)} s)`);
     return EXIT_CODES[outcome] ?? 1;
