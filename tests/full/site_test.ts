@@ -29,7 +29,10 @@ Deno.test("the site: bytes, links, search, playground", (t) =>
       second.forEach(({ path, bytes }, index) => assert.deepEqual(bytes, files[index]?.bytes, path));
     });
     await t.step("every link leads to a file of the site, and to an anchor of it", () => assertLinks(files));
-    await t.step("every page is in the navigation of every page", () => assertNavigation(files));
+    await t.step("every picture of the documentation is in the site, has its size, and is loaded late", () =>
+      assertPictures(files));
+    await t.step("every page is in the navigation of every page", () =>
+      assertNavigation(files));
     await using browser = await startChromium();
     await t.step("a static server offers the same pages", () => isServed(browser, files));
     for (const [name, test] of IN_BROWSER) await t.step(name, () => test(browser, site));
@@ -109,6 +112,52 @@ function assertLinks(files: readonly SiteFile[]): void {
     }
   }
   assert.ok(followed > 1000);
+}
+
+/** Pictures in Markdown. */
+const PICTURES_OF_PAGES = /!\[[^\]]*\]\(([^)\s]+)\)/g;
+
+async function assertPictures(files: readonly SiteFile[]): Promise<void> {
+  const paths = new Set(files.map(({ path }) => path));
+  let shown = 0;
+  for (const { path, text } of pagesOf(await readTree())) {
+    const named = [...text.matchAll(PICTURES_OF_PAGES)].map(([, target = ""]) => target);
+    const page = files.find((file) => file.path === addressOf(path));
+    const found = page === undefined ? [] : [...textOf(page).matchAll(/<img [^>]*>/g)].map(([tag]) => tag);
+    assert.equal(found.length, named.length, path);
+    for (const [at, target] of named.entries()) {
+      const file = posix.join(posix.dirname(path), target);
+      assert.ok(paths.has(file), `${path} shows ${file}`);
+      assert.match(found[at] ?? "", /^<img src="[^"]+" alt="[^"]+" width="\d+" height="\d+" loading="lazy">$/, file);
+      shown++;
+    }
+  }
+  assert.ok(shown > 10);
+}
+
+/** Every picture has the shape that its page keeps free for it. */
+async function showsPictures(browser: Browser, site: string): Promise<void> {
+  for (const path of ["index.html", "docs/benchmarks.html", "docs/guide/console.html"]) {
+    const page = await open(browser, site, path);
+    const shapes = `[...document.querySelectorAll("article img")].map((one) => {
+      one.loading = "eager";
+      return [one.src, one.width / one.height, one.getAttribute("width") / one.getAttribute("height")];
+    })`;
+    const before = await page.evaluate(shapes) as [string, number, number][];
+    await page.until(
+      `[...document.querySelectorAll("article img")].every((one) => one.complete && one.naturalWidth > 0)`,
+    );
+    for (const rows of [before, await page.evaluate(shapes) as [string, number, number][]]) {
+      for (const [picture, shape, kept] of rows) {
+        assert.ok(Math.abs(shape / kept - 1) < 0.02, `${picture}: ${shape}, ${kept}`);
+      }
+    }
+    const natural = await page.evaluate(
+      `[...document.querySelectorAll("article img")].map((one) => one.naturalWidth / one.naturalHeight)`,
+    ) as number[];
+    before.forEach(([picture, , kept], at) => assert.ok(Math.abs((natural[at] ?? 0) / kept - 1) < 0.02, picture));
+    assertQuiet(page, site);
+  }
 }
 
 async function assertNavigation(files: readonly SiteFile[]): Promise<void> {
@@ -475,6 +524,7 @@ const IN_BROWSER: readonly (readonly [string, (browser: Browser, site: string) =
   ["pages fit wide and narrow screens, light and dark, and axe-core finds nothing", looksRight],
   ["axe-core finds what is wrong in one look only", findsPlanted],
   ["the playground looks right in every state", looksRightInEveryState],
+  ["pictures have the shape that their pages keep for them", showsPictures],
   ["the search finds sections, and takes no query for markup", searches],
   ["the playground decides, explains, and says what is missing", plays],
   ["a field takes a text of the maximum length, and refuses a longer one", refusesLongTexts],

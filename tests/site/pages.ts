@@ -8,6 +8,8 @@
 import { posix } from "node:path";
 import { Marked, type Token, type Tokens } from "npm:marked@18.2.1";
 import { element, type Markup } from "../../src/runpack/view/markup.ts";
+import { ROOT_URL } from "../checks/tree.ts";
+import { pictureSize } from "./pictures.ts";
 
 /** What a page links to, beside other pages. */
 export interface LinkedFile {
@@ -42,7 +44,14 @@ export function addressOf(path: string, kind: SitePage["kind"] = "page"): string
   return path.replace(/(^|\/)README\.md$/, "$1index.html").replace(/\.md$/, ".html");
 }
 
-const PICTURE = /\.(svg|png|jpg|gif)$/;
+const PICTURE = /\.(svg|png)$/;
+
+/** A picture in a page. It is loaded when a reader comes near, and its place has its size before. */
+function picture(page: string, href: string, alt: string): Markup {
+  const path = posix.join(posix.dirname(addressOf(page)), href);
+  const { width, height } = pictureSize(path, Deno.readFileSync(new URL(path, ROOT_URL)));
+  return element("img", { src: href, alt, width, height, loading: "lazy" });
+}
 
 /** The anchor of each heading of a page, as other renderers of Markdown derive it. */
 function anchors(): (heading: string) => string {
@@ -75,6 +84,7 @@ export function readPage(path: string, text: string, texts: ReadonlyMap<string, 
         const id = anchor === undefined ? "" : ` id="${anchor}"`;
         return `<h${token.depth}${id}>${this.parser.parseInline(token.tokens)}</h${token.depth}>\n`;
       },
+      image: ({ href, text }: Tokens.Image): string => picture(path, href, text).markup,
     },
   });
   const html = marked.parser(tokens)
