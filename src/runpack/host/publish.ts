@@ -197,18 +197,31 @@ async function exportTo(
     },
     artifact: (identity) => runs.getArtifact(identity),
   });
-  let count = 0;
-  let step = await stream.next();
-  for (; step.done !== true; step = await stream.next()) {
-    await local.putObject(step.value);
-    onProgress("export", ++count);
-  }
-  const pack = step.value;
+  const pack = await writeObjects(stream, local, onProgress);
   if (signer !== null) {
     await local.putSignature(pack.runpack_identity, signer.signPack(pack.bytes, pack.manifest));
   }
   await local.putManifest(pack.runpack_identity, pack.bytes);
   return pack;
+}
+
+async function writeObjects(
+  stream: ReturnType<typeof exportRun>,
+  local: Repository,
+  onProgress: OnProgress,
+): Promise<ExportedPack> {
+  try {
+    for (let count = 1;; count++) {
+      const step = await stream.next();
+      if (step.done === true) return step.value;
+      await local.putObject(step.value);
+      onProgress("export", count);
+    }
+  } catch (error) {
+    // Until the stream ends, it holds one of the few jobs of the worker.
+    await stream.throw(error);
+    throw error;
+  }
 }
 
 async function findMirrored(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { runsAt } from "../../../tests/simulation/runpack_exporter.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
-import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { objectName } from "../../runpack/format/archive.ts";
+import { localPackSource, openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { createPublisher, type Publication, type PublisherParts } from "../../runpack/host/publish.ts";
 import type { ValidateSchema, VerificationRequest } from "../../runpack/verify/types.ts";
 import { createPackThread, type PackThread } from "./pack_thread.ts";
@@ -99,6 +100,31 @@ Deno.test("createPackThread() gives the same reason for a missing pack as the th
     assert.deepEqual(unknown, await publish(`${root}-2`, {}, ["nobody"]));
     assert.equal(unknown.outcome, "condition_not_found");
     await published(root, { exportRun: thread.exportRun });
+  }));
+
+Deno.test("createPackThread() is free again after each export that the repository refuses", () =>
+  withThread(async (thread, root) => {
+    const identity = await published(root, { exportRun: thread.exportRun });
+    const source = localPackSource(root, identity);
+    const manifest = JSON.parse(new TextDecoder().decode(await source.manifest() as Uint8Array));
+    const damaged = `${root}/${objectName(manifest.law.object)}`;
+    const bytes = await Deno.readFile(damaged);
+    await Deno.writeTextFile(damaged, "damaged");
+    let ended = 0;
+    const counted: PackThread["exportRun"] = async function* (...args): ReturnType<PackThread["exportRun"]> {
+      try {
+        return yield* thread.exportRun(...args);
+      } finally {
+        ended++;
+      }
+    };
+    // More than run at one time.
+    for (const attempt of [1, 2, 3]) {
+      assert.equal((await publish(root, { exportRun: counted })).outcome, "integrity_failure");
+      assert.equal(ended, attempt, "the export still holds its place");
+    }
+    await Deno.writeFile(damaged, bytes);
+    assert.equal(await published(root, { exportRun: thread.exportRun }), identity);
   }));
 
 Deno.test("createPackThread() cancels an aborted job, whether it waits or runs", () =>
