@@ -52,6 +52,8 @@ interface Installed {
   readonly outside: string;
   /** The same folder as the installed gate names it. */
   readonly inside: string;
+  /** Arguments that start the server, where the package has its own; it then reads its configuration from `GATE_CONFIG`. */
+  readonly serve?: readonly string[];
   readonly uninstall?: () => Promise<unknown>;
 }
 
@@ -61,7 +63,7 @@ async function runInstalled({ command, args, env, outside }: Installed, words: r
 
 /** Takes a run of the release gate to its end, and verifies its runpack with the same gate. */
 async function driveReleaseGate(installed: Installed): Promise<void> {
-  const { outside, inside, command, args, env } = installed;
+  const { outside, inside, command, args, serve, env } = installed;
   const endpoint = serveVersion();
   try {
     await Deno.mkdir(join(outside, "evidence"), { recursive: true });
@@ -74,8 +76,8 @@ async function driveReleaseGate(installed: Installed): Promise<void> {
     const spec = JSON.parse(await runInstalled(installed, ["scenario", "build", `${inside}/scenario.yaml`])) as Json;
     const transport = new StdioClientTransport({
       command,
-      args: [...args, "serve", "--config", `${inside}/gate.toml`],
-      env: { ...env, RELEASE_BRANCH: "main" },
+      args: [...args, ...serve ?? ["serve", "--config", `${inside}/gate.toml`]],
+      env: { ...env, ...serve === undefined ? {} : { GATE_CONFIG: `${inside}/gate.toml` }, RELEASE_BRANCH: "main" },
       cwd: outside,
       stderr: "inherit",
     });
@@ -178,24 +180,46 @@ async function assertConfined({ command, env, outside }: Installed): Promise<voi
   assert.equal(connections, 0);
 }
 
-/** A home without anything in it, and a path without Deno and Node. */
-async function emptyHome(folder: string): Promise<Record<string, string>> {
-  await Deno.mkdir(join(folder, "home"));
-  return { HOME: join(folder, "home"), PATH: "/usr/bin:/bin" };
+/** A home without anything in it, and a path that has the named programs alone. */
+async function emptyHome(folder: string, programs: readonly string[]): Promise<Record<string, string>> {
+  const [home, path] = [join(folder, "home"), join(folder, "path")];
+  for (const one of [home, path]) await Deno.mkdir(one);
+  for (const name of programs) {
+    await Deno.symlink((await run("sh", ["-c", `command -v ${name}`])).trim(), join(path, name));
+  }
+  return { HOME: home, PATH: path };
 }
 
-async function here(folder: string, command: string): Promise<Installed> {
+/** What the launcher runs: no Deno and no Node. */
+const OF_THE_LAUNCHER = ["dirname", "readlink"];
+
+async function here(folder: string, command: string, more: readonly string[] = []): Promise<Installed> {
   const work = join(folder, "work");
   await Deno.mkdir(work);
-  return { command, args: [], env: await emptyHome(folder), outside: work, inside: work };
+  return {
+    command,
+    args: [],
+    env: await emptyHome(folder, [...OF_THE_LAUNCHER, ...more]),
+    outside: work,
+    inside: work,
+  };
 }
 
 /** Starts a command as the manifest of a bundle says. */
 async function asManifestSays(folder: string): Promise<Installed> {
   const manifest = JSON.parse(await Deno.readTextFile(join(folder, "bundle/manifest.json")));
-  const { command, args } = manifest.server.mcp_config as { command: string; args: string[] };
-  assert.deepEqual(args, ["serve", "--data-dir", "${user_config.data_folder}"]);
-  return await here(folder, command.replace("${__dirname}", join(folder, "bundle")));
+  const { command, args, env } = manifest.server.mcp_config as {
+    command: string;
+    args: string[];
+    env: Record<string, string>;
+  };
+  const data = join(folder, "data");
+  await Deno.mkdir(data);
+  const replaced = (text: string): string =>
+    text.replace("${__dirname}", join(folder, "bundle")).replace("${user_config.data_folder}", data);
+  const installed = await here(folder, replaced(command));
+  assert.ok(args.some((word) => replaced(word) === data));
+  return { ...installed, env: { ...installed.env, ...env }, serve: args.map(replaced) };
 }
 
 async function inChroot(folder: string): Promise<Installed> {
@@ -208,9 +232,12 @@ async function inChroot(folder: string): Promise<Installed> {
   assert.match(config.Labels["org.opencontainers.image.description"], /Holds the runtime Deno [\d.]+ /);
   const [command, ...args] = config.Entrypoint as string[];
   const env = Object.fromEntries((config.Env as string[]).map((one) => one.split("=", 2)));
+  const [user = 0, group = 0] = String(config.User).split(":").map(Number);
+  assert.ok(user > 0 && group > 0, config.User);
+  await Deno.chown(join(root, "work"), user, group);
   return {
     command: "chroot",
-    args: [root, command ?? "", ...args],
+    args: [`--userspec=${user}:${group}`, root, command ?? "", ...args],
     env,
     outside: join(root, "work"),
     inside: "/work",
@@ -238,7 +265,8 @@ async function installDebian(release: string, folder: string): Promise<Installed
     for (const name of ["upper", "work"]) await Deno.mkdir(join(changes, name));
     await mount(root, "-t", "overlay", "overlay", "-o", `lowerdir=/,upperdir=${changes}/upper,workdir=${changes}/work`);
     for (const name of ["proc", "dev"]) await mount(join(root, name), "--bind", `/${name}`);
-    await Deno.mkdir(join(root, "gate-work"));
+    for (const name of ["gate-work", "gate-home"]) await Deno.mkdir(join(root, name));
+    await removeRuntimes(root);
     const files = await installInside(root, release);
     const uninstall = async (): Promise<void> => {
       try {
@@ -251,7 +279,7 @@ async function installDebian(release: string, folder: string): Promise<Installed
     return {
       command: "chroot",
       args: [root, "/usr/bin/gate"],
-      env: { HOME: "/root", PATH: "/usr/sbin:/usr/bin:/bin" },
+      env: { HOME: "/gate-home", PATH: "/usr/sbin:/usr/bin:/bin" },
       outside: join(root, "gate-work"),
       inside: "/gate-work",
       uninstall,
@@ -260,6 +288,20 @@ async function installDebian(release: string, folder: string): Promise<Installed
     await unmount();
     throw error;
   }
+}
+
+/** The commands of Node and Deno, which a clean machine does not have. */
+const RUNTIMES = ["corepack", "deno", "node", "nodejs", "npm", "npx"];
+
+async function removeRuntimes(root: string): Promise<void> {
+  for (const folder of ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"]) {
+    for (const name of RUNTIMES) {
+      await Deno.remove(join(root, folder, name)).catch((error) => {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      });
+    }
+  }
+  assert.equal(await inside(root, "sh", "-c", `for one in ${RUNTIMES.join(" ")}; do command -v $one || :; done`), "");
 }
 
 async function inside(root: string, ...words: readonly string[]): Promise<string> {
@@ -304,15 +346,19 @@ const WAYS: readonly {
   readonly install: (release: string, folder: string) => Promise<Installed>;
 }[] = [
   {
-    what: "the archive, unpacked",
+    what: "the archive, unpacked, with an empty home",
     install: async (release, folder) => {
       await run("tar", ["-xzf", `${release}/gate-${VERSION}-linux-${CPU}.tar.gz`, "-C", folder]);
-      return await here(folder, `${folder}/gate-${VERSION}-linux-${CPU}/bin/gate`);
+      // The check of `gate-verify` tries to start it.
+      return await here(folder, `${folder}/gate-${VERSION}-linux-${CPU}/bin/gate`, ["touch"]);
     },
   },
-  { what: "the Debian package, installed by dpkg over this machine's root", install: installDebian },
   {
-    what: "the npm launcher with the package of its platform",
+    what: "the Debian package, installed by dpkg over this machine's root without Node and Deno",
+    install: installDebian,
+  },
+  {
+    what: "the npm launcher with the package of its platform, on a path with Node alone",
     install: async (release, folder) => {
       const tarballs = [`gate-npm-${VERSION}.tgz`, `gate-npm-linux-${CPU}-${VERSION}.tgz`].map((name) =>
         `${release}/${name}`
@@ -320,10 +366,9 @@ const WAYS: readonly {
       await Deno.writeTextFile(join(folder, "package.json"), "{}");
       const flags = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
       await run("npm", ["install", ...flags, ...tarballs], { cwd: folder });
-      const installed = await here(folder, `${folder}/node_modules/.bin/gate`);
-      const withNode = { ...installed, env: { ...installed.env, PATH: Deno.env.get("PATH") ?? "" } };
-      await assertHandsSignalsOn(withNode);
-      return withNode;
+      const installed = await here(folder, `${folder}/node_modules/.bin/gate`, ["node"]);
+      await assertHandsSignalsOn(installed);
+      return installed;
     },
   },
   {
@@ -362,7 +407,7 @@ Deno.test("a release: its formats, its installations, and its verification", (t)
           const installed = await install(release, own);
           try {
             await driveReleaseGate(installed);
-            if (what === "the archive, unpacked") await assertConfined(verifierOf(installed) ?? installed);
+            if (what.startsWith("the archive")) await assertConfined(verifierOf(installed) ?? installed);
           } finally {
             await installed.uninstall?.();
           }
