@@ -2,7 +2,8 @@
 /// <reference lib="dom.iterable" />
 /**
  * The playground of the documentation site: judges evidence under a law, and under a changed one beside it. It is bundled
- * to a classic script, which neither loads nor sends anything.
+ * to a classic script, which neither loads nor sends anything. A worker finds the answers, because a long text takes a
+ * large part of a second, in which the page has to take further keys.
  *
  * @module
  */
@@ -10,12 +11,10 @@
 import { isJsonObject, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import { element, type Markup } from "../runpack/view/markup.ts";
-import { fieldsOf, type Given } from "./fields.ts";
-import { judge } from "./judge.ts";
-import { KERNEL } from "./kernel.ts";
-import { LAW_CHARACTERS_MAXIMUM, type ReadLaw, readLaw } from "./read_law.ts";
-import { fragmentOf, type Held, heldIn } from "./share.ts";
-import { renderFaults, renderForm, renderProblems, renderVerdict } from "./view.ts";
+import type { Answer, Question } from "./answer.ts";
+import type { Given } from "./fields.ts";
+import type { Program } from "./program.ts";
+import { fragmentOf, type Held, heldIn, LAW_CHARACTERS_MAXIMUM } from "./share.ts";
 
 function byId<Element extends HTMLElement>(id: string, kind: new () => Element): Element {
   const found = document.getElementById(id);
@@ -30,9 +29,14 @@ const picker = byId("example", HTMLSelectElement);
 const linked = byId("linked", HTMLElement);
 const textOf = (id: string): HTMLTextAreaElement => byId(id, HTMLTextAreaElement);
 
-/** Shows markup. The renderer escapes all text, and the policy of the page allows no other script. */
+const NOTHING: Markup = { markup: "" };
+
+const shownIn = new Map<HTMLElement, string>();
+
+/** Shows markup where it is not there yet. The renderer escapes all text, and the policy of the page allows no other script. */
 function show(place: HTMLElement, { markup }: Markup): void {
-  place.innerHTML = markup;
+  if (shownIn.get(place) !== markup) place.innerHTML = markup;
+  shownIn.set(place, markup);
 }
 
 /** What is in the form now. Fields that no law names any more keep their texts, for the next change of a law. */
@@ -54,42 +58,60 @@ function readForm(): void {
   given = { evidence, parameters, signed, at };
 }
 
+const { gateProgram, gateAnswer } = globalThis as unknown as Program;
+
+/** Answers questions, one at a time. */
+let ask: (question: Question) => Promise<Answer> = startWorker();
+
+/** Starts the program in a worker. A page from disk may load no file into one, so it hands over the program's own text. */
+function startWorker(): typeof ask {
+  try {
+    const text = new Blob([`(${gateProgram})();`], { type: "text/javascript" });
+    const worker = new Worker(URL.createObjectURL(text));
+    return (question) =>
+      new Promise((resolve) => {
+        worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data);
+        worker.onerror = () => {
+          ask = gateAnswer;
+          resolve(gateAnswer(question));
+        };
+        worker.postMessage(question);
+      });
+  } catch {
+    // A browser that permits no worker here.
+    return gateAnswer;
+  }
+}
+
 /** The form is made again only where its fields change, so that typing keeps its place. */
 let shownFields = "";
 
-function renderFields(laws: readonly ReadLaw[]): void {
-  const fields = fieldsOf(laws.flatMap(({ law }) => law?.law ?? []));
-  const key = JSON.stringify(fields);
-  if (key === shownFields) return;
-  shownFields = key;
-  show(form, renderForm(fields, given));
-}
+/** Counts the changes of what is in the page. */
+let changes = 0;
+let isAsking = false;
 
-/** Counts the updates: a slower earlier one does not replace a later one. */
-let latest = 0;
-
+/** Shows the answer to what is in the page. Changes while a question is open are asked about together, after it. */
 async function update(): Promise<void> {
-  const own = ++latest;
+  changes += 1;
   output.dataset["state"] = "working";
   linked.textContent = "";
-  const texts = SIDES.map((side) => textOf(side).value);
-  const read = texts.map((text) => text.trim() === "" ? { law: null, problems: [] } : readLaw(text));
-  SIDES.forEach((side, index) =>
-    show(byId(`${side}-problems`, HTMLElement), renderProblems(read[index]?.problems ?? []))
-  );
-  renderFields(read);
-  readForm();
-  const verdicts = await Promise.all(read.map(({ law }) => law === null ? null : judge(law, given)));
-  if (own !== latest) return;
+  if (isAsking) return;
+  isAsking = true;
+  for (let asked = 0; asked !== changes;) {
+    asked = changes;
+    const answer = await ask({ texts: SIDES.map((side) => textOf(side).value), given });
+    if (asked === changes) showAnswer(answer);
+  }
+  isAsking = false;
+}
+
+function showAnswer({ problems, verdicts, form: fieldset, fields }: Answer): void {
   SIDES.forEach((side, index) => {
-    const judged = verdicts[index] ?? null;
-    const place = byId(`${side}-verdict`, HTMLElement);
-    const text = texts[index]?.trim() ?? "";
-    if (judged === null) {
-      const why = text === "" ? "No law yet." : "Nothing is decided under a text that is not a law.";
-      show(place, element("p", { class: "note" }, why));
-    } else show(place, "faults" in judged ? renderFaults(judged.faults) : renderVerdict(judged.verdict));
+    show(byId(`${side}-problems`, HTMLElement), problems[index] ?? NOTHING);
+    show(byId(`${side}-verdict`, HTMLElement), verdicts[index] ?? NOTHING);
   });
+  if (fields !== shownFields) show(form, fieldset);
+  shownFields = fields;
   keep();
   output.dataset["state"] = "done";
 }
@@ -114,6 +136,8 @@ function hold({ law, changed, given: entered }: Held): void {
   textOf("law").value = law;
   textOf("changed").value = changed;
   given = entered;
+  // The fields hold what was entered before.
+  show(form, NOTHING);
   shownFields = "";
   void update();
 }
@@ -156,7 +180,6 @@ function openAddress(): void {
   }
 }
 
-Object.assign(globalThis, { gate: Object.freeze(KERNEL) });
 for (const side of SIDES) textOf(side).addEventListener("input", () => void update());
 addEventListener("beforeinput", refuseLong);
 form.addEventListener("input", () => {

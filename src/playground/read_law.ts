@@ -16,9 +16,7 @@ import { readJsonSource } from "../scenario/source_json.ts";
 import { type Position, type ReadSource, stepsOfPath } from "../scenario/source_position.ts";
 import { readTomlSource } from "../scenario/source_toml.ts";
 import { readYamlSource } from "../scenario/source_yaml.ts";
-
-/** Maximum characters of a law in the page, and of each other field. The slowest of 60 texts took 0.8 s, in both fields of laws 1.4 s. */
-export const LAW_CHARACTERS_MAXIMUM = 65_536;
+import { LAW_CHARACTERS_MAXIMUM } from "./share.ts";
 
 /** An error or a warning, with its position in the text. */
 export interface Problem extends Position {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { lawAsJson } from "../law/normal_form.ts";
-import { formatOf, LAW_CHARACTERS_MAXIMUM, readLaw } from "./read_law.ts";
+import { formatOf, readLaw } from "./read_law.ts";
+import { LAW_CHARACTERS_MAXIMUM } from "./share.ts";
 
 const YAML = await Deno.readTextFile(new URL("../../docs/examples/first_gate/release.yaml", import.meta.url));
 

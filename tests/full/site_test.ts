@@ -9,7 +9,7 @@ import axe from "npm:axe-core@4.14.1";
 import { bundleScript } from "../../src/runpack/browser/build.ts";
 import { pagesOf, readTree } from "../checks/tree.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { LAW_CHARACTERS_MAXIMUM } from "@/playground/read_law.ts";
+import { LAW_CHARACTERS_MAXIMUM } from "@/playground/share.ts";
 import { type SiteFile, siteFiles, writeSite } from "../site/main.ts";
 import { addressOf } from "../site/pages.ts";
 import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
@@ -38,6 +38,9 @@ Deno.test("the site: bytes, links, search, playground", (t) =>
     for (const [name, test] of IN_BROWSER) await t.step(name, () => test(browser, site));
   }));
 
+/** The policy of a server that permits no worker. */
+const NO_WORKER = { "content-security-policy": "worker-src 'none'" };
+
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: "text/css",
   html: "text/html",
@@ -54,7 +57,8 @@ async function isServed(browser: Browser, files: readonly SiteFile[]): Promise<v
     const found = files.find((file) => file.path === path);
     const type = MEDIA_TYPES[path.split(".").at(-1) ?? ""] ?? "text/plain";
     if (found === undefined) return new Response(null, { status: 404 });
-    return new Response(new Uint8Array(found.bytes), { headers: { "content-type": type } });
+    const more = url.endsWith("?no-worker") ? NO_WORKER : {};
+    return new Response(new Uint8Array(found.bytes), { headers: { "content-type": type, ...more } });
   });
   const root = `http://127.0.0.1:${server.addr.port}`;
   try {
@@ -62,10 +66,15 @@ async function isServed(browser: Browser, files: readonly SiteFile[]): Promise<v
     const page = await browser.visit(`${root}/playground/index.html`);
     await judged(page);
     assert.match(await shown(page, "law-verdict"), /^Closed: stage ship not complete\./);
-    for (const { requests, complaints } of [index, page]) {
-      assert.deepEqual(requests.filter((url) => !url.startsWith(`${root}/`)), []);
-      assert.deepEqual(complaints, []);
+    for (const one of [index, page]) {
+      assert.deepEqual(requestsBeyond(one, `${root}/`), []);
+      assert.deepEqual(one.complaints, []);
     }
+    // Where a server permits no worker, the page finds the answers itself.
+    const alone = await browser.visit(`${root}/playground/index.html?no-worker`);
+    await judged(alone);
+    assert.equal(await shown(alone, "law-verdict"), await shown(page, "law-verdict"));
+    assert.match(alone.complaints.join("\n"), /^[^\n]*"worker-src 'none'"[^\n]*$/);
     assert.deepEqual([...asked].filter((path) => !files.some((file) => file.path === path)), []);
     assert.ok(asked.has("playground.js"));
   } finally {
@@ -183,8 +192,15 @@ async function open(browser: Browser, site: string, path: string): Promise<Page>
   return page;
 }
 
+/** What a page asked for outside of the site. A blob is text of the page itself: the program of its worker. */
+function requestsBeyond({ requests }: Page, root: string): readonly string[] {
+  return requests.filter((url) =>
+    !url.startsWith(root) && !/^blob:(?:null|http:\/\/127\.0\.0\.1:\d+)\/[-0-9a-f]+$/.test(url)
+  );
+}
+
 function assertQuiet(page: Page, site: string): void {
-  assert.deepEqual(page.requests.filter((url) => !url.startsWith(`file://${site}/`)), []);
+  assert.deepEqual(requestsBeyond(page, `file://${site}/`), []);
   assert.deepEqual(page.complaints, []);
 }
 
@@ -346,6 +362,30 @@ async function refusesLongTexts(browser: Browser, site: string): Promise<void> {
   assert.match(await shown(page, "law-problems"), /^Error in line 1, column 1: Values are nested too deep$/);
   await enter(page, "law", "#".repeat(maximum + 1));
   assert.match(await shown(page, "law-problems"), /: Expected at most 65536 characters, got 65537$/);
+  assertQuiet(page, site);
+}
+
+/** The page does none of the work for a long text, and asks once about changes that come while an answer is open. */
+async function staysFree(browser: Browser, site: string): Promise<void> {
+  const page = await open(browser, site, "playground/index.html");
+  await judged(page);
+  await page.evaluate(`{
+    window.asked = [];
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (question) {
+      window.asked.push(question.texts[0].length);
+      return postMessage.call(this, question);
+    };
+    globalThis.gateAnswer = () => { throw new Error("The page answers"); };
+    const field = document.getElementById("law");
+    for (const length of [65_000, 65_100, 65_200, 65_300]) {
+      field.value = "[]".repeat(length / 2);
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  }`);
+  await judged(page);
+  assert.deepEqual(await page.evaluate("window.asked"), [65_000, 65_300]);
+  assert.match(await shown(page, "law-problems"), /^Error in line 1, column 3: /);
   assertQuiet(page, site);
 }
 
@@ -528,6 +568,7 @@ const IN_BROWSER: readonly (readonly [string, (browser: Browser, site: string) =
   ["the search finds sections, and takes no query for markup", searches],
   ["the playground decides, explains, and says what is missing", plays],
   ["a field takes a text of the maximum length, and refuses a longer one", refusesLongTexts],
+  ["a worker reads long texts, and a question waits for the one before it", staysFree],
   ["each example is closed under its law and open under the changed one", offersExamples],
   ["an address holds the laws and the evidence", shares],
   ["nothing in a law, in evidence or in an address is run", runsNothing],

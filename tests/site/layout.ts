@@ -56,7 +56,7 @@ export function documentOfPage(page: SitePage, titles: ReadonlyMap<string, strin
 
 /** The playground. */
 export function documentOfPlayground(body: Markup, titles: ReadonlyMap<string, string>): string {
-  return documentAt("playground/index.html", "Playground", body, titles, ["playground.js"]);
+  return documentAt("playground/index.html", "Playground", body, titles, ["kernel.js", "playground.js"]);
 }
 
 function documentAt(
@@ -67,11 +67,13 @@ function documentAt(
   scripts: readonly string[],
 ): string {
   const root = "../".repeat(address.split("/").length - 1);
+  // The playground starts a worker from a text that the page holds, under the same policy.
+  const policy = scripts.length === 0 ? POLICY : `${POLICY}; worker-src blob:`;
   const head = element(
     "head",
     {},
     element("meta", { charset: "utf-8" }),
-    element("meta", { "http-equiv": "Content-Security-Policy", content: POLICY }),
+    element("meta", { "http-equiv": "Content-Security-Policy", content: policy }),
     element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     element("meta", { name: "referrer", content: "no-referrer" }),
     element("meta", { name: "color-scheme", content: "light dark" }),

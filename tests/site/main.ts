@@ -20,7 +20,11 @@ export interface SiteFile {
 }
 
 /** Where the scripts of the pages begin. */
-const SCRIPTS = { "playground.js": "src/playground/page.ts", "search.js": "src/playground/search.ts" };
+const SCRIPTS = {
+  "kernel.js": "src/playground/program.ts",
+  "playground.js": "src/playground/page.ts",
+  "search.js": "src/playground/search.ts",
+};
 
 /** Every file of the site, in the order of paths. */
 export async function siteFiles(): Promise<readonly SiteFile[]> {
@@ -50,9 +54,15 @@ export async function siteFiles(): Promise<readonly SiteFile[]> {
   files.push(file("icon.svg", SITE_ICON));
   files.push(file("playground/index.html", documentOfPlayground(await playgroundBody(), titles)));
   for (const [name, entry] of Object.entries(SCRIPTS)) {
-    files.push(file(name, await bundleScript(new URL(entry, ROOT_URL))));
+    const script = await bundleScript(new URL(entry, ROOT_URL));
+    files.push(file(name, name === "kernel.js" ? startedTwice(script) : script));
   }
   return files.sort((a, b) => a.path < b.path ? -1 : 1);
+}
+
+/** A script as a function whose text the page can hand to a worker, and that the page starts too. */
+function startedTwice(script: string): string {
+  return `globalThis.gateProgram = () => {\n${script}};\ngateProgram();\n`;
 }
 
 /** JSON as an expression of a script: two separators end a line there. */

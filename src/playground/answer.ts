@@ -1,0 +1,55 @@
+/**
+ * What the page shows for the laws and the evidence in it. It needs no page, so that a worker can find it.
+ *
+ * @module
+ */
+
+import { element, type Markup } from "../runpack/view/markup.ts";
+import { fieldsOf, type Given } from "./fields.ts";
+import { judge } from "./judge.ts";
+import { type ReadLaw, readLaw } from "./read_law.ts";
+import { renderFaults, renderForm, renderProblems, renderVerdict } from "./view.ts";
+
+/** What is in the page: the text of each law, and what was entered. */
+export interface Question {
+  readonly texts: readonly string[];
+  readonly given: Given;
+}
+
+/** What the page shows then; problems and verdicts in the order of the texts. */
+export interface Answer {
+  readonly problems: readonly Markup[];
+  readonly verdicts: readonly Markup[];
+  readonly form: Markup;
+  /** Forms with the same fields have the same text. */
+  readonly fields: string;
+}
+
+/** Makes a function that answers questions. It reads a text again only where it differs from those of the last question. */
+export function startAnswers(): (question: Question) => Promise<Answer> {
+  let known: ReadonlyMap<string, ReadLaw> = new Map();
+  return async ({ texts, given }) => {
+    known = new Map(texts.map((text) => [text, known.get(text) ?? readText(text)]));
+    const read = texts.map((text) => known.get(text) ?? readText(text));
+    const fields = fieldsOf(read.flatMap(({ law }) => law?.law ?? []));
+    return {
+      problems: read.map(({ problems }) => renderProblems(problems)),
+      verdicts: await Promise.all(read.map(({ law }, index) => verdictOn(texts[index] ?? "", law, given))),
+      form: renderForm(fields, given),
+      fields: JSON.stringify(fields),
+    };
+  };
+}
+
+function readText(text: string): ReadLaw {
+  return text.trim() === "" ? { law: null, problems: [] } : readLaw(text);
+}
+
+async function verdictOn(text: string, law: ReadLaw["law"], given: Given): Promise<Markup> {
+  if (law === null) {
+    const why = text.trim() === "" ? "No law yet." : "Nothing is decided under a text that is not a law.";
+    return element("p", { class: "note" }, why);
+  }
+  const judged = await judge(law, given);
+  return "faults" in judged ? renderFaults(judged.faults) : renderVerdict(judged.verdict);
+}
