@@ -99,8 +99,8 @@ const BARS: readonly {
 const NOTES: Readonly<Record<string, string>> = {
   "Throughput and latency": [
     "First every caller calls again as soon as it has its answer; that is the throughput. Then calls are due at 0.7 of that rate,",
-    "whatever the answers do (open loop). A call that waits for the one before it is measured from when it was due, so that one",
-    "slow answer counts for every call that it delays. Server and callers share the processors.",
+    "whatever the answers do (open loop). A call that waits for the one before it is measured from its due time. So one slow",
+    "answer counts for every call that it delays. Server and callers share the processors.",
   ].join("\n"),
   Growth: "Both lines of a flat store are level: what a call costs does not depend on what the store holds.",
   Runpacks: "A verification reads, hashes and, with full replay, decides again every record.",
