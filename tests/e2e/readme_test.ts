@@ -58,6 +58,21 @@ Deno.test("the first gate of the README shows what its commands print, with thei
     }
   }));
 
+Deno.test("the command of the README for a pipeline opens the first gate", () =>
+  inFolder(async (folder) => {
+    const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
+    const [block] = blocksOf(sectionOf(page, "Install")).filter(({ language }) => language === "yaml");
+    const [{ run }] = parseYaml(block?.text ?? "") as [{ readonly run: string }];
+    const first = `${CHECKOUT}${EXAMPLES}/first_gate`;
+    await Deno.copyFile(`${first}/release.yaml`, `${folder}/release.yaml`);
+    const evidence = parseYaml(await Deno.readTextFile(`${first}/all_tests_passed.yaml`));
+    await Deno.writeTextFile(`${folder}/evidence.json`, JSON.stringify(evidence));
+    const words = run.replaceAll('"$GITHUB_SHA"', "4f2a9c1").split(" ");
+    const { code, stdout, stderr } = await gate(folder, ...words.slice(1));
+    assert.deepEqual([words[0], code], ["gate", 0], stdout + stderr);
+    assert.ok((await Deno.stat(`${folder}/release.runpack`)).size > 0);
+  }));
+
 interface ConditionValue {
   readonly condition_id: string;
   readonly value: { readonly value: string | number };

@@ -81,15 +81,15 @@ function configFindings(config: GateConfig): readonly Finding[] {
   const { acl } = config.schema_registry;
   const hasPrincipals = (config.server.auth?.principals.length ?? 0) > 0;
   const standing = open
-    ? `open to tenants ${tenants.join(", ")}`
-    : "refused: use 2 or above, or set namespace.allow_default";
+    ? `namespaces 1 and above are open; 1 to tenants ${tenants.join(", ")}`
+    : "namespaces 2 and above are open; 1 needs namespace.allow_default";
   const refused = "every caller is refused: set schema_registry.acl.allow_local_only = true, or grant roles in " +
     "server.auth.principals";
   return [
     config.config_path === null
       ? note("configuration", "no configuration file found, using built-in defaults: gate init writes a file")
       : ok("configuration", `${config.config_path} is valid`),
-    ok("namespace", `namespace 1 is ${standing}`),
+    ok("namespace", standing),
     acl.mode === "custom" || acl.allow_local_only || hasPrincipals
       ? ok("schema registry", `access is decided by ${registryRule(acl.mode, acl.allow_local_only)}`)
       : note("schema registry", refused),
