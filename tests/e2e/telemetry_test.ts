@@ -257,8 +257,32 @@ Deno.test("where the runtime itself exports telemetry, verification is refused, 
     ) {
       const { code, said } = await run(...words);
       assert.equal(code, 2, said);
-      assert.match(said, /OTEL_DENO is set/);
+      assert.match(said, /OTEL_DENO or OTEL_DENO_\* is set/);
     }
-    assert.match((await run("doctor")).said, /OTEL_DENO is set: the runtime sends the log to a collector/);
-    assert.match((await run("serve")).said, /OTEL_DENO is set: the runtime sends the log to a collector/);
+    assert.match(
+      (await run("doctor")).said,
+      /OTEL_DENO or OTEL_DENO_\* is set: the runtime sends the log to a collector/,
+    );
+    assert.match(
+      (await run("serve")).said,
+      /OTEL_DENO or OTEL_DENO_\* is set: the runtime sends the log to a collector/,
+    );
   }));
+
+/** Each alone switches the exporter of the runtime on. */
+const SWITCHES = [
+  ["OTEL_DENO_TRACING", "true"],
+  ["OTEL_DENO_METRICS", "true"],
+  ["OTEL_DENO_CONSOLE", "capture"],
+] as const;
+
+for (const [name, value] of SWITCHES) {
+  Deno.test(`where ${name} alone is ${value}, verification is refused`, () =>
+    inFolder(async (folder) => {
+      const args = gateArgs("release", "verify", folder, "--origin-unchecked");
+      const env = { [name]: value, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" };
+      const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, env, cwd: folder }).output();
+      assert.equal(code, 2);
+      assert.match(new TextDecoder().decode(stderr), /OTEL_DENO or OTEL_DENO_\* is set/);
+    }));
+}
