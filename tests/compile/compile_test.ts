@@ -49,12 +49,13 @@ async function compiled(
   configText: string | null,
   test: (found: Executable, folder: string) => void,
   profile: Profile = "serve",
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await inFolder(async (folder) => {
     const [output, path] = [`${folder}/gate`, `${folder}/gate.toml`];
     if (configText !== null) await Deno.writeTextFile(path, configText);
     const config = configText === null ? null : path;
-    const { success, said } = await compile({ output, config, profile }, { DENORT_BIN: "/bin/true" });
+    const { success, said } = await compile({ output, config, profile }, { DENORT_BIN: "/bin/true", ...env });
     assert.ok(success, said);
     test(readExecutable(await Deno.readFile(output)), folder);
   });
@@ -142,6 +143,21 @@ Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, n
     assert.deepEqual(features, ["worker-options", "no-legacy-abort"]);
     assert.equal(code_cache_key, null);
   }));
+
+Deno.test("a compiled gate exports no telemetry by the runtime, whatever the environment of the build says", () =>
+  compiled(
+    null,
+    ({ otel_config }) =>
+      assert.deepEqual(otel_config, {
+        tracing_enabled: false,
+        metrics_enabled: false,
+        console: "Ignore",
+        deterministic_prefix: null,
+        propagators: [],
+      }),
+    "serve",
+    { OTEL_DENO: "true", OTEL_DENO_TRACING: "true", OTEL_DENO_METRICS: "true", OTEL_DENO_CONSOLE: "capture" },
+  ));
 
 Deno.test("a gate that is compiled with the profile verify may read, and nothing else", () =>
   compiled(

@@ -6,7 +6,7 @@
 
 import { buildPages } from "../../src/console/assets.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import type { Profile } from "../release/program.ts";
+import { NO_TELEMETRY, type Profile } from "../release/program.ts";
 
 /** The built files of the console, where the program looks for them. */
 export const CONSOLE_ASSETS = "src/console/assets.json";
@@ -132,6 +132,7 @@ function filesUnder(folder: string): string[] {
   });
 }
 
+/** Runs the runtime. What its environment says of telemetry would be built into an executable. */
 async function deno(
   args: readonly string[],
   env: Record<string, string>,
@@ -140,7 +141,7 @@ async function deno(
   const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd,
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...env },
+    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...env, ...NO_TELEMETRY },
     stdin: "null",
   });
   const { success, stdout, stderr } = await command.output();

@@ -13,6 +13,8 @@ export interface Executable {
   /** Unstable features. */
   readonly features: readonly string[];
   readonly code_cache_key: unknown;
+  /** The exporter of the runtime. */
+  readonly otel_config: unknown;
 }
 
 type Entry =
@@ -24,6 +26,7 @@ interface Metadata {
   readonly permissions: Readonly<Record<string, unknown>>;
   readonly unstable_config: { readonly features: readonly string[] };
   readonly code_cache_key: unknown;
+  readonly otel_config: unknown;
 }
 
 /**
@@ -40,6 +43,7 @@ export function readExecutable(bytes: Uint8Array): Executable {
     permissions,
     features: metadata.unstable_config.features,
     code_cache_key: metadata.code_cache_key,
+    otel_config: metadata.otel_config,
   };
 }
 

@@ -193,13 +193,21 @@ async function emptyHome(folder: string, programs: readonly string[]): Promise<R
 /** What the launcher runs: no Deno and no Node. */
 const OF_THE_LAUNCHER = ["dirname", "readlink"];
 
+/** What switches the exporter of the runtime on. Verification would refuse to run then, so a launcher switches it off. */
+const TELEMETRY = {
+  OTEL_DENO: "true",
+  OTEL_DENO_TRACING: "true",
+  OTEL_DENO_METRICS: "true",
+  OTEL_DENO_CONSOLE: "capture",
+};
+
 async function here(folder: string, command: string, more: readonly string[] = []): Promise<Installed> {
   const work = join(folder, "work");
   await Deno.mkdir(work);
   return {
     command,
     args: [],
-    env: await emptyHome(folder, [...OF_THE_LAUNCHER, ...more]),
+    env: { ...await emptyHome(folder, [...OF_THE_LAUNCHER, ...more]), ...TELEMETRY },
     outside: work,
     inside: work,
   };

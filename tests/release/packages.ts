@@ -10,6 +10,7 @@ import { VERSION } from "../../src/config/product_version.ts";
 import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
 import {
+  assignments,
   type Installed,
   LAUNCHERS,
   type Platform,
@@ -336,7 +337,7 @@ export async function containerImage(
       User: NOBODY,
       Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`, "serve")],
       Cmd: ["serve"],
-      Env: [...ENVIRONMENT_LINES, "DENO_DIR=/tmp/deno", "HOME=/tmp"],
+      Env: [...assignments(), "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",
       Labels: {
         "io.modelcontextprotocol.server.name": SERVER_NAME,
@@ -365,8 +366,6 @@ export async function containerImage(
   const files = [file("oci-layout", '{"imageLayoutVersion":"1.0.0"}'), json("index.json", index), ...blobs];
   return { path: `gate-${VERSION}-${platformName(platform)}.oci.tar`, bytes: tar(files, seconds) };
 }
-
-const ENVIRONMENT_LINES = Object.entries(RUNTIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 
 function described(mediaType: string, bytes: Uint8Array): Readonly<Record<string, unknown>> {
   return { mediaType, digest: `sha256:${digestOf(bytes)}`, size: bytes.length };

@@ -225,8 +225,21 @@ export function runtimeArguments(folder: string, profile: Profile): readonly str
   return ["run", ...flags, "--config", `${folder}deno.json`, `-P=${profile}`, `${folder}main.js`];
 }
 
+/** Switches the exporter of the runtime off. Each of the variables alone switches it on. */
+export const NO_TELEMETRY = {
+  OTEL_DENO: "false",
+  OTEL_DENO_TRACING: "false",
+  OTEL_DENO_METRICS: "false",
+  OTEL_DENO_CONSOLE: "ignore",
+} as const;
+
 /** What the environment of the runtime has wherever a package starts it. */
-export const RUNTIME_ENVIRONMENT = { DENO_NO_UPDATE_CHECK: "1", OTEL_DENO: "false" } as const;
+export const RUNTIME_ENVIRONMENT = { DENO_NO_UPDATE_CHECK: "1", ...NO_TELEMETRY } as const;
+
+/** The environment of the runtime, as `NAME=value`. */
+export function assignments(): readonly string[] {
+  return Object.entries(RUNTIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+}
 
 /** The arguments on a command line; those with a variable in quotes. */
 function commandLine(folder: string, profile: Profile, variable: string): string {
@@ -238,15 +251,15 @@ function launcher(profile: Profile): string {
 # Starts gate with the runtime beside it. The process is replaced, so that signals reach gate.
 set -eu
 folder=$(dirname -- "$(readlink -f -- "$0")")/../lib/gate/
-DENO_NO_UPDATE_CHECK=1 OTEL_DENO=false exec "\${folder}deno" ${commandLine("${folder}", profile, "$")} "$@"
+export ${assignments().join(" ")}
+exec "\${folder}deno" ${commandLine("${folder}", profile, "$")} "$@"
 `;
 }
 
 function windowsLauncher(profile: Profile): string {
   return `@echo off\r
 setlocal\r
-set DENO_NO_UPDATE_CHECK=1\r
-set OTEL_DENO=false\r
+${assignments().map((one) => `set ${one}`).join("\r\n")}\r
 set "folder=%~dp0..\\lib\\gate\\"\r
 "%folder%deno.exe" ${commandLine("%folder%", profile, "%")} %*\r
 `;
