@@ -169,8 +169,8 @@ async function showCount(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
 }
 
 /**
- * Counts a JUnit report of `deno test`. A skipped test counts as failed, and so does a run that ended badly although no
- * test in the report failed (a module that does not load, a test marked `only`), or that ran nothing.
+ * Counts a JUnit report of `deno test`. A skipped test counts as failed, and so does a run without tests. So does a run
+ * that ended badly although no test in the report failed (a module that does not load, a test marked `only`).
  */
 export function tallyOf(report: string, exitCode: number): Tally {
   const cases = report.match(/<testcase\b/g)?.length ?? 0;

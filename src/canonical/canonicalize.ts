@@ -21,8 +21,8 @@ export const CANONICAL_DEPTH_LIMIT = 128;
 const encoder = new TextEncoder();
 
 /**
- * The canonical text of a JSON value, RFC 8785: no white space, members ordered by the UTF-16 code units of their
- * names, numbers in their shortest ECMAScript form (`-0` is `0`), strings with the fewest escapes.
+ * The canonical text of a JSON value, RFC 8785: no white space, and members ordered by the UTF-16 code units of their
+ * names. Numbers have their shortest ECMAScript form (`-0` is `0`), strings the fewest escapes.
  *
  * @param value A JSON value
  * @returns The canonical text

@@ -8,8 +8,8 @@
 const BACKOFF = { first: 1_000, longest: 60_000 } as const;
 
 /**
- * The delay before the next attempt, in milliseconds: twice as long after each failure, up to a minute, and shortened by
- * up to a half, so that many pages do not come back at one time.
+ * The delay before the next attempt, in milliseconds: twice as long after each failure, up to a minute. It is shortened
+ * by up to a half, so that many pages do not reconnect at one time.
  *
  * @param failures Failures in a row before the last one, from 0
  * @param chance From 0 up to 1

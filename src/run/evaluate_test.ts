@@ -24,9 +24,9 @@ const TRUST: Partial<OperatorProfile> = {
 };
 
 /**
- * One item of the condition "below 5", by a word: `t` and `f` are values that make it true and false, `t2` another value that
- * makes it true, `n` nothing found, `e` an observed error, `x` an item that does not qualify. `@` names the source: a binding,
- * `caller`, a key that signs, or one that does not.
+ * One item of the condition "below 5", by a word: `t` and `t2` are two values that make it true, `f` one that makes it
+ * false. `n` is nothing found, `e` an observed error, `x` an item that does not qualify. `@` names the source: a
+ * binding, `caller`, a key that signs, or one that does not.
  */
 function itemOf(law: CompiledLaw, word: string, index: number): PresentedEvidence {
   const [what = "", source = "env-1"] = word.split("@");

@@ -297,8 +297,8 @@ export type StoreErrorCode =
   | "io";
 
 /**
- * A failure of the store itself. The failed call changed nothing, with one exception: a call that failed with `file_lost`, or
- * with `io` in the comparison after a commit, may have been committed into a file that the path no longer names.
+ * A failure of the store itself. The failed call changed nothing, with one exception: `file_lost`, or `io` in the
+ * comparison after a commit. Such a call may be committed in a file that the path no longer names.
  */
 export class StoreError extends Error {
   /** The kind of failure. */

@@ -1,6 +1,6 @@
 /**
- * Profiles what a call costs inside the server, by share: `call_profile.ts`. It starts a server with the CPU profiler of the
- * runtime, calls one tool many times over stdio, and adds up the samples by the part of the source that they fall into.
+ * Profiles what a call costs inside the server, by share: `call_profile.ts`. It starts a server with the CPU profiler
+ * of the runtime and calls one tool many times over stdio. It adds up the samples by part of the source.
  *
  * @module
  */

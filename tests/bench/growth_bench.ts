@@ -1,6 +1,6 @@
 /**
- * Row 13: what a call costs in a large store against the same call in a small one, and the first read of a long run by a new
- * process.
+ * Row 13: what a call costs in a large store against the same call in a small one. It also measures the first read of a
+ * long run by a new process.
  *
  * Both stores have the same runs, which the calls use, half of them made before the other records and half after. The other
  * records are well formed, and no call reads them.

@@ -1,6 +1,6 @@
 /**
  * Row 4: `scenario_status` over Streamable HTTP with 16 keep-alive connections, bearer token and checks of Host and
- * Origin, against a server that only echoes, and against the reference server.
+ * Origin. Its peers are a server that only echoes, and the reference server.
  *
  * @module
  */

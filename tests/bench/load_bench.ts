@@ -1,6 +1,6 @@
 /**
  * What a server answers, and when, by the number of its callers: first as fast as they can call, then at times that do not depend on the
- * answers. A call that waits for the answer to the one before it is measured from the time when it was due, so that a slow answer counts
+ * answers. A call that waits for the answer to the one before it is measured from its due time. So a slow answer counts
  * for every call that it delays.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Row 14: how late the thread that serves comes to what is due, measured inside the server, while runpacks are exported and
- * verified, laws of 1,024 stages are defined and 256 callers ask. The load is niced: it is not what is measured.
+ * Row 14: the delay of the serving thread, measured inside the server. Meanwhile runpacks are exported and verified,
+ * laws of 1,024 stages are defined and 256 callers ask. The load is niced: it is not what is measured.
  *
  * @module
  */

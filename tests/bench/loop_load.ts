@@ -1,7 +1,7 @@
 /**
- * Heavy work on a server over HTTP, in a process of its own that can be niced: `loop_load.ts URL SECONDS`. Runs with long
- * payloads and with many records are exported and verified again and again, laws of many stages are defined, and everybody else
- * asks for the status of a run.
+ * Heavy work on a server over HTTP, in a process of its own that can be niced: `loop_load.ts URL SECONDS`. Some callers
+ * export and verify runs with long payloads or many records again and again, or define laws of many stages. All others
+ * ask for the status of a run.
  *
  * @module
  */

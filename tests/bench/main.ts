@@ -6,8 +6,8 @@
  * Without a name and without `--ci`, all are measured, and the page of the benchmarks is written with its plots.
  * `main.ts --page` writes it again from the results of the last run.
  *
- * Each of several benchmarks runs in a process of its own, so that none runs on the heap of another, and one that ends its process or does
- * not end costs only its own rows.
+ * Each of several benchmarks runs in a process of its own, so that none runs on the heap of another. One that ends its
+ * process or does not end costs only its own rows.
  *
  * @module
  */

@@ -72,9 +72,9 @@ async function time(check: () => Promise<ProviderAnswer>): Promise<number> {
 }
 
 /**
- * Rounds of single checks of the two sides in turns, so that both meet the same load, and start as a check in a server
- * does: on a thread that has just done something else. Each round counts with its middle check, not with the mean,
- * which the few checks during which the machine ran another program would make.
+ * Rounds of single checks of the two sides in turns, so that both meet the same load. Each starts as a check in a
+ * server does: on a thread that has just done something else. Each round counts with its middle check, not with the
+ * mean, which the few checks during which the machine ran another program would make.
  */
 async function inTurns(
   checks: number,

@@ -1,7 +1,7 @@
 /**
- * The store under rows 5 and 6: durable appends through SQLite against a loop that commits one row at a time on the same disk, with
- * write-ahead log and full flushes on both sides. The row of the loop carries the same texts as a record does, so that what is measured is
- * the store and not the length of a record.
+ * The store under rows 5 and 6: durable appends through SQLite against a loop that commits one row at a time on the
+ * same disk. Both sides have a write-ahead log and full flushes. The row of the loop carries the same texts as a record
+ * does. So the store is measured, and not the length of a record.
  *
  * @module
  */

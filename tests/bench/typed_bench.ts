@@ -1,6 +1,6 @@
 /**
- * Typed providers: a check against one of `rest` that finds the same value, the import of a public document against its
- * `JSON.parse`, and the start and memory of a server without typed providers.
+ * Typed providers: a check against one of `rest` that finds the same value, and the import of a public document against
+ * its `JSON.parse`. The last rows are the start and memory of a server without typed providers.
  *
  * The peer of the last two is a copy of the program without the modules of typed providers. `GATE_BENCH_BEFORE` may name a checkout of
  * another commit, such as `e0496fd`, the last one without typed providers: its server is then a second peer, which is only reported.

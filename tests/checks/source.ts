@@ -193,8 +193,8 @@ export function readImports(file: SourceFile): ImportEdge[] {
 }
 
 /**
- * The path from the root that a specifier of a file means, or null where it names something outside the tree (a package,
- * a built-in module).
+ * The path from the root that a specifier of a file means. It is null for a specifier outside the tree (a package, a
+ * built-in module).
  */
 export function resolveSpecifier(fromPath: string, specifier: string): string | null {
   if (specifier.startsWith("@/")) return `src/${specifier.slice(2)}`;

@@ -1,6 +1,6 @@
 /**
- * Which modules may parse JSON with the runtime's parser. That parser can confuse an escaped member name with a name of an
- * earlier text (https://github.com/nodejs/node/issues/63785), so input from outside is read by `parseJson` and `readJson`.
+ * Which modules may parse JSON with the runtime's parser. That parser can confuse an escaped member name with a name of
+ * an earlier text (https://github.com/nodejs/node/issues/63785). So `parseJson` and `readJson` read input from outside.
  *
  * @module
  */

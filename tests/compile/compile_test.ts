@@ -1,6 +1,6 @@
 /**
- * Compiles with a base that is no runtime, which does everything but make the result run, and reads from the result what
- * is embedded and what it may do. What runs is tested by the end-to-end tests with `GATE_BINARY`.
+ * Compiles with a base that is no runtime, which does everything but make the result run. The tests read from the
+ * result what is embedded and what it may do. The end-to-end tests with `GATE_BINARY` test what runs.
  */
 
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
  * A world for the tests of authorisation: the real dispatcher and tools over stores of their own, with or without
- * anything in them, and one call of every tool that is in order.
+ * content. It has one valid call of every tool.
  *
  * @module
  */

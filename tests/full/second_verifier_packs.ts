@@ -1,6 +1,6 @@
 /**
- * Packs on which two verifiers have to agree: goldens, runs of every kind of evidence, and what can be made of them by
- * changing a byte, or by changing a place and making everything hash and link again.
+ * Packs on which two verifiers have to agree: goldens, runs of every kind of evidence, and changed copies of them. In a
+ * copy a byte is changed, or a place is changed and everything hashes and links again.
  *
  * @module
  */

@@ -201,8 +201,8 @@ function assertCycle(cycle: readonly number[], choices: readonly Choice[]): void
 }
 
 /**
- * Graphs without a cycle among the 19^4: over all acyclic graphs of four named nodes, the product of 1, 1, 2, 9
- * monotone functions that depend on all of 0, 1, 2, 3 variables.
+ * Graphs without a cycle among the 19^4: over all acyclic graphs of four named nodes, the product of 1, 1, 2, 9. These
+ * are the numbers of monotone functions that depend on all of 0, 1, 2, 3 variables.
  */
 const SOUND_GRAPHS = 2165;
 

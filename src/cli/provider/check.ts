@@ -47,8 +47,8 @@ type Outcome =
   };
 
 /**
- * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for a result that counts, 4 for an observed error or a
- * result that does not count under the trust settings, and 8 without a result.
+ * Runs `gate provider check PROVIDER CHECK`. The exit code is 0 for a result that counts, and 8 without a result. It is
+ * 4 for an observed error, and for a result that does not count under the trust settings.
  */
 export async function runProviderCheck(
   providerId: string,

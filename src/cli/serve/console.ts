@@ -1,6 +1,6 @@
 /**
- * `gate console`: serves the console on this machine alone, and opens the browser. The address that it prints has a secret, which the first
- * browser turns into its session, since other users of the machine reach the port too.
+ * `gate console`: serves the console on this machine alone, and opens the browser. Other users of the machine reach the
+ * port too. So the address that it prints has a secret, which the first browser turns into its session.
  *
  * @module
  */

@@ -92,8 +92,8 @@ export async function withServerSession<Result>(
 }
 
 /**
- * Runs a body with the tools of this process. Roles and lists of tools of the configuration bind callers of a server, and not
- * the person who may read and write the files of the stores.
+ * Runs a body with the tools of this process. Roles and lists of tools of the configuration bind callers of a server.
+ * They do not bind a person who may read and write the files of the stores.
  *
  * @throws {CliError} `store_unavailable`, `store_corrupt`
  */

@@ -129,8 +129,8 @@ export function isSchema(value: JsonValue | undefined): value is Schema {
 /**
  * Finds every schema of a document.
  *
- * @throws {SchemaRefusal} Where schemas are nested too deep, a URI or anchor is not unique, or a keyword would not be enforced
- * as its author expects
+ * @throws {SchemaRefusal} Where schemas are nested too deep or a URI or anchor is not unique; where a keyword would not
+ * be enforced as its author expects
  *
  * @example
  * ```ts

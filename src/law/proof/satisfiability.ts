@@ -34,8 +34,8 @@ class BudgetSpent extends Error {}
 /**
  * Decides whether a requirement is a contradiction, a tautology or neither.
  *
- * @param requirement A structurally sound requirement in normal form, so that the number of visits does not depend on
- * the order of its operands in the spec
+ * @param requirement A structurally sound requirement in normal form. So the order of operands in the spec does not
+ * change the number of visits
  * @param budget Maximum number of node visits
  * @returns The verdict and the number of visits
  *

@@ -40,8 +40,9 @@ export interface PredicateValidation {
  *
  * - `predicate_not_allowed`: the domain has no such predicate;
  * - `predicate_not_enabled`: the operator has not enabled it;
- * - `expected_invalid`: the expected value is missing or superfluous, of another type, malformed, of a JSON kind with
- *   which the predicate is Unknown for every value, or relative to a time that the predicate does not compare;
+ * - `expected_invalid`: the expected value is missing, superfluous, of another type or malformed; or it is of a JSON
+ *   kind with which the predicate is Unknown for every value; or it is relative to a time that the predicate does not
+ *   compare;
  * - `expected_outside_domain`: no value of the domain can equal, contain or exceed the expected one, so the predicate has
  *   the same truth value for all of them;
  * - `parameter_not_found`: the law declares no such parameter;

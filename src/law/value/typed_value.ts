@@ -182,8 +182,9 @@ export function isWithin(inner: ObservationDomain, outer: ObservationDomain): bo
 }
 
 /**
- * Whether two typed values are the same value of the same domain: `Decimal` by value, `Timestamp` by day or instant (a
- * day equals no instant), `Json` with numbers by value at every depth, strings and digests by code units.
+ * Whether two typed values are the same value of the same domain: `Decimal` by value, and `Timestamp` by day or instant
+ * (a day equals no instant). `Json` is compared with numbers by value at every depth, strings and digests by code
+ * units.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Reads objects of a pack in chunks, for a verifier. It reads synchronously: a turn of the event loop for each chunk took a
- * third of the time of a verification, which has a thread or a process of its own.
+ * Reads objects of a pack in chunks, for a verifier. It reads synchronously, as a verification has a thread or a
+ * process of its own. A turn of the event loop for each chunk took a third of the time.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Publication: the accepted head of a run is exported into the local repository, signed where a key is configured, and
- * mirrored to an object store where one is configured.
+ * Publication: the accepted head of a run is exported into the local repository. It is signed where a key is
+ * configured, and mirrored where an object store is configured.
  *
  * @module
  */

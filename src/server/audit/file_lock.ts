@@ -6,8 +6,8 @@
  */
 
 /**
- * How long a single writer keeps the lock, and how long it then must not, in milliseconds. Without the lock each write compares the file
- * with its path, and on Linux since 6.13 that also makes the next flush of the store take longer.
+ * How long a single writer keeps the lock, and how long it then must not, in milliseconds. Without the lock each write
+ * compares the file with its path. On Linux since 6.13 that also makes the next flush of the store take longer.
  */
 const KEEP_MILLISECONDS = 50;
 const PAUSE_MILLISECONDS = 4;

@@ -47,8 +47,8 @@ export class TlsFilesError extends Error {
 /**
  * Reads the files, and tests a handshake with the certificate and its key.
  *
- * @throws {TlsFilesError} When a file cannot be read, has no certificate or key, the key does not match the certificate, or
- * the runtime cannot serve them
+ * @throws {TlsFilesError} When a file cannot be read or has no certificate or key; when the key does not match the
+ * certificate, or the runtime cannot serve them
  */
 export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   const caPath = config.client_ca_path;

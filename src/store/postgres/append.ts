@@ -5,9 +5,9 @@
  * the order of the runs, so that two servers lock them in one order.
  *
  * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So operations are
- * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records. The row of a run is found in the
- * order of the primary key, and scenario and law are compared with an operator that no index has: otherwise an index of the lists is read,
- * which goes through all runs of the namespace.
+ * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records. The row of a run
+ * is found in the order of the primary key. Scenario and law are compared with an operator that no index has. Otherwise
+ * the database reads an index of the lists, through all runs of the namespace.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * Tables of values as parameters of a statement.
  *
- * A column of texts is one text with a separator before each value. The database reads it faster than an array of texts, which took it a
- * fifth of the time of an append, and the store needs no escapes.
+ * A column of texts is one text with a separator before each value. The database reads it faster than an array of
+ * texts, which took a fifth of the time of an append. The store needs no escapes.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * One connection to a server of a database: the one that accepts writes, unless nothing is written.
  *
- * The client of a connection opens one socket and no second one. A client that connects again keeps what it received of an unfinished
- * reply, and adds the next reply to it, so that a statement gets rows that it did not ask for.
+ * The client of a connection opens one socket and no second one. A client that connects again keeps what it received of
+ * an unfinished reply, and adds the next reply to it. A statement would then get rows of another one.
  *
  * @module
  */

@@ -1,11 +1,12 @@
 /**
  * The connections to one PostgreSQL database.
  *
- * A statement is sent on a connection that was found to lead to the server that accepts writes. A connection whose statement failed in any
- * other way than by an answer of the server is dropped, and the next statement opens one, at the server that accepted writes last or at
- * the others. A statement ends within {@link STATEMENT_MILLIS}. A connection that does not answer by then (a cut line, a stopped machine)
- * would stay busy for ever, so all connections are then dropped. The time begins again after each statement of a transaction, which may
- * have as many as the records of a run need.
+ * A statement is sent on a connection that was found to lead to the server that accepts writes. A connection whose
+ * statement failed in any other way than by an answer of the server is dropped. The next statement opens one, at the
+ * server that accepted writes last or at the others. A statement ends within {@link STATEMENT_MILLIS}. A connection
+ * that does not answer by then (a cut line, a stopped machine) would stay busy for ever, so all connections are then
+ * dropped. The time begins again after each statement of a transaction, which may have as many as the records of a run
+ * need.
  *
  * @module
  */
@@ -107,8 +108,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 type Work<Result> = (client: Sql, renew: () => void) => Promise<Result>;
 
 /**
- * Runs a statement or transaction on the connection with the least to do, again where it was rolled back because of another, or where the
- * server refused a further connection and others are open.
+ * Runs a statement or transaction on the connection with the least to do. It runs again where it was rolled back
+ * because of another. So it does where the server refused a further connection and others are open.
  */
 async function run<Result>(
   state: State,

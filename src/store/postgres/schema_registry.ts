@@ -1,7 +1,8 @@
 /**
  * The schema registry on PostgreSQL.
  *
- * Writes lock the row of their namespace first, so that a limit on entries and the one active version of a provider hold for all servers.
+ * Writes lock the row of their namespace first. So a limit on entries and the one active version of a provider hold for
+ * all servers.
  *
  * @module
  */

@@ -3,12 +3,13 @@
  *
  * SQLite continues with files that were removed or replaced: it commits into them without an error, and the next process that opens the
  * path does not see these commits. Two processes with different `-shm` files do not see each other's locks, and overwrite each other's
- * commits. So each commit, each turn of the event loop with reads or commits, and each readiness check compares device and inode of all
- * files, and the length of the write-ahead log.
+ * commits. So device and inode of all files and the length of the write-ahead log are compared. Each commit, each
+ * readiness check, and each turn of the event loop with reads or commits does so.
  *
  * The file itself gets a `stat` each time: another one may be mounted over it, and a link to it has another folder. While the time of its
- * folder stands still, neither the log nor its index was removed or replaced; an open handle has the length of the log. Since Linux 6.13 a
- * `stat` of the log would make the next write record a new time, with which its flush takes half as long again.
+ * folder stands still, neither the log nor its index was removed or replaced; an open handle has the length of the log.
+ * Since Linux 6.13 a `stat` of the log would make the next write record a new time. The flush of that write takes half
+ * as long again.
  *
  * @module
  */
@@ -78,8 +79,9 @@ interface OpenedLog {
 type FolderState = Pick<Deno.FileInfo, "dev" | "ino" | "mtime" | "ctime">;
 
 /**
- * How old the time of a folder is when every later change shows in it, in milliseconds: where times are stored in whole seconds, since
- * FAT has steps of 2 s, and where this time has a fraction, whose steps are at most the 10 ms of a kernel's clock.
+ * How old the time of a folder is when every later change shows in it, in milliseconds. `seconds` is for times in whole
+ * seconds, since FAT has steps of 2 s. `fractions` is for a time with a fraction, whose steps are at most the 10 ms of
+ * a kernel's clock.
  */
 const SETTLED_MILLIS = { seconds: 2_500, fractions: 100 };
 

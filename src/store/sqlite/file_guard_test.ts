@@ -262,8 +262,8 @@ const SETTLED = [...EACH_TIME, ...EACH_TIME, ...BESIDE];
 const UNSETTLED = [...EACH_TIME, ...BESIDE, ...EACH_TIME, ...BESIDE];
 
 /**
- * Milliseconds of the second in which a name in the folder changed, the milliseconds since then, and what two comparisons get a `stat` of,
- * the second one after another change.
+ * Milliseconds of the second in which a name in the folder changed, the milliseconds since then, and what two
+ * comparisons get a `stat` of. The second one follows another change.
  */
 const STATS: readonly (readonly [fraction: number, age: number, compared: readonly string[]])[] = [
   [0, 101, UNSETTLED],

@@ -1,9 +1,9 @@
 /**
  * The writer commits the operations of many callers together.
  *
- * `node:sqlite` is synchronous, and each commit costs a flush of the disk, however small it is. So operations wait in a queue until the
- * event loop has no more ready work that adds to it, at most `batch_max_wait_ms`, and are then applied in one transaction. A single caller
- * waits for one turn of the loop, not for the clock.
+ * `node:sqlite` is synchronous, and each commit costs a flush of the disk, however small it is. So operations wait in a
+ * queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. The writer then
+ * applies them in one transaction. A single caller waits for one turn of the loop, not for the clock.
  *
  * Each operation makes its own comparisons inside the transaction, and writes nothing where they fail. An unexpected failure rolls back
  * the whole transaction. The batch is then repeated with one transaction for each operation, so that only the failing caller sees the

@@ -1,5 +1,5 @@
 /**
- * Requests over bare keep-alive connections, so that the time of an answer is the server's and not that of a client library
+ * Requests over bare keep-alive connections. So the time of an answer is the server's, and not that of a client library
  * which shares its processor.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Three large public documents: how many operations become checks, why the others do not, and that every imported check answers
- * from a server that is built out of the document's own schemas.
+ * Three large public documents: how many operations become checks, and why the others do not. Every imported check
+ * answers from a server that is built out of the document's own schemas.
  */
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../../src/canonical/json.ts";

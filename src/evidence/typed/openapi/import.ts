@@ -367,8 +367,8 @@ function makeCheck(current: Import, planned: Planned): CheckContract | Candidate
 }
 
 /**
- * Why the schema engine refuses the schemas of a check. Their form follows from the conversion, so that they are compiled only
- * where patterns of the document may be too large together, or where a pointer joined several schemas.
+ * Why the schema engine refuses the schemas of a check. Their form follows from the conversion. So they are compiled
+ * only where patterns of the document may be too large together, or where a pointer joined several schemas.
  */
 function schemaFault(current: Import, params: JsonValue, result: JsonValue, pointer: string | null): string | null {
   const compiled: JsonValue[] = [];

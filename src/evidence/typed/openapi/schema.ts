@@ -1,6 +1,6 @@
 /**
- * Converts the schemas of an OpenAPI document to JSON Schema 2020-12. Each schema that a reference names is converted once, and
- * becomes a definition of the schemas that use it, so that recursive schemas need no unrolling.
+ * Converts the schemas of an OpenAPI document to JSON Schema 2020-12. Each schema that a reference names is converted
+ * once, and becomes a definition of the schemas that use it. So recursive schemas need no unrolling.
  *
  * @module
  */
@@ -22,8 +22,8 @@ import { CandidateFault, faultAt, followReference, type Found, type OpenApiDocum
 import { ASSERTION_FORMS, SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS, UNSUPPORTED_KEYWORDS } from "./schema_keywords.ts";
 
 /**
- * Containers between a schema and its outermost one. The readers of contracts and of schemas accept 64, of which the contract, a
- * definition, the limits of a parameter and a listed value take some.
+ * Containers between a schema and its outermost one. The readers of contracts and of schemas accept 64. The contract, a
+ * definition, the limits of a parameter and a listed value take some of them.
  */
 const DEPTH_MAXIMUM = 50;
 /** Containers of a value that `enum` or `const` lists. */

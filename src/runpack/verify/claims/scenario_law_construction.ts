@@ -61,8 +61,8 @@ export async function constructLaw(
 }
 
 /**
- * Checks that the genesis of a run gives the parameters of its law, in order and each in its domain, and that the params
- * that they make suit their checks.
+ * Checks that the genesis of a run gives the parameters of its law, in order and each in its domain. The params that
+ * they make must suit their checks.
  *
  * @param law The law as the pack has it
  * @param contracts The contracts that the run is bound to, by provider
