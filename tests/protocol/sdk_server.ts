@@ -79,7 +79,12 @@ export function makeSdkServer({ dispatcher, call, raw }: SdkServerOptions): Serv
   server.setRequestHandler(
     "prompts/get",
     async ({ params: { name, arguments: given } }, { mcpReq }) =>
-      await read(mcpReq.id, { method: "prompts/get", name, given: new Map(Object.entries(given ?? {})) }) as never,
+      await read(mcpReq.id, {
+        method: "prompts/get",
+        name,
+        given: new Map(Object.entries(given ?? {})),
+        params: null,
+      }) as never,
   );
   server.setRequestHandler(
     "completion/complete",

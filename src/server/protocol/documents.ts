@@ -8,12 +8,13 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { Doc } from "../../docs/types.ts";
 import type { Call } from "../../tools/framework/types.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { APP_TYPE, RUN_APP } from "./offer.ts";
-import { type DocumentRequest, type ListMethod, unknownCursor } from "./plan.ts";
+import { APP_TYPE, type Rounds, RUN_APP } from "./offer.ts";
+import { type DocumentRequest, type ListMethod, type PromptRequest, unknownCursor } from "./plan.ts";
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
+import type { WritePrompt } from "./prompt_questions.ts";
 import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
 import type { ReadOutcome } from "./read_request.ts";
-import type { DocumentAnswer } from "./result_types.ts";
+import type { DocumentAnswer, QuestionAnswer } from "./result_types.ts";
 import {
   completePage,
   listResources,
@@ -38,8 +39,8 @@ export async function readDocument(
   dispatcher: Dispatcher,
   request: DocumentRequest,
   call: Call,
-): Promise<ReadOutcome<DocumentAnswer>> {
-  return await dispatcher.read<DocumentAnswer>({
+): Promise<ReadOutcome<DocumentAnswer | QuestionAnswer>> {
+  return await dispatcher.read<DocumentAnswer | QuestionAnswer>({
     method: request.method,
     names: namesOf(request),
     read: async ({ namespaces }) => {
@@ -47,10 +48,8 @@ export async function readDocument(
         case "resources/read":
           return await readOne(dispatcher, request.uri);
         case "prompts/get": {
-          const written = writePrompt(request.name, request.given, promptOffer(dispatcher));
-          if (!written.ok) return written;
-          const { description, text } = written;
-          return { ok: true, found: { description, messages: [{ role: "user", content: { type: "text", text } }] } };
+          const write: WritePrompt = (given) => writePrompt(request.name, given, promptOffer(dispatcher));
+          return await promptAnswer(request, write, dispatcher.offer.rounds, call);
         }
         case "completion/complete": {
           const ask: Ask = { tool: (name, input) => dispatcher.call(name, input, call), namespaces };
@@ -89,12 +88,33 @@ async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<Docum
   }
 }
 
+/** A prompt, or the question for its missing arguments. */
+async function promptAnswer(
+  request: PromptRequest,
+  write: WritePrompt,
+  rounds: Rounds | undefined,
+  { principal }: Call,
+): Promise<ReadOutcome<DocumentAnswer | QuestionAnswer>> {
+  let written = write(request.given);
+  if (!written.ok && written.missing !== undefined && request.params !== null && rounds !== undefined) {
+    const { askArguments } = await import("./prompt_questions.ts");
+    const { missing, error } = written;
+    const asked = await askArguments({ ...request, params: request.params, missing, error }, write, rounds, principal);
+    if ("inputRequests" in asked) return { ok: true, found: asked };
+    written = asked;
+  }
+  if (!written.ok) return { ok: false, error: written.error };
+  const { description, text } = written;
+  return { ok: true, found: { description, messages: [{ role: "user", content: { type: "text", text } }] } };
+}
+
 async function docsOf({ offer }: Dispatcher): Promise<readonly Doc[]> {
   return offer.resources === null ? [] : (await offer.resources.load()).docs;
 }
 
 function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
-  return { sources: sourcesOf(offer), isOffered: offer.isOffered };
+  const { isOffered, morePrompts: more = [] } = offer;
+  return { sources: sourcesOf(offer), isOffered, more };
 }
 
 async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<DocumentAnswer>> {

@@ -7,6 +7,7 @@
 import type { Documentation } from "../../docs/documentation.ts";
 import type { StateKeys } from "../../tools/services/state_keys.ts";
 import { instructionsFor } from "./instructions.ts";
+import type { Prompt } from "./prompts.ts";
 
 /** The offers of a server. */
 export interface Offer {
@@ -14,6 +15,8 @@ export interface Offer {
   readonly resources: Pick<Documentation, "load"> | null;
   /** Whether it offers prompts for the common jobs. */
   readonly prompts: boolean;
+  /** Prompts beside those of `prompts.ts`; none unless given. */
+  readonly morePrompts?: readonly Prompt[];
   /** Whether a tool may be called. */
   readonly isOffered: (tool: string) => boolean;
   /** The instructions of `initialize` and `server/discover`. */
@@ -31,6 +34,8 @@ export interface Offer {
 /** The tools that ask the client. */
 export interface Rounds {
   readonly tools: ReadonlySet<string>;
+  /** Those among them that answer only clients with the extension of tasks; none unless given. */
+  readonly taskTools?: ReadonlySet<string>;
   /** The capabilities of clients that these tools use. */
   readonly capabilities: readonly string[];
   /** The keys that sign what the client carries from one round to the next. */
@@ -77,12 +82,12 @@ function extensionsOf(rounds: Rounds | undefined): Pick<Capabilities, "extension
  * An offer of tools, prompts and the served documents.
  *
  * @param isOffered Whether a tool may be called
- * @param parts The tools that ask the client, and the run view; none unless given
+ * @param parts The tools that ask the client, the run view and more prompts; none unless given
  */
 export function offerWith(
   documentation: Documentation,
   isOffered: (tool: string) => boolean,
-  { rounds, runApp }: Pick<Offer, "rounds" | "runApp"> = {},
+  { rounds, runApp, morePrompts }: Pick<Offer, "rounds" | "runApp" | "morePrompts"> = {},
 ): Offer {
   const resources = documentation.resources ? documentation : null;
   return {
@@ -99,6 +104,7 @@ export function offerWith(
       ...extensionsOf(rounds),
     },
     ...rounds === undefined ? {} : { rounds },
+    ...morePrompts === undefined ? {} : { morePrompts },
     ...runApp === undefined || resources === null ? {} : { runApp },
   };
 }

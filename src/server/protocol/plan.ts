@@ -62,13 +62,22 @@ export interface CallPlan {
 export type DocumentRequest =
   | { readonly method: ListMethod; readonly cursor: string | null }
   | { readonly method: "resources/read"; readonly uri: string }
-  | { readonly method: "prompts/get"; readonly name: string; readonly given: ReadonlyMap<string, string> }
+  | PromptRequest
   | {
     readonly method: "completion/complete";
     readonly ref: { readonly type: "ref/resource" | "ref/prompt"; readonly name: string };
     readonly argument: { readonly name: string; readonly value: string };
     readonly given: ReadonlyMap<string, string>;
   };
+
+/** A request for a prompt. */
+export interface PromptRequest {
+  readonly method: "prompts/get";
+  readonly name: string;
+  readonly given: ReadonlyMap<string, string>;
+  /** All parameters of a request of the newer era, whose client can be asked; null in the older one. */
+  readonly params: JsonObject | null;
+}
 
 /** The methods that list documents or prompts. */
 export type ListMethod = "resources/list" | "resources/templates/list" | "prompts/list";
@@ -175,7 +184,8 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
     check: members({ name: TEXT, arguments: optional(TEXTS), ...REPEATED }),
     plan: (params, era) => {
       const given = textsOf(objectOf(params, "arguments"));
-      return document(era, { method: "prompts/get", name: textOf(params, "name"), given });
+      const asked = era === "modern" ? params : null;
+      return document(era, { method: "prompts/get", name: textOf(params, "name"), given, params: asked });
     },
   }],
   ...(["tasks/get", "tasks/update", "tasks/cancel"] as const).map((method) =>
@@ -264,7 +274,7 @@ export function unknownCursor(method: string): EdgeError {
 }
 
 /** The error of a client that does not declare the extension of tasks. */
-const TASKS_MISSING: EdgeError = {
+export const TASKS_MISSING: EdgeError = {
   kind: "missing_capability",
   message: `Missing client capability: extension ${TASKS_EXTENSION}`,
   requires: { extensions: { [TASKS_EXTENSION]: {} } },

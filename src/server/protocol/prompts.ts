@@ -28,9 +28,12 @@ export interface PromptOffer {
   readonly sources: Sources;
   /** Whether a tool may be called; the texts name no other. */
   readonly isOffered: (tool: string) => boolean;
+  /** Prompts beside those of this module; none unless given. */
+  readonly more?: readonly Prompt[];
 }
 
-interface Prompt extends ListedPrompt {
+/** A prompt for one job. */
+export interface Prompt extends ListedPrompt {
   /** The tools that the job needs. */
   readonly needs: readonly string[];
   /** Writes the text; the required arguments are present. */
@@ -196,19 +199,24 @@ function quoted(given: ReadonlyMap<string, string>, name: string, otherwise = ""
 }
 
 /** The prompts whose tools are offered. */
-function offered({ isOffered }: Pick<PromptOffer, "isOffered">): readonly Prompt[] {
-  return PROMPTS.filter(({ needs }) => needs.every(isOffered));
+function offered({ isOffered, more = [] }: Pick<PromptOffer, "isOffered" | "more">): readonly Prompt[] {
+  return [...PROMPTS, ...more].filter(({ needs }) => needs.every(isOffered));
 }
 
 /** The entries of the prompts. */
-export function listPrompts(offer: Pick<PromptOffer, "isOffered">): ListedPrompt[] {
+export function listPrompts(offer: Pick<PromptOffer, "isOffered" | "more">): ListedPrompt[] {
   return offered(offer).map(({ write: _, needs: __, ...listed }) => listed);
 }
 
 /** A prompt with its arguments filled in. */
 export type WrittenPrompt =
   | { readonly ok: true; readonly description: string; readonly text: string }
-  | { readonly ok: false; readonly error: EdgeError };
+  | {
+    readonly ok: false;
+    readonly error: EdgeError;
+    /** The required arguments without a value, where nothing else is wrong. */
+    readonly missing?: readonly PromptArgument[];
+  };
 
 /** Writes a prompt, or returns the error of its name or arguments. */
 export function writePrompt(name: string, given: ReadonlyMap<string, string>, offer: PromptOffer): WrittenPrompt {
@@ -233,14 +241,15 @@ export function writePrompt(name: string, given: ReadonlyMap<string, string>, of
       return refuse(`${path}.${argument}`, `Must be ${expected}, got ${JSON.stringify(value.slice(0, 128))}`);
     }
   }
-  const missing = prompt.arguments.find((argument) => argument.required && (given.get(argument.name) ?? "") === "");
-  if (missing !== undefined) {
-    return refuse(`$.params.arguments.${missing.name}`, `Argument is required: ${missing.description}`);
+  const missing = prompt.arguments.filter((argument) => argument.required && (given.get(argument.name) ?? "") === "");
+  const [first] = missing;
+  if (first !== undefined) {
+    return { ...refuse(`$.params.arguments.${first.name}`, `Argument is required: ${first.description}`), missing };
   }
   const filled = new Map([...given].filter(([, value]) => value !== ""));
   return { ok: true, description: prompt.description, text: prompt.write(filled, offer).join("\n") };
 }
 
-function refuse(path: string, message: string): WrittenPrompt {
+function refuse(path: string, message: string): Extract<WrittenPrompt, { readonly ok: false }> {
   return { ok: false, error: { kind: "invalid_params", message, path } };
 }

@@ -9,7 +9,7 @@ import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
 import { type Offer, RUN_APP, RUN_APP_TOOLS } from "./offer.ts";
-import type { DiscoverAnswer, DocumentAnswer, InitializeAnswer } from "./result_types.ts";
+import type { DiscoverAnswer, DocumentAnswer, InitializeAnswer, QuestionAnswer } from "./result_types.ts";
 
 /** The two shapes of results: of the revisions with `initialize`, and of 2026-07-28. */
 export type AnswerEra = "legacy" | "modern";
@@ -84,9 +84,14 @@ const CACHED: ReadonlySet<string> = new Set([
 ]);
 
 /** The result of a request for documents, prompts or completions. */
-export function documentResult(method: string, found: DocumentAnswer, era: AnswerEra): string {
+export function documentResult(method: string, found: DocumentAnswer | QuestionAnswer, era: AnswerEra): string {
+  if (isQuestion(found)) return inputRequiredResult(found);
   if (era === "legacy") return JSON.stringify(found);
   return JSON.stringify({ ...found, ...CACHED.has(method) ? LIST_CACHE : {}, ...MODERN_MEMBERS });
+}
+
+function isQuestion(found: DocumentAnswer | QuestionAnswer): found is QuestionAnswer {
+  return Object.hasOwn(found, "inputRequests");
 }
 
 const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
@@ -114,7 +119,7 @@ export function listenResult(id: RequestId): string {
 }
 
 /** The result of a request that the client repeats with responses to questions. */
-export function inputRequiredResult(inputRequests: JsonObject, requestState: string): string {
+export function inputRequiredResult({ inputRequests, requestState }: QuestionAnswer): string {
   return JSON.stringify({ inputRequests, requestState, ...MODERN_MEMBERS, resultType: "input_required" });
 }
 

@@ -14,6 +14,7 @@ import type {
   ListResourceTemplatesResult,
   ReadResourceResult,
 } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../canonical/json.ts";
 
 /** A type whose members and items are not written. */
 type Unwritten<T> = T extends (infer Item)[] ? readonly Unwritten<Item>[]
@@ -25,6 +26,13 @@ export type InitializeAnswer = Unwritten<InitializeResult>;
 
 /** The result of `server/discover`. */
 export type DiscoverAnswer = Unwritten<DiscoverResult>;
+
+/** The result of a request that the client repeats with responses to questions. */
+export interface QuestionAnswer {
+  /** Requests of MCP by key. */
+  readonly inputRequests: JsonObject;
+  readonly requestState: string;
+}
 
 /** The result of a request for documents, prompts or completions. */
 export type DocumentAnswer = Unwritten<

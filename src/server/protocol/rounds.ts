@@ -12,7 +12,7 @@ import type { Asking, Call } from "../../tools/framework/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import type { Answer, AnswerOptions, ConnectedClient } from "./answer.ts";
 import type { Rounds } from "./offer.ts";
-import { type CallPlan, capabilitiesOf, declaresTasks } from "./plan.ts";
+import { type CallPlan, capabilitiesOf, declaresTasks, TASKS_MISSING } from "./plan.ts";
 import { readState, type RoundOf, writeState } from "./request_state.ts";
 import { callResult, inputRequiredResult } from "./result_json.ts";
 import { OBJECT, record } from "./wire_check.ts";
@@ -42,11 +42,12 @@ export async function answerRound(plan: CallPlan, options: AnswerOptions, call: 
   if (rounds === undefined) throw new TypeError("Cannot ask: no tool asks");
   const of: RoundOf = { subject: call.principal.subject, tool: plan.name, input: plan.input };
   const round = plan.era === "modern"
-    ? await modernRound(rounds, of, plan.params)
+    ? await modernRound(rounds, of, plan.params, "tools/call")
     : connectedRound(client, call.signal);
   if ("kind" in round) return { ok: false, error: round };
   const asked = { ...call, asking: round.asking };
   const mayWait = rounds.tasks && plan.era === "modern" && declaresTasks(plan.params);
+  if (!mayWait && rounds.taskTools?.has(plan.name) === true) return { ok: false, error: TASKS_MISSING };
   const outcome = mayWait
     ? await (await import("./tasks.ts")).callOrTask(
       { dispatcher, rounds, call: asked },
@@ -60,16 +61,21 @@ export async function answerRound(plan: CallPlan, options: AnswerOptions, call: 
   const missing = missingCapability(question.requests, round.asking.capabilities);
   if (missing !== null) return { ok: false, error: missing };
   const state = writeState(await rounds.keys(), of, question.state, Date.now());
-  return { ok: true, result: inputRequiredResult(question.requests, state) };
+  return { ok: true, result: inputRequiredResult({ inputRequests: question.requests, requestState: state }) };
 }
 
 /** A round of the newer era, or the error of parameters that do not continue one. */
-async function modernRound(rounds: Rounds, of: RoundOf, params: JsonObject): Promise<Round | EdgeError> {
+export async function modernRound(
+  rounds: Rounds,
+  of: RoundOf,
+  params: JsonObject,
+  method: string,
+): Promise<Round | EdgeError> {
   const given = member(params, "inputResponses") ?? NO_MEMBERS;
   const misfit = RESPONSES(given);
   if (misfit !== null) {
     const path = formatPath(["params", "inputResponses", ...misfit.steps]);
-    return { kind: "invalid_params", message: `Invalid tools/call request: ${path} must be ${misfit.expected}`, path };
+    return { kind: "invalid_params", message: `Invalid ${method} request: ${path} must be ${misfit.expected}`, path };
   }
   const carried = member(params, "requestState");
   const state = typeof carried === "string" ? readState(await rounds.keys(), of, carried, Date.now()) : null;
