@@ -1,5 +1,5 @@
 /**
- * The product as `gate serve` runs it on its defaults, with the tools of `product_tools.ts` beside its own. It takes the
+ * The product as `gate serve` runs it on its defaults, with the tools and the prompt of `product_tools.ts` beside its own. It takes the
  * folder of its files, and the transport `http` or `stdio`.
  *
  * @module
@@ -14,7 +14,7 @@ import { offerWith } from "@/server/protocol/offer.ts";
 import { openRuntime } from "@/tools/runtime.ts";
 import { stateKeys } from "@/tools/services/state_keys.ts";
 import { NO_GRANTS } from "@/evidence/typed/grants.ts";
-import { productTools, ROUND_TOOLS } from "./product_tools.ts";
+import { ASKING_PROMPT, productTools, ROUND_TOOLS, TASK_TOOLS } from "./product_tools.ts";
 
 const [dataDir = ".", transport] = Deno.args;
 const config: GateConfig = {
@@ -34,8 +34,10 @@ Deno.exit(
     server: config.server,
     logLevel: "info",
     offer: offerWith(docs, () => true, {
+      morePrompts: [ASKING_PROMPT],
       rounds: {
         tools: new Set(["scenario_next", ...ROUND_TOOLS]),
+        taskTools: new Set(TASK_TOOLS),
         capabilities: ["elicitation", "sampling"],
         keys: () => keys,
         tasks: true,

@@ -1,12 +1,13 @@
 /**
- * Tools that ask the client, and tools whose calls become tasks, made as the product makes its own. The suite asks for
- * them by name.
+ * Tools and a prompt that ask the client, and tools whose calls become tasks, made as the product makes its own. The suite
+ * asks for them by name.
  *
  * @module
  */
 
 import { isJsonObject, type JsonObject, member } from "@/canonical/json.ts";
 import { CONTACT, FORMS } from "./asking_forms.ts";
+import type { Prompt } from "@/server/protocol/prompts.ts";
 import type { AnsweredCall, Asking, Call, TaskRule, TaskStanding, Tool, ToolAnswer } from "@/tools/framework/types.ts";
 
 type Handle = (input: JsonObject, call: Call) => Promise<ToolAnswer>;
@@ -182,11 +183,27 @@ function ruleOf(name: string): TaskRule {
 }
 
 const PLAIN: Readonly<Record<string, Handle>> = {
-  greet: (input) => Promise.resolve(done({ text: `Hello, ${String(member(input, "name"))}!` })),
+  greet: (input) => {
+    const text = `Hello, ${String(member(input, "name"))}!`;
+    return Promise.resolve({ ok: true, result: { text }, quoted: JSON.stringify(text) });
+  },
 };
 
 /** The names of the tools that ask or become tasks. */
 export const ROUND_TOOLS: readonly string[] = [ASKING, ASKING_NOW, WORKING].flatMap((tools) => Object.keys(tools));
+
+/** The tools that answer only clients with tasks. */
+export const TASK_TOOLS: readonly string[] = ["failing_job"];
+
+/** A prompt that asks the client for its argument. */
+export const ASKING_PROMPT: Prompt = {
+  name: "test_input_required_result_prompt",
+  title: "The fixture prompt",
+  description: "Needs context.",
+  needs: [],
+  arguments: [{ name: "context", description: "What context should the prompt use?", required: true }],
+  write: (given) => [`Context: ${given.get("context")}`],
+};
 
 /** The tools, by name. */
 export function productTools(): Map<string, Tool> {

@@ -132,7 +132,7 @@ export type ToolAnswer =
     readonly result: JsonObject;
     /** The JSON text of the result, so that it is serialised once. */
     readonly text?: string;
-    /** The text as a JSON string. */
+    /** The text that clients without structured content read, as a JSON string; the text of the result unless given. */
     readonly quoted?: string;
     /** A sentence for people, beside the result. */
     readonly note?: string;
