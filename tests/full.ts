@@ -218,6 +218,7 @@ export const FULL_STEPS: readonly Step[] = [
       { program: "lintian", debianPackage: "lintian" },
       { program: "skopeo", debianPackage: "skopeo" },
       { program: "umoci", debianPackage: "umoci" },
+      { program: "mruby", debianPackage: "mruby" },
       { program: "unzip", debianPackage: "unzip" },
     ],
   },

@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { Ajv } from "ajv/dist/ajv.js";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { sha256 } from "@/evidence/host_primitives.ts";
@@ -539,21 +540,23 @@ async function assertSaysWhatIsLeftOut(release: string, reported: readonly strin
   assert.equal(components[0]["purl"], "pkg:npm/deno@2.9.5");
 }
 
-/** Flips one bit in the middle of a file, verifies, and flips it back. */
+/** Flips one bit in the middle of a file. */
+async function flip(path: string): Promise<void> {
+  using file = await Deno.open(path, { read: true, write: true });
+  const middle = Math.floor((await file.stat()).size / 2);
+  const byte = new Uint8Array(1);
+  await file.seek(middle, Deno.SeekMode.Start);
+  await file.read(byte);
+  await file.seek(middle, Deno.SeekMode.Start);
+  await file.write(byte.map((value) => value ^ 1));
+}
+
+/** Flips a bit of a file, verifies, and flips it back. */
 async function changed(release: string, name: string, publicKey: string): Promise<void> {
   const path = join(release, name);
-  const flip = async (): Promise<void> => {
-    using file = await Deno.open(path, { read: true, write: true });
-    const middle = Math.floor((await file.stat()).size / 2);
-    const byte = new Uint8Array(1);
-    await file.seek(middle, Deno.SeekMode.Start);
-    await file.read(byte);
-    await file.seek(middle, Deno.SeekMode.Start);
-    await file.write(byte.map((value) => value ^ 1));
-  };
-  await flip();
+  await flip(path);
   const { code, stdout } = await gate(release, "release", "verify", release, "--trusted-key", publicKey, "--json");
-  await flip();
+  await flip(path);
   assert.equal(code, 6, stdout);
   const { result } = JSON.parse(stdout) as { result: { differences: { file: string }[]; origin: string } };
   const named = result.differences.map(({ file }) => file);
@@ -577,36 +580,120 @@ const { Validation } = require("@cyclonedx/cyclonedx-library");
 })();
 `;
 
-/** The programs that read a format, and what they say of ours. */
+/** Runs a program that has to fail; what it said. */
+async function refused(command: string, args: readonly string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args] }).output();
+  const said = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  assert.ok(!success, `${command} ${args.join(" ")}\n${said}`);
+  return said;
+}
+
+/** A package without a changelog, a copyright and a description. */
+async function writePoorPackage(folder: string): Promise<string> {
+  const [root, path] = [join(folder, "poor"), join(folder, "poor.deb")];
+  await Deno.mkdir(join(root, "DEBIAN"), { recursive: true });
+  const control = "Package: poor\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: poor\n";
+  await Deno.writeTextFile(join(root, "DEBIAN/control"), control);
+  await run("dpkg-deb", ["--root-owner-group", "--build", root, path]);
+  return path;
+}
+
+/** What an entry for registries takes, as the description of its format says; closed, because we write it. */
+const ENTRY_SCHEMA = {
+  type: "object",
+  required: ["$schema", "name", "description", "version", "packages"],
+  additionalProperties: false,
+  properties: {
+    $schema: { const: "https://static.modelcontextprotocol.io/schemas/2025-09-29/server.schema.json" },
+    name: { type: "string", minLength: 3, maxLength: 200, pattern: "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$" },
+    description: { type: "string", minLength: 1, maxLength: 100 },
+    version: { const: VERSION },
+    packages: {
+      type: "array",
+      minItems: 2,
+      items: {
+        type: "object",
+        required: ["registryType", "identifier", "version", "transport"],
+        additionalProperties: false,
+        properties: {
+          registryType: { enum: ["npm", "mcpb"] },
+          identifier: { type: "string", minLength: 1 },
+          version: { const: VERSION },
+          runtimeHint: { const: "npx" },
+          fileSha256: { type: "string", pattern: "^[a-f0-9]{64}$" },
+          transport: { const: { type: "stdio" } },
+          packageArguments: { const: [{ type: "positional", value: "serve" }] },
+        },
+        if: { properties: { registryType: { const: "mcpb" } } },
+        then: { required: ["fileSha256"], properties: { identifier: { pattern: "^https://.*\\.mcpb$" } } },
+      },
+    },
+  },
+};
+
+/** Faults of an entry, each by the words that replace others. */
+const PLANTED_IN_ENTRY = [
+  ["a name without a namespace", /"name": "[^"/]*\//, '"name": "'],
+  ["a description that is too long", /"description": "/, `"description": "${"x".repeat(100)}`],
+  ["another registry", /"mcpb"/, '"brew"'],
+  ["a digest that is none", /"fileSha256": "\w/, '"fileSha256": "X'],
+  ["no digest", /"fileSha256": "\w*",/, ""],
+  ["no transport", /,\s*"transport": \{[^}]*\}/, ""],
+  ["a member more", /\{/, '{ "status": "active",'],
+] as const;
+
+/** What Homebrew gives a formula, as far as this one asks: it prints every URL with its digest. */
+const HOMEBREW = `class Formula
+  def self.desc(_); end
+  def self.version(_); end
+  def self.license(_); end
+  def self.test; end
+  def self.on_macos; yield; end
+  def self.on_linux; yield; end
+  def self.on_arm; yield; end
+  def self.on_intel; yield; end
+  def self.url(text); @url = text; end
+  def self.sha256(text); puts "#{text}  #{@url.split("/").last}"; end
+end
+`;
+
+/** The programs that read a format, what they say of ours, and of a planted fault. */
 const JUDGES: readonly { readonly what: string; readonly judge: (release: string) => Promise<void> }[] = [
   {
     what: "lintian finds no error and no warning in the Debian package",
-    judge: async (release) => {
-      const named = `${release}/${DEBIAN_PACKAGE}`;
-      assert.equal(await run("lintian", ["--allow-root", "--fail-on", "error,warning", named]), "");
-    },
+    judge: (release) =>
+      inFolder(async (own) => {
+        const flags = ["--allow-root", "--fail-on", "error,warning"];
+        assert.match(await refused("lintian", [...flags, await writePoorPackage(own)]), /^E: poor: no-copyright-file/m);
+        assert.equal(await run("lintian", [...flags, `${release}/${DEBIAN_PACKAGE}`]), "");
+      }),
   },
   {
-    what: "skopeo reads the image",
-    judge: async (release) => {
-      const said = await run("skopeo", ["inspect", `oci-archive:${release}/gate-${VERSION}-linux-${CPU}.oci.tar`]);
-      assert.equal((JSON.parse(said) as { Os: string }).Os, "linux");
-    },
+    what: "skopeo copies the image, and compares its digests",
+    judge: (release) =>
+      inFolder(async (own) => {
+        const name = `gate-${VERSION}-linux-${CPU}.oci.tar`;
+        const said = await run("skopeo", ["inspect", `oci-archive:${release}/${name}`]);
+        assert.equal((JSON.parse(said) as { Os: string }).Os, "linux");
+        const copy = (from: string, to: string): string[] => ["copy", `oci-archive:${from}`, `dir:${join(own, to)}`];
+        await run("skopeo", copy(join(release, name), "whole"));
+        await Deno.copyFile(join(release, name), join(own, name));
+        await flip(join(own, name));
+        assert.match(await refused("skopeo", copy(join(own, name), "changed")), /digest/i);
+      }),
   },
   {
     what: "the tool of the bundle format accepts the manifest",
     judge: (release) =>
       inFolder(async (own) => {
-        await run("unzip", [
-          "-q",
-          `${release}/gate-${VERSION}-linux-${CPU}.mcpb`,
-          "manifest.json",
-          "bin/gate",
-          "-d",
-          own,
-        ]);
-        const said = await run("npx", ["-y", "@anthropic-ai/mcpb@2.1.2", "validate", `${own}/manifest.json`]);
-        assert.match(said, /passes/);
+        const bundle = `${release}/gate-${VERSION}-linux-${CPU}.mcpb`;
+        await run("unzip", ["-q", bundle, "manifest.json", "bin/gate", "-d", own]);
+        const validate = ["-y", "@anthropic-ai/mcpb@2.1.2", "validate", `${own}/manifest.json`];
+        assert.match(await run("npx", validate), /passes/);
+        const manifest = JSON.parse(await Deno.readTextFile(`${own}/manifest.json`)) as Json;
+        assert.equal(manifest["manifest_version"], "0.4");
+        await Deno.writeTextFile(`${own}/manifest.json`, JSON.stringify({ ...manifest, manifest_version: "0.9" }));
+        assert.match(await refused("npx", validate), /manifest version/);
       }),
   },
   {
@@ -627,12 +714,24 @@ const JUDGES: readonly { readonly what: string; readonly judge: (release: string
   {
     what: "the entry for registries has what its schema limits",
     judge: async (release) => {
-      const entry = JSON.parse(await Deno.readTextFile(`${release}/server.json`)) as Json;
-      assert.match(entry["name"], /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
-      assert.ok(entry["description"].length <= 100);
-      for (const { registryType, fileSha256 } of entry["packages"]) {
-        if (registryType === "mcpb") assert.match(fileSha256, /^[0-9a-f]{64}$/);
-      }
+      const isEntry = new Ajv({ strict: false }).compile(ENTRY_SCHEMA);
+      const text = await Deno.readTextFile(`${release}/server.json`);
+      assert.ok(isEntry(JSON.parse(text)), JSON.stringify(isEntry.errors));
+      for (const [what, from, to] of PLANTED_IN_ENTRY) assert.ok(!isEntry(JSON.parse(text.replace(from, to))), what);
     },
+  },
+  {
+    what: "a program of Ruby reads the formula, which names each archive with its digest",
+    judge: (release) =>
+      inFolder(async (own) => {
+        const text = await Deno.readTextFile(`${release}/gate.rb`);
+        await Deno.writeTextFile(`${own}/formula.rb`, `${HOMEBREW}${text}`);
+        const sums = (await Deno.readTextFile(`${release}/SHA256SUMS`)).split("\n");
+        const expected = sums.filter((line) => line.endsWith(".tar.gz"));
+        assert.equal(expected.length, 1);
+        assert.equal(await run("mruby", [`${own}/formula.rb`]), `${expected.join("\n")}\n`);
+        await Deno.writeTextFile(`${own}/planted.rb`, `${HOMEBREW}${text.replace(/end\n$/, "")}`);
+        assert.match(await refused("mruby", ["-c", `${own}/planted.rb`]), /syntax error/);
+      }),
   },
 ];
