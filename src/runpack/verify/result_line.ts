@@ -1,5 +1,5 @@
 /**
- * What a verification came to, in one line. Every verifier writes the same line (docs/format/runpack.md "Result line").
+ * The result of a verification in one line. Every verifier writes the same line (docs/format/runpack.md "Result line").
  *
  * @module
  */
