@@ -24,8 +24,8 @@ export const TARGETS: readonly string[] = [
   "x86_64-unknown-linux-gnu",
 ];
 
-/** Parts of packages that nobody runs: what is for compilers, debuggers and readers. Licences stay. */
-const UNUSED_FILE = /\.(map|md|d\.[cm]?ts)$/;
+/** Parts of packages that are not run: what is for compilers, debuggers and readers. Packages run as JavaScript. Licences stay. */
+const UNUSED_FILE = /\.(map|md|[cm]?ts)$/;
 
 /** What to compile. */
 export interface Compilation {
