@@ -81,7 +81,12 @@ function roundsOf({ config, publicUrl }: ServeOptions): Rounds {
     tools: new Set(["scenario_next"]),
     // Without an address of the console there is no page to show.
     capabilities: publicUrl === null ? [] : ["elicitation"],
-    keys: () => keys ??= openStateKeys(config),
+    // A file that cannot be read now is read again by the next call.
+    keys: () =>
+      keys ??= openStateKeys(config).catch((error) => {
+        keys = null;
+        throw error;
+      }),
     tasks: config.server.state_keys.length > 0,
   };
 }

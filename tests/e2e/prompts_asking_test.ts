@@ -1,11 +1,12 @@
 /** `prompts/get` asks the client for missing arguments: who is asked, and what each response does. */
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { Client as ClientTwo } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
 import { ARGUMENT_CHARACTERS_MAXIMUM } from "@/server/protocol/prompts.ts";
 import { type ServerProcess, startServer, type Wire } from "./client.ts";
-import { gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { gateArgs, inFolder, processOf, STORES } from "./gate_command.ts";
 import { declaring } from "./waiting_world.ts";
 
 const FORMS = { elicitation: {} };
@@ -179,6 +180,25 @@ Deno.test("prompts/get asks clients with forms for missing arguments, and takes 
     await using second = startServer({ args: SERVE, cwd: folder });
     const own = { inputResponses: accepted(GOOD), requestState };
     assert.equal(await outcomeOf(second, { ...DRIVE, own }), STATE, "the state of another process");
+  }));
+
+Deno.test("a question fails while a file of server.state_keys cannot be read, and the next one reads it again", () =>
+  inFolder(async (folder) => {
+    const file = join(folder, "one.state");
+    await Deno.writeFile(file, new Uint8Array(32).fill(1));
+    await Deno.writeTextFile(join(folder, "gate.toml"), `${STORES}\n[server]\nstate_keys = ["one.state"]\n`);
+    await using server = startServer({ args: gateArgs("serve", "--config", "gate.toml"), cwd: folder });
+    // The start reads the file too, and is over once a tool answers.
+    await server.request("tools/call", {
+      name: "scenarios_list",
+      arguments: { namespace_id: 2 },
+      _meta: declaring({}),
+    });
+    await Deno.rename(file, join(folder, "away"));
+    assert.equal(await outcomeOf(server, DRIVE), "-32603 undefined");
+    assert.equal(await outcomeOf(server, { ...DRIVE, capabilities: {} }), MISSING);
+    await Deno.rename(join(folder, "away"), file);
+    assert.equal(await outcomeOf(server, DRIVE), ASKS);
   }));
 
 /** The mode of the official client, the action of its user, and what it shows. */
