@@ -47,9 +47,8 @@ export function readPlain(text: string, maximumDepth: number, utf8?: Uint8Array)
 
 /**
  * The member names of a text, which the native parser has not checked yet. Returns {@link NEEDS_SCAN} if the text is
- * nested too deep or a name has an escape. So it does for an escaped surrogate in a string, and for a number that a
- * double might not keep. Up to the first fault of the grammar this pass and the parser see the same strings and
- * containers.
+ * nested too deep, a name has an escape or a string an escaped surrogate. It also does so where a double might not keep
+ * a number. Up to the first fault of the grammar this pass and the parser see the same strings and containers.
  */
 function countNames(bytes: Uint8Array, maximumDepth: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -56,8 +56,8 @@ export const precheck: MakeTool = (services) =>
       "Predicts the decision of a stage on plain data, without a run: each member of payload is the asserted value of the " +
       "condition of that name. Name the law by scenario_id, scenario_law_identity or spec.",
     details:
-      "Predicts the decision of a stage on plain data, without a run: the payload has to meet the data shape, and each of " +
-      "its members is taken as the asserted value of the condition of the same name (any other payload, of a stage's only " +
+      "Predicts the decision of a stage on plain data, without a run. The payload has to meet the data shape. Each of " +
+      "its members is the asserted value of the condition of the same name (any other payload, of a stage's only " +
       "condition). Name the law by scenario_id, scenario_law_identity or an inline spec. decision.kind is advance, complete " +
       "(nothing follows the stage) or hold. blocked_by trust_lane: asserted data is not trusted enough here; outcome_without_lane is " +
       "the outcome of the data itself, and conditions in missing with minimum_lane verified need evidence that an evaluation " +

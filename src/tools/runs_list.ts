@@ -39,7 +39,7 @@ export const runsList: MakeTool = (services) =>
       "at a time: call again with cursor = next_token until next_token is null. A page may have fewer runs than limit, or none, " +
       "before the end. Each run is listed at most once; runs that began after the first page are not listed. parameters admits " +
       "runs that have each of these values, compared as JSON. With include [waiting] each run also has the conditions that " +
-      `signed statements can still satisfy, as in scenario_status, and a page has at most ${WAITING_PAGE} runs. A run whose ` +
+      `signed statements can still satisfy, as in scenario_status. A page then has at most ${WAITING_PAGE} runs. A run whose ` +
       "records are damaged has unreadable with the reason instead.",
     hints: READS,
     input: z.strictObject({

@@ -90,10 +90,10 @@ export const scenarioNext: MakeTool = (services) =>
       "Takes one step of a run: opens a stage if it is not open yet and evaluates it with the evidence of this call, both or " +
       "neither. decision.kind is the result: advance (the stage is complete, go on with the next), hold (it stays " +
       "open: decision.unmet names the conditions in the way), complete (the run is). opened: {stage_open_record_id, " +
-      "entry_intents} where the stage was opened. feedback.attempts has, unless the attempt is true, " +
-      "causes (for each condition in the way a code for every item that did not count) and missing (the sets of conditions that " +
-      "would complete the stage beside the evidence of this call: send that again with them, evidence of earlier calls does not " +
-      "count). Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
+      "entry_intents} where the stage was opened. Unless the attempt is true, feedback.attempts has causes and missing. " +
+      "causes has, for each condition in the way, a code for every item that did not count. missing has the sets of conditions " +
+      "that would complete the stage beside the evidence of this call: send that again with them, evidence of earlier calls does " +
+      "not count. Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
       "call again at accepted_head until run_status is complete. recorded false (without stage_id, or with only_changed): the " +

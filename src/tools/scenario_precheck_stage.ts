@@ -55,7 +55,7 @@ export const scenarioPrecheckStage: MakeTool = (services) =>
       "needs no run.",
     details:
       "Try evidence without recording anything: predicts the outcome of scenario_evaluate_stage, true, false or unknown, with the " +
-      "trace and, unless true, in missing the sets of conditions that would complete the stage beside this evidence. " +
+      "trace. Unless it is true, missing has the sets of conditions that would complete the stage beside this evidence. " +
       "Nothing is acquired or opened, and no run is needed. Each trace line names what it assumes, and the error of a " +
       "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,

@@ -45,8 +45,8 @@ export const scenarioStatus: MakeTool = (services) =>
       "Shows where a run stands: accepted_head, stages, last attempts. include [missing] adds the smallest sets of conditions " +
       "that complete each stage, [parameters] its values, [waiting] the signatures that open stages wait for.",
     details: "Shows where a run stands: accepted_head (the expected_head of the next mutation), status active or " +
-      "complete, each stage as blocked, ready_unopened, open_incomplete or complete, the ready frontier (stages that can " +
-      "be opened now), and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
+      "complete, and each stage as blocked, ready_unopened, open_incomplete or complete. It also shows the ready frontier (stages " +
+      "that can be opened now) and the last 20 attempts as scenario_evaluate_stage returned them. With include [missing] also, for " +
       "each stage that is not complete, the smallest sets of conditions that would complete it (complete false: there may " +
       "be more), the evidence that counts for them, and in waits_for the stages that have to be complete first. With include " +
       "[parameters] the values of the parameters of the law in this run. With include [waiting] the conditions of open stages " +

@@ -73,8 +73,9 @@ export const scenarioTrigger: MakeTool = (services) =>
     description:
       "Reports an event to a run: stores its payload as a submission and evaluates every open stage that has acquisition " +
       `bindings, all or nothing. ${HEAD_RULE}`,
-    details: "Reports an event to a run: stores the payload, if any, as a run-wide submission, and evaluates every " +
-      "open stage that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
+    details:
+      "Reports an event to a run: stores the payload, if any, as a run-wide submission. Then it evaluates every open stage " +
+      "that has an acquisition binding, in id order, with what its bindings acquire now. All of it is recorded or, " +
       "where an acquisition fails, nothing. decisions has one entry for each stage, as scenario_next returns it. Without a payload and " +
       "without such a stage the outcome is stage_not_open. Use scenario_next or scenario_evaluate_stage to bring evidence of " +
       "your own. expected_head must be the run's current head, else the outcome is stale and its result is the current head. " +

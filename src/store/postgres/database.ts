@@ -109,7 +109,7 @@ type Work<Result> = (client: Sql, renew: () => void) => Promise<Result>;
 
 /**
  * Runs a statement or transaction on the connection with the least to do. It runs again where it was rolled back
- * because of another. So it does where the server refused a further connection and others are open.
+ * because of another, or where the server refused a further connection and others are open.
  */
 async function run<Result>(
   state: State,
