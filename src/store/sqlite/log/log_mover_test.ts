@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers";
 
 import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../../tests/simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../../tests/simulation/store_open.ts";
@@ -7,8 +8,13 @@ import type { Head } from "../../../run/types.ts";
 import { checkStore } from "../../check/check.ts";
 import { closeStores, openStores, type Stores } from "../../open.ts";
 import { StoreError } from "../../types.ts";
+import { openWriterConnection, type WriterConnection } from "../connection.ts";
+import { createFileGuard } from "../file_guard.ts";
+import { createLogMover } from "./log_mover.ts";
 
 const MIB = 1024 * 1024;
+
+const WAL_OPTIONS = storesOptions("", WAL_FULL).run;
 
 /** Appends records of 64 KiB to one run until so many bytes are written. */
 async function write(stores: Stores, head: Head | null, bytes: number): Promise<Head> {
@@ -71,6 +77,65 @@ Deno.test({
     );
   },
 });
+
+/**
+ * A log of so many pages, of which some are in the database, and what the mover does after a commit. Pages have 2 KiB: the limits
+ * are 2048 pages of the log, and 128 that are not moved.
+ */
+const LIMITS: readonly (readonly [
+  pages: number,
+  moved: number,
+  outcome: "left" | "moved by its own thread" | "given to a worker",
+])[] = [
+  [2047, 1990, "left"],
+  [2047, 0, "left"],
+  [2048, 1921, "moved by its own thread"],
+  [2048, 1920, "moved by its own thread"],
+  [2048, 1919, "given to a worker"],
+  [2049, 1922, "moved by its own thread"],
+  [2049, 1921, "moved by its own thread"],
+  [2049, 1920, "given to a worker"],
+  [2048, 2048, "left"],
+];
+
+for (const [pages, moved, outcome] of LIMITS) {
+  const folder = Deno.makeTempDirSync({ prefix: "gate-test-" });
+  Deno.test({
+    name: `a log of ${pages} pages, ${moved} of them in the database: ${outcome}`,
+    // A worker cannot start and says so.
+    permissions: { read: [folder], write: [folder] },
+    fn: async () => {
+      const connection = openWriterConnection(`${folder}/gate.db`, WAL_OPTIONS);
+      const guard = createFileGuard(connection, WAL_OPTIONS);
+      fillLog(connection, pages, moved);
+      guard.verify();
+      assert.deepEqual(guard.log(), { pages, moved });
+      const failed = Promise.withResolvers<string>();
+      const mover = createLogMover(connection, guard, failed.resolve);
+      mover.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (outcome === "given to a worker") assert.match(await failed.promise, /cannot move the log .*log_worker/);
+      guard.verify();
+      assert.deepEqual(guard.log(), { pages, moved: outcome === "moved by its own thread" ? pages : moved });
+      await mover.close();
+      guard.close();
+      connection.database.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  });
+}
+
+/** Writes single pages until the log has so many. A reader keeps the log from its begin while a part of it is moved. */
+function fillLog({ database, path }: WriterConnection, pages: number, moved: number): void {
+  database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF; PRAGMA wal_checkpoint(TRUNCATE)");
+  using reader = new DatabaseSync(path, { readOnly: true });
+  for (let page = 1; page <= pages; page++) {
+    database.exec(`PRAGMA user_version = ${page}`);
+    if (page !== moved) continue;
+    reader.exec("BEGIN; SELECT count(*) FROM sqlite_schema");
+    database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+}
 
 Deno.test("a long log is moved into the database while commits go on, and begins anew", () =>
   withFolder(async (folder) => {
