@@ -4,6 +4,7 @@
  * @module
  */
 
+import { layersOf } from "../law/stage_layers.ts";
 import { requirementText } from "../law/requirement_text.ts";
 import { drawLaw } from "../runpack/picture/draw_law.ts";
 import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
@@ -97,7 +98,10 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
     ),
   });
   const drawing = drawLaw(law.law, picture, { maximumLines: ARROWS });
-  const open = stages.filter(({ classification }) => classification !== "complete").map(({ stage_id }) => stage_id);
+  // As in the drawing: a stage after those that it waits for.
+  const place = new Map(layersOf(law.law.stages).flat().map(({ stage_id }, index) => [stage_id, index]));
+  const drawn = stages.toSorted((a, b) => (place.get(a.stage_id) ?? 0) - (place.get(b.stage_id) ?? 0));
+  const open = drawn.filter(({ classification }) => classification !== "complete").map(({ stage_id }) => stage_id);
   const line = isComplete
     ? "Open: the run is complete."
     : `Closed: ${open.length === 1 ? "stage" : "stages"} ${open.join(", ")} not complete.`;
@@ -106,7 +110,7 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
     element("p", { class: "by" }, "Law ", element("code", {}, law.scenario_law_identity)),
     element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Drawing of the stages" }, drawing),
     drawing.hidden === 0 ? "" : element("p", { class: "note" }, `${drawing.hidden} more arrows are not drawn.`),
-    stages.map((stage) => renderStage(stage, law)),
+    drawn.map((stage) => renderStage(stage, law)),
   );
 }
 

@@ -401,6 +401,9 @@ async function offersExamples(browser: Browser, site: string): Promise<void> {
     assert.equal(await page.evaluate("document.querySelectorAll('.problems .error').length"), 0, name);
   }
   assert.equal((names as string[]).length, 3);
+  // The last example: stages stand in the order of the drawing.
+  const stages = "[...document.querySelectorAll('#law-verdict h3 code')].map(({ textContent }) => textContent)";
+  assert.deepEqual(await page.evaluate(stages), ["static-checks", "tests", "release"]);
 }
 
 async function shares(browser: Browser, site: string): Promise<void> {
