@@ -113,8 +113,11 @@ async function unusedFiles(): Promise<readonly string[]> {
   if (!success) throw new Error(`Cannot read the modules of gate: ${said}`);
   const { npmPackages } = JSON.parse(out) as ModuleGraph;
   const folders = new Set(Object.values(npmPackages).flatMap(({ localPath }) => localPath ?? []));
-  const found = [...folders].flatMap(filesUnder).filter((path) => UNUSED_FILE.test(path));
-  return found.sort();
+  const files = new Set([...folders].flatMap(filesUnder));
+  // The form of a module for `require`: what is embedded imports the one beside it.
+  const isForRequire = (path: string): boolean =>
+    path.endsWith(".cjs") && [".js", ".mjs"].some((ending) => files.has(path.replace(/\.cjs$/, ending)));
+  return [...files].filter((path) => UNUSED_FILE.test(path) || isForRequire(path)).sort();
 }
 
 function filesUnder(folder: string): string[] {
