@@ -8,6 +8,7 @@ import { gate, inFolder, STORES } from "../e2e/gate_command.ts";
 import { type Page, screenshot, startChromium } from "./browser_chromium.ts";
 import {
   answer,
+  answerByKeyboard,
   click,
   fill,
   go,
@@ -82,7 +83,7 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   for (const page of [alice, bob, carol]) await go(page, routeOf(run));
   await until(carol, "Your key is not one that may answer");
   assert.equal(await carol.evaluate(`document.getElementById("${QUESTION}")`), null);
-  await answer(alice, "approve", "Looks fine");
+  await answerByKeyboard(alice, run, "approve", "Looks fine");
   // The stream brings it to the others: nobody reloads.
   await until(bob, "1 of 2 signatures count");
   await until(carol, "signed by alice: true. It counts (verified)");
@@ -92,7 +93,7 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   assert.deepEqual([statement.run_id, statement.stage_id, statement.condition_id], [run, "review", "approved"]);
   await bob.evaluate(`document.querySelector("dialog").close()`);
   await bob.until(`document.querySelector("dialog") === null`);
-  await answer(bob, "refuse", "Not on a Friday");
+  await answerByKeyboard(bob, run, "refuse", "Not on a Friday");
   await until(alice, "bob refused approved");
   await answer(bob, "approve", "It is Monday");
   await until(alice, "run complete");

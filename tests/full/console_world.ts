@@ -156,6 +156,52 @@ export async function answer(page: Page, kind: string, comment: string, question
   );
 }
 
+/** Presses a key. */
+async function press(page: Page, key: string, code: number, text = ""): Promise<void> {
+  const event = { key, code: key, windowsVirtualKeyCode: code, text };
+  await page.call("Input.dispatchKeyEvent", { type: text === "" ? "rawKeyDown" : "keyDown", ...event });
+  await page.call("Input.dispatchKeyEvent", { type: "keyUp", ...event, text: "" });
+}
+
+/** Goes with the tabulator to the element of a selector; each stop has to show where the focus is. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  const wanted = JSON.stringify(selector);
+  await page.until(`document.querySelector(${wanted}) !== null`);
+  for (let stops = 0; stops < 200; stops++) {
+    const [isThere, outline] = await page.evaluate(`[
+      document.activeElement.matches(${wanted}),
+      document.activeElement.tabIndex < 0 || !document.activeElement.matches(":focus-visible")
+        ? "" : getComputedStyle(document.activeElement).outlineStyle,
+    ]`) as [boolean, string];
+    assert.notEqual(outline, "none", "the focus is seen");
+    if (isThere) return;
+    await press(page, "Tab", 9);
+  }
+  assert.fail(`the tabulator does not reach ${selector}`);
+}
+
+/** Presses Enter on the element of a selector, which the tabulator reaches. */
+export async function enter(page: Page, selector: string): Promise<void> {
+  await tabTo(page, selector);
+  await press(page, "Enter", 13, "\r");
+}
+
+/** Finds a run among all runs and answers its question, with the keyboard alone. */
+export async function answerByKeyboard(page: Page, run: string, kind: string, comment: string): Promise<void> {
+  await page.call("Emulation.setFocusEmulationEnabled", { enabled: true });
+  await enter(page, `nav a[href="#/runs"]`);
+  await enter(page, `main a[href$="${run}"]`);
+  await enter(page, `#${kind}-review-approved`);
+  await page.until(`document.querySelector("dialog[open]") !== null`);
+  await press(page, "Escape", 27);
+  await page.until(`document.activeElement.id === "${kind}-review-approved"`);
+  await enter(page, `#${kind}-review-approved`);
+  await tabTo(page, "#answer-comment");
+  await page.call("Input.insertText", { text: comment });
+  await enter(page, "#answer-sign");
+  await page.until(`document.querySelector("dialog") === null`);
+}
+
 /** What the page shows, as text. */
 export async function textOf(page: Page): Promise<string> {
   return String(await page.evaluate(`document.querySelector("main").innerText`));
