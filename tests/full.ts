@@ -51,7 +51,7 @@ export const FULL_STEPS: readonly Step[] = [
     name: "behind nginx",
     kind: "tests",
     options: [],
-    paths: ["tests/full/proxy_nginx_test.ts"],
+    paths: ["tests/full/proxy_nginx_test.ts", "tests/full/asking_nginx_test.ts"],
     minutes: 5,
     needs: [
       { program: "nginx", debianPackage: "nginx" },

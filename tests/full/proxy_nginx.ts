@@ -24,6 +24,27 @@ export async function startNginx(folder: string, server: string): Promise<Proxy>
     ["/etc/nginx/tls/", `${folder}/etc/tls/`],
     ["http://10.0.0.3:8080", server],
   ]);
+  return await startBlock(folder, `https://127.0.0.1:${port}`, port, block);
+}
+
+/** Starts the nginx of `config/fleet/nginx.conf` without TLS before some servers, with or without `ip_hash`. */
+export async function startFleetNginx(
+  folder: string,
+  servers: readonly string[],
+  isAffine: boolean,
+): Promise<Proxy> {
+  const port = freePort();
+  const text = await Deno.readTextFile(new URL("../../config/fleet/nginx.conf", import.meta.url));
+  const lines = servers.map((url) => `  server ${new URL(url).host} max_fails=1 fail_timeout=1s;\n`).join("");
+  const block = replaceAll(text.replaceAll(/^ *ssl_.*\n/gm, "").replace(/( *server 10\.0\.0\..*\n)+/, lines), [
+    ["listen 443 ssl;", `listen 127.0.0.1:${port};`],
+    ["upstream gate {", `upstream gate {${isAffine ? "\n  ip_hash;" : ""}`],
+  ]);
+  return await startBlock(folder, `http://127.0.0.1:${port}`, port, block);
+}
+
+/** Starts nginx with a block of its `http` part. */
+async function startBlock(folder: string, url: string, port: number, block: string): Promise<Proxy> {
   await Deno.writeTextFile(`${folder}/nginx.conf`, `${environment(folder)}\nhttp {\n${paths(folder)}\n${block}}\n`);
   const args = ["-p", folder, "-c", `${folder}/nginx.conf`, "-e", "stderr"];
   const child = new Deno.Command("nginx", { args, stdin: "null", stdout: "null", stderr: "piped" }).spawn();
@@ -42,7 +63,7 @@ export async function startNginx(folder: string, server: string): Promise<Proxy>
     if (ended) throw new Error(`nginx ended: ${await said}`);
     await pause(20);
   }
-  return { url: `https://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: stop };
+  return { url, port, [Symbol.asyncDispose]: stop };
 }
 
 /** What stands around the block in a packaged nginx; as root its workers would be somebody who may not enter the folder. */
