@@ -258,7 +258,8 @@ function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
     shownText(`${source}${signed}: ${says}. `),
     make(
       "span",
-      { class: item.qualified ? "yes" : "no" },
+      // A source without an answer is no failure of what is checked.
+      { class: item.qualified ? "yes" : item.error === undefined ? "no" : "absent" },
       item.qualified ? `It counts (${item.lane}).` : `It does not count: ${why.replaceAll("_", " ")}.`,
     ),
   ];

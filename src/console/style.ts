@@ -37,6 +37,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .asks { border-left: 4px solid var(--gate-awaited); padding: 4px 12px; margin: 10px 0; background: var(--gate-awaited-ground); }
 .yes { color: var(--gate-good); }
 .no { color: var(--gate-bad); }
+.absent { color: var(--gate-absent); }
 dialog { width: min(720px, calc(100vw - 24px)); max-height: calc(100vh - 24px); overflow: auto; color: inherit;
   background: var(--gate-card); border: 1px solid var(--line); border-radius: 10px; padding: 18px 20px; }
 dialog::backdrop { background: rgb(0 0 0 / .5); }
@@ -48,7 +49,9 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--gate-pla
   font: 12px/1.5 ui-monospace, monospace; }
 .drop { border: 1.5px dashed var(--gate-quiet); border-radius: 8px; padding: 22px; background: var(--gate-card); display: grid; gap: 12px; }
 .drop.over { border-color: var(--gate-awaited); background: var(--gate-awaited-ground); }
-.what, .stage-card { overflow-wrap: anywhere; min-width: 0; }
+.drop details > .field { margin-top: 12px; }
+#pack-result { margin-top: 20px; }
+.what, .stage-card, .stage-card td { overflow-wrap: anywhere; min-width: 0; }
 .live { font-size: 13px; color: var(--gate-quiet); }
 @media (max-width: 640px) {
   main { padding: 20px 12px 40px; }

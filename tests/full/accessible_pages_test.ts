@@ -10,10 +10,7 @@ import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { playWaiting } from "../simulation/runpack_waiting.ts";
 import { buildPage } from "../../src/runpack/browser/build.ts";
 import { findingsOf, showAs } from "./axe.ts";
-import { type Page, screenshot, startChromium } from "./browser_chromium.ts";
-
-/** Where pictures go; none are made where it is not set. */
-const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
+import { type Page, PICTURES, screenshot, startChromium } from "./browser_chromium.ts";
 
 const READERS = [["light", 1280], ["dark", 390]] as const;
 

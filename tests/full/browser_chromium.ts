@@ -50,11 +50,17 @@ export interface Browser extends AsyncDisposable {
   readonly context: () => Promise<string>;
 }
 
+/** The folder for pictures of the pages, if any; the pictures of the guide come from these. */
+export const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
+
+/** Flags for pictures: a bar for scrolling would cut the right edge. */
+const FLAGS_OF_PICTURES = PICTURES === undefined ? [] : ["--hide-scrollbars"];
+
 /** Starts Chromium, with further flags. */
 export async function startChromium(flags: readonly string[] = []): Promise<Browser> {
   const profile = await Deno.makeTempDir({ prefix: "chromium-" });
   const child = new Deno.Command("chromium", {
-    args: [...FLAGS, ...flags, `--user-data-dir=${profile}`, "about:blank"],
+    args: [...FLAGS, ...FLAGS_OF_PICTURES, ...flags, `--user-data-dir=${profile}`, "about:blank"],
     stdin: "null",
     stdout: "null",
     stderr: "null",
@@ -183,8 +189,9 @@ export async function evaluateInFrame({ call }: Page, expression: string): Promi
   return (result as { value?: unknown }).value;
 }
 
-/** A picture of the whole page, PNG. */
-export async function screenshot({ call }: Page, path: string): Promise<void> {
-  const { data } = await call("Page.captureScreenshot", { format: "png", captureBeyondViewport: true });
+/** A picture of the whole page, or of the window where a dialog is open, PNG. */
+export async function screenshot({ call, evaluate }: Page, path: string): Promise<void> {
+  const captureBeyondViewport = await evaluate("document.querySelector('dialog[open]') === null");
+  const { data } = await call("Page.captureScreenshot", { format: "png", captureBeyondViewport });
   await Deno.writeFile(path, Uint8Array.fromBase64(String(data)));
 }

@@ -17,11 +17,8 @@ import { playGoldenRun } from "../simulation/runpack_run.ts";
 import { playWaiting } from "../simulation/runpack_waiting.ts";
 import { PEOPLE_ROWS } from "../simulation/pack_vectors/people_rows.ts";
 import { WAITING_ROWS } from "../simulation/pack_vectors/waiting_rows.ts";
-import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
+import { type Browser, type Page, PICTURES, screenshot, startChromium } from "./browser_chromium.ts";
 import { goldenKey, type GoldenPack, readGolden } from "./second_verifier_packs.ts";
-
-/** Where pictures go; none are made where it is not set. */
-const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
 
 /** The files of a pack by their names. */
 function filesOf(pack: MemoryPack, signatures: ReadonlyMap<string, Uint8Array>): readonly [string, Uint8Array][] {

@@ -5,7 +5,7 @@ import axe from "npm:axe-core@4.14.1";
 import { DatabaseSync } from "node:sqlite";
 import { startConsole } from "../e2e/console_process.ts";
 import { gate, inFolder, STORES } from "../e2e/gate_command.ts";
-import { type Page, screenshot, startChromium } from "./browser_chromium.ts";
+import { type Page, PICTURES, screenshot, startChromium } from "./browser_chromium.ts";
 import {
   answer,
   answerByKeyboard,
@@ -20,9 +20,6 @@ import {
   tokenOf,
   type World,
 } from "./console_world.ts";
-
-/** Where pictures go; none are made where it is not set. */
-const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
 
 const QUESTION = "approve-review-approved";
 const routeOf = (run: string, scenario = "release"): string => `#/run/2/${encodeURIComponent(scenario)}/${run}`;
@@ -135,12 +132,14 @@ const VIEWS = [
   ["wide", 1920, "light", "all"],
 ] as const;
 
-/** The findings of axe in one state, in every view. */
+/** Sizes of the pictures, each in both themes. */
+const SIZES = [["phone", 390], ["laptop", 1280], ["wide", 1920]] as const;
+
+/** The findings of axe in one state, in every view; with `GATE_BROWSER_PICTURES` also a picture in each size and theme. */
 async function examine(page: Page, name: string): Promise<void> {
   for (const [size, width, theme, rules] of VIEWS) {
     const only = rules === "all" ? "" : `, runOnly: ["${rules}"]`;
-    await page.call("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
-    await page.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
+    await showAs(page, width, theme);
     const found = await page.evaluate(
       `axe.run(document, { resultTypes: ["violations"]${only} }).then(({ violations }) => violations.map((one) =>
         one.id + ": " + one.nodes.map(({ html }) => html.slice(0, 120)).join(" | ")))`,
@@ -148,8 +147,19 @@ async function examine(page: Page, name: string): Promise<void> {
     assert.deepEqual(found, [], `${name}, ${size}, ${theme}`);
     const sideways = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert.equal(sideways, 0, `${name}, ${size}: the page scrolls sideways`);
-    if (PICTURES !== undefined) await screenshot(page, `${PICTURES}/${name}_${size}_${theme}.png`);
   }
+  if (PICTURES === undefined) return;
+  for (const [size, width] of SIZES) {
+    for (const theme of ["light", "dark"]) {
+      await showAs(page, width, theme);
+      await screenshot(page, `${PICTURES}/${name}_${size}_${theme}.png`);
+    }
+  }
+}
+
+async function showAs(page: Page, width: number, theme: string): Promise<void> {
+  await page.call("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
+  await page.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
 }
 
 /** Answers of the network in place of those of the server; null is the server again. */

@@ -6,16 +6,13 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { processOf } from "../e2e/gate_command.ts";
 import { askingServer, idOf, type WaitingWorld, withWaitingRun } from "../e2e/waiting_world.ts";
-import { evaluateInFrame, type Page, screenshot, startChromium } from "./browser_chromium.ts";
+import { evaluateInFrame, type Page, PICTURES, screenshot, startChromium } from "./browser_chromium.ts";
 
 const APP = "ui://gate/run";
 const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
 
 /** The notification with the result of a tool. */
 const RESULT = "ui/notifications/tool-result";
-
-/** Where pictures go; none are made where it is not set. */
-const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
 
 /** The tools that the view calls for a run. */
 const READ = ["scenario_history", "scenario_status", "scenarios_get"];

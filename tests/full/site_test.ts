@@ -12,10 +12,7 @@ import { inFolder } from "../e2e/gate_command.ts";
 import { LAW_CHARACTERS_MAXIMUM } from "@/playground/share.ts";
 import { type SiteFile, siteFiles, writeSite } from "../site/main.ts";
 import { addressOf } from "../site/pages.ts";
-import { type Browser, type Page, screenshot, startChromium } from "./browser_chromium.ts";
-
-/** Where pictures go; none are made where it is not set. */
-const PICTURES = Deno.env.get("GATE_BROWSER_PICTURES");
+import { type Browser, type Page, PICTURES, screenshot, startChromium } from "./browser_chromium.ts";
 
 const textOf = ({ bytes }: SiteFile): string => new TextDecoder().decode(bytes);
 

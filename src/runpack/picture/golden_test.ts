@@ -97,10 +97,30 @@ const PICTURES = new URL("../../../docs/guide/pictures/", import.meta.url);
 /** Bytes of a picture that was taken of a page. */
 const PHOTOGRAPH_BYTES = 60_000;
 
-Deno.test("pictures that were taken of pages are small", async () => {
-  const taken = (await Array.fromAsync(Deno.readDir(PICTURES))).filter(({ name }) => name.endsWith(".png"));
-  assert.ok(taken.length > 0);
-  for (const { name } of taken) assert.ok((await Deno.stat(new URL(name, PICTURES))).size <= PHOTOGRAPH_BYTES, name);
+/** What the console shows in a picture, and the theme on a phone, a laptop and a wide screen. */
+const SHOWN: readonly (readonly [state: string, ...themes: readonly string[]])[] = [
+  ["runs", "light", "dark", "light"],
+  ["run", "dark", "light", "dark"],
+  ["sign", "light", "dark", "light"],
+  ["run_refused", "dark", "light", "dark"],
+  ["waiting", "light", "dark", "light"],
+  ["key", "dark", "light", "dark"],
+  ["verify", "light", "dark", "light"],
+];
+const SIZES = ["phone", "laptop", "wide"];
+
+async function photographsIn(folder: URL): Promise<readonly string[]> {
+  const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).filter((name) =>
+    name.endsWith(".png")
+  );
+  for (const name of names) assert.ok((await Deno.stat(new URL(name, folder))).size <= PHOTOGRAPH_BYTES, name);
+  return names.sort();
+}
+
+Deno.test("pictures that were taken of pages are small, and the console has each of its own in every size", async () => {
+  assert.ok((await photographsIn(PICTURES)).length > 0);
+  const expected = SHOWN.flatMap(([state, ...themes]) => SIZES.map((size, at) => `${state}_${size}_${themes[at]}.png`));
+  assert.deepEqual(await photographsIn(new URL("console/", PICTURES)), expected.sort());
 });
 
 Deno.test('the drawings of the guide are what drawLaw() draws; "-- --rewrite" writes them', async () => {
