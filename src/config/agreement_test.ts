@@ -243,7 +243,16 @@ const COMBINATIONS: readonly (readonly [base: Tree, members: Readonly<Record<str
     "providers[0].auth": [null, {}],
   }],
   [REST, {
-    "providers[0].config.auth.api_key_header": [null, "x-key", "Authorization"],
+    "providers[0].config.auth.api_key_header": [
+      null,
+      "x-key",
+      "Authorization",
+      "Cookie",
+      "Host",
+      "via",
+      "Sec-Key",
+      "X-Forwarded-Key",
+    ],
     "providers[0].config.auth.api_key_value": [null, "k"],
     "providers[0].config.auth.basic_username": [null, "u", "u:v", "env:U"],
     "providers[0].config.auth.basic_password": [null, "p"],

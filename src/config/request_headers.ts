@@ -39,10 +39,16 @@ export const RESERVED_HEADERS: readonly string[] = [
 /** The prefixes of further reserved headers. */
 export const RESERVED_PREFIXES: readonly string[] = ["proxy-", "sec-", "x-forwarded-", "x-gate-"];
 
-/** Whether a header is reserved. */
-export function isReservedHeader(name: string): boolean {
+/** Reserved headers that may carry the key of an API, where the configuration names one of them. */
+const KEY_HEADERS: readonly string[] = ["authorization", "cookie"];
+
+/** Reserved headers that must not carry the key of an API: they frame the message, or choose its host or its form. */
+export const KEYLESS_HEADERS: readonly string[] = RESERVED_HEADERS.filter((name) => !KEY_HEADERS.includes(name));
+
+/** Whether a header is one of some reserved ones, or has a reserved prefix. */
+export function isReservedHeader(name: string, headers: readonly string[] = RESERVED_HEADERS): boolean {
   const key = name.toLowerCase();
-  return RESERVED_HEADERS.includes(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
+  return headers.includes(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
 /** A header value: visible ASCII, with spaces and tabs inside. */

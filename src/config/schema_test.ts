@@ -141,6 +141,38 @@ Deno.test("checkSettings() accepts settings that satisfy the rules", async () =>
   for (const toml of good) assert.deepEqual((await check(toml)).lines, [], toml);
 });
 
+const NOT_A_KEY = "must not be a header that gate or the protocol decides";
+const NOT_A_VALUE = "must be ASCII text without control characters and outer spaces";
+
+/** A member of the settings of `rest`, its value, and what is wrong with it; null where nothing is. */
+const HEADER_TEXTS:
+  readonly (readonly [member: "auth.api_key_header" | "user_agent", value: string, fault: string | null])[] = [
+    ["auth.api_key_header", "x-key", null],
+    ["auth.api_key_header", "Authorization", null],
+    ["auth.api_key_header", "Cookie", null],
+    ["auth.api_key_header", "Host", NOT_A_KEY],
+    ["auth.api_key_header", "content-length", NOT_A_KEY],
+    ["auth.api_key_header", "Transfer-Encoding", NOT_A_KEY],
+    ["auth.api_key_header", "CONNECTION", NOT_A_KEY],
+    ["auth.api_key_header", "X-Forwarded-Key", NOT_A_KEY],
+    ["auth.api_key_header", "x key", "must be a header name"],
+    ["user_agent", "probe/1 (a test)", null],
+    ["user_agent", "", null],
+    ["user_agent", "\u65e5", NOT_A_VALUE],
+    ["user_agent", "a\u0007b", NOT_A_VALUE],
+    ["user_agent", " a", NOT_A_VALUE],
+  ];
+
+Deno.test("checkSettings() refuses header texts of rest that cannot be sent, or would frame the request", async () => {
+  for (const [member, value, fault] of HEADER_TEXTS) {
+    const key = member === "user_agent" ? "" : "config.auth.api_key_value = 'k'\n";
+    const toml = `${builtin("rest")}${key}config.${member} = ${JSON.stringify(value)}`;
+    const { lines } = await check(toml);
+    if (fault === null) assert.deepEqual(lines, [], toml);
+    else assert.match(lines.join(), new RegExp(`^providers\\[0\\]\\.config\\.${member}: ${fault}`), toml);
+  }
+});
+
 Deno.test("checkSettings() keeps __proto__ as an ordinary name", async () => {
   const { settings } = await check(
     `${builtin("env")}config.overrides = { __proto__ = 'x' }\n${MCP}config = { __proto__ = { a = 1 } }`,

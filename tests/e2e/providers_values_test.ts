@@ -159,6 +159,13 @@ const FILES: readonly (readonly [string, string | null, string])[] = [
   ["../none.json", null, "observed: path_outside_root"],
   ["../base/a.json", null, 'value: {"a":[1,2]}'],
   ["dangling.json", null, "observed: file_not_found"],
+  ["dangling_inner.json", null, "observed: file_not_found"],
+  // Whether a file outside exists makes no difference.
+  ["up/none.json", null, "observed: path_outside_root"],
+  ["up/none/none.json", null, "observed: path_outside_root"],
+  ["dangling_out.json", null, "observed: path_outside_root"],
+  ["dangling_twice.json", null, "observed: path_outside_root"],
+  ["dangling_absolute.json", null, "observed: path_outside_root"],
   ["loop.json", null, "observed: file_read_failed"],
   ["a.json/b", null, "observed: file_not_found"],
   ["none.json", null, "observed: file_not_found"],
@@ -203,6 +210,10 @@ async function makeRoot(folder: string): Promise<string> {
   await Deno.symlink("../outside.json", `${root}/out.json`);
   await Deno.symlink("..", `${root}/up`);
   await Deno.symlink("nowhere", `${root}/dangling.json`);
+  await Deno.symlink("linked/nowhere", `${root}/dangling_inner.json`);
+  await Deno.symlink("../nowhere", `${root}/dangling_out.json`);
+  await Deno.symlink("dangling_out.json", `${root}/dangling_twice.json`);
+  await Deno.symlink("/nowhere/none.json", `${root}/dangling_absolute.json`);
   await Deno.symlink("loop.json", `${root}/loop.json`);
   const { success } = await new Deno.Command("mkfifo", { args: [`${root}/pipe.json`] }).output();
   assert.ok(success);

@@ -17,6 +17,7 @@ import {
   HEADER_VALUE,
   isHeaderValue,
   isReservedHeader,
+  KEYLESS_HEADERS,
   referencedVariable,
   RESERVED_HEADERS,
   RESERVED_PREFIXES,
@@ -64,8 +65,8 @@ const request = {
     "Hosts that may receive requests; omit to permit all public hosts.",
   ),
   hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
-  user_agent: z.string().regex(/^[^\p{Cc}]*$/u, "must not hold control characters").default(USER_AGENT)
-    .describe("User-Agent header."),
+  user_agent: z.string().regex(HEADER_VALUE, "must be ASCII text without control characters and outer spaces")
+    .default(USER_AGENT).describe("User-Agent header."),
   max_response_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one response."),
   timeout_ms: integer(0).default(5000).describe("Milliseconds of one request."),
 };
@@ -81,8 +82,13 @@ const credential = z.string().min(1).check((value) => {
   anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
 });
 
+/** The header that carries the key of an API. */
+const keyHeader = z.string().regex(HEADER_NAME, "must be a header name").check((name) =>
+  isReservedHeader(name, KEYLESS_HEADERS) ? "must not be a header that gate or the protocol decides" : null
+).meta({ not: namesOf(KEYLESS_HEADERS) });
+
 const restAuth = z.strictObject({
-  api_key_header: z.string().regex(HEADER_NAME, "must be a header name").nullable().default(null)
+  api_key_header: keyHeader.nullable().default(null)
     .describe("Header that carries the API key."),
   api_key_value: credential.nullable().default(null).describe("API key: a literal or env:NAME."),
   basic_username: credential.nullable().default(null).describe("User name: a literal or env:NAME."),
@@ -94,7 +100,7 @@ const restAuth = z.strictObject({
 const HEADERS: JsonObject = {
   propertyNames: {
     pattern: HEADER_NAME.source,
-    not: { anyOf: [{ pattern: anyCase(RESERVED_HEADERS, "") }, { pattern: anyCase(RESERVED_PREFIXES, "start") }] },
+    not: namesOf(RESERVED_HEADERS),
   },
   additionalProperties: { type: "string", pattern: HEADER_VALUE.source },
 };
@@ -173,6 +179,11 @@ export function headerChecks(config: unknown, base: SettingPath, report: Report)
     if (key === apiKeyName) report(where, "must not be the header that config.auth.api_key_header names");
     seen.add(key);
   }
+}
+
+/** The schema of names, or of names with a reserved prefix. */
+function namesOf(headers: readonly string[]): JsonObject {
+  return { anyOf: [{ pattern: anyCase(headers, "") }, { pattern: anyCase(RESERVED_PREFIXES, "start") }] };
 }
 
 /** A pattern that matches words in any case: whole words, or with `start` every text that begins with a word. */

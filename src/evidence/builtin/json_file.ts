@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { readBelow } from "../../config/files.ts";
 import type { ObservedError } from "../../run/types.ts";
@@ -77,13 +77,46 @@ function findFile(root: string, file: string): RootedFile | Failing {
   const refusal = refusePath(file);
   if (refusal !== null) return refusal;
   try {
-    const real = Deno.realPathSync(join(root, file));
-    const path = relative(root, real).replaceAll(sep, "/");
-    if (path === ".." || path.startsWith("../") || isAbsolute(path)) return outside(file);
-    return { path };
+    const path = below(root, Deno.realPathSync(join(root, file)));
+    return path === null ? outside(file) : { path };
   } catch (error) {
-    return accessError(error, file);
+    // Who may make links in the root must not learn which files exist outside.
+    return isAbsent(error) && leadsOutside(root, join(root, file)) ? outside(file) : accessError(error, file);
   }
+}
+
+/** The path from the root, null for a path that is not below it. */
+function below(root: string, path: string): string | null {
+  const found = relative(root, path).replaceAll(sep, "/");
+  return found === ".." || found.startsWith("../") || isAbsolute(found) ? null : found;
+}
+
+/** Links that are followed before a path counts as missing, as on Linux. */
+const LINKS_MAXIMUM = 40;
+
+/** Whether a path to a missing file leaves the root, by a link or in itself. */
+function leadsOutside(root: string, missing: string): boolean {
+  let path = below(root, missing);
+  for (let links = 0; path !== null && links < LINKS_MAXIMUM; links++) {
+    const parts: string[] = path.split("/");
+    const at = parts.findIndex((_, index) => isLink(join(root, ...parts.slice(0, index + 1))));
+    if (at < 0) return false;
+    const link = join(root, ...parts.slice(0, at + 1));
+    path = below(root, resolve(link, "..", Deno.readLinkSync(link), ...parts.slice(at + 1)));
+  }
+  return path === null;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch {
+    return false;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
 }
 
 /** The error for a path that cannot be relative to the root; null where it can. */
@@ -114,7 +147,7 @@ async function readFile({ root, max_bytes }: JsonSetup, path: string, file: stri
 
 function accessError(error: unknown, file: string): Failing {
   if (error instanceof Deno.errors.NotCapable) return outside(file);
-  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+  if (isAbsent(error)) {
     return observed("file_not_found", `File "${file}" does not exist`, { file });
   }
   return unreadable(file);
