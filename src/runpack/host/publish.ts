@@ -219,7 +219,7 @@ async function writeObjects(
     }
   } catch (error) {
     // Until the stream ends, it holds one of the few jobs of the worker.
-    await stream.throw(error);
+    await stream.return(undefined as never);
     throw error;
   }
 }
