@@ -63,7 +63,7 @@ const MUTUAL = { clientAuthority: authority.cert };
 const CLOSING: Script = { at: "connection", play: (socket: Socket) => void socket.destroy() };
 const SILENT: Script = { at: "connection", play: () => {} };
 
-/** What server and profile have, the case, outcome. */
+/** What server and profile have, the case, outcome or outcomes. */
 const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of the trusted authority", {}, "value: 3"],
   ["a certificate of another authority", { trusted: stranger.cert }, "failed: server_certificate_untrusted"],
@@ -83,7 +83,12 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ],
   ["a client certificate that the server wants", { server: MUTUAL, presented: client }, "value: 3"],
   ["a client certificate that the server ignores", { presented: client }, "value: 3"],
-  ["no client certificate, although the server wants one", { server: MUTUAL }, "failed: client_certificate_missing"],
+  [
+    "no client certificate, although the server wants one",
+    { server: MUTUAL },
+    // A reset of the connection discards an alert that the client has not read.
+    "failed: client_certificate_missing or failed: connection_failed",
+  ],
   // The server of these tests ends such a connection without an alert.
   ["a client certificate of another authority", { server: MUTUAL, presented: strange }, "failed: connection_failed"],
   [
@@ -105,7 +110,8 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
 
 for (const [what, one, outcome] of ROWS) {
   Deno.test(`a gRPC check over TLS with ${what}: ${outcome}`, async () => {
-    assert.equal(await outcomeWith(one), outcome);
+    const found = await outcomeWith(one);
+    assert.ok(outcome.split(" or ").includes(found), found);
   });
 }
 
