@@ -153,7 +153,7 @@ function factsOf({ run: { name, ownLaw, state } }: ShownRun): HTMLElement {
   const open = state.stages.filter(({ classification }) => classification === "open_incomplete").map(({ stage_id }) =>
     make(
       "button",
-      { click: () => document.getElementById(`stage-${stage_id}`)?.querySelector("h3")?.focus() },
+      { click: () => document.getElementById(`heading-${stage_id}`)?.focus() },
       shownText(stage_id),
     )
   );
@@ -183,7 +183,8 @@ function stageCard(shown: ShownRun, stage: CompiledStage, { stages }: RunPicture
     { class: "stage-card", id: `stage-${stage_id}` },
     make(
       "h3",
-      { tabindex: -1 },
+      // The focus finds it again after the run was drawn anew.
+      { tabindex: -1, id: `heading-${stage_id}` },
       shownText(stage_id),
       " ",
       picture === undefined ? null : nodesOf(markedWords(picture.mark)),

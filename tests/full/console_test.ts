@@ -100,8 +100,10 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   assert.deepEqual([statement.run_id, statement.stage_id, statement.condition_id], [run, "review", "approved"]);
   await bob.evaluate(`document.querySelector("dialog").close()`);
   await bob.until(`document.querySelector("dialog") === null`);
+  await click(alice, ".facts button");
   await answerByKeyboard(bob, run, "refuse", "Not on a Friday");
   await until(alice, "bob refused approved");
+  assert.equal(await alice.evaluate("document.activeElement.id"), "heading-review", "the focus stays in place");
   await answer(bob, "approve", "It is Monday");
   await until(alice, "run complete");
   await until(carol, "complete");
