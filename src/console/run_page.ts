@@ -184,7 +184,12 @@ function stageCard(shown: ShownRun, stage: CompiledStage, { stages }: RunPicture
     make(
       "h3",
       // The focus finds it again after the run was drawn anew.
-      { tabindex: -1, id: `heading-${stage_id}` },
+      // Without a label a screen reader reads the name and the state as one word.
+      {
+        tabindex: -1,
+        id: `heading-${stage_id}`,
+        "aria-label": [stage_id, ...picture === undefined ? [] : [picture.mark]].join(", "),
+      },
       shownText(stage_id),
       " ",
       picture === undefined ? null : nodesOf(markedWords(picture.mark)),

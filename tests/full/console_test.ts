@@ -164,6 +164,126 @@ async function showAs(page: Page, width: number, theme: string): Promise<void> {
   await page.call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
 }
 
+/** A node of the tree that a browser gives to a screen reader. */
+interface HeardNode {
+  readonly nodeId: string;
+  readonly ignored: boolean;
+  readonly role?: { readonly value: string };
+  readonly name?: { readonly value: string };
+  readonly childIds?: readonly string[];
+}
+
+/** What a reader can go to or is told, besides plain text. */
+const HEARD_ROLES = `alert banner button columnheader combobox contentinfo dialog DisclosureTriangle group
+  heading image link main navigation region status table textbox`.split(/\s+/);
+
+/** What is heard of a run that waits for a signature of the own key. */
+const HEARD_RUN = [
+  "link Skip to the content",
+  "banner",
+  "navigation Console",
+  "link Runs",
+  "link Waiting for me",
+  "link Verify a runpack",
+  "link Key and credential",
+  "main",
+  "heading Run of release",
+  "button review",
+  "region Graph",
+  "heading Graph",
+  "group Drawing of the stages",
+  "image Stages of release with version",
+  "group review: waiting, attempt 1 was unknown. immediately; needs approved",
+  "group approved: waiting, no evidence, 0 of 2 hold, 0 fail",
+  "group build: blocked. after review; needs approved",
+  "group approved: not judged",
+  "group ship: blocked. after build; needs approved",
+  "group approved: not judged",
+  "group complete: not reached. complete when ship",
+  "group",
+  "DisclosureTriangle The stages as a list",
+  "region Stages",
+  "heading Stages",
+  "heading review, waiting",
+  "region Conditions of stage review",
+  "table Conditions of stage review",
+  "columnheader Condition",
+  "columnheader Is",
+  "columnheader Evidence and why it counts",
+  "group",
+  "DisclosureTriangle Which evidence counts",
+  "group Question approved of stage review",
+  "button Approve",
+  "button Refuse",
+  "heading build, blocked",
+  "region Conditions of stage build",
+  "table Conditions of stage build",
+  "columnheader Condition",
+  "columnheader Is",
+  "columnheader Evidence and why it counts",
+  "group",
+  "DisclosureTriangle Which evidence counts",
+  "heading ship, blocked",
+  "region Conditions of stage ship",
+  "table Conditions of stage ship",
+  "columnheader Condition",
+  "columnheader Is",
+  "columnheader Evidence and why it counts",
+  "group",
+  "DisclosureTriangle Which evidence counts",
+  "region Timeline",
+  "heading Timeline",
+  "heading Run created",
+  "heading Opened review",
+  "heading Evaluated review, attempt 1: unknown",
+  "group Evidence of attempt 1",
+  "table",
+  "columnheader Condition",
+  "columnheader Is",
+  "columnheader Evidence",
+  "columnheader Says",
+  "columnheader Counts",
+  "region What this page checked",
+  "heading What this page checked",
+  "status",
+  "contentinfo",
+];
+
+/** What is heard of the question before a signature: nothing of the page behind it. */
+const HEARD_QUESTION = [
+  "dialog Approve",
+  "heading Approve",
+  "textbox Comment (goes on record)",
+  "group",
+  "DisclosureTriangle The statement that your key signs",
+  "button Sign the approval",
+  "button Cancel",
+];
+
+/** What is heard of a page once a place is among it: the browser gives the tree some time after the page. */
+async function heardWith(page: Page, place: string): Promise<readonly string[]> {
+  for (let tries = 0; tries < 400; tries++) {
+    const lines = await heard(page);
+    if (lines.includes(place)) return lines;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`Nothing is heard of ${place}`);
+}
+
+/** Role and name of each place of a page, in the order of reading; random digits are left out. */
+async function heard({ call }: Page): Promise<readonly string[]> {
+  const { nodes } = await call("Accessibility.getFullAXTree") as unknown as { nodes: readonly HeardNode[] };
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  const lines = (id: string): readonly string[] => {
+    const { ignored, role, name, childIds = [] } = byId.get(id) ?? { ignored: true };
+    const own = !ignored && HEARD_ROLES.includes(role?.value ?? "")
+      ? [`${role?.value} ${name?.value ?? ""}`.trim()]
+      : [];
+    return [...own, ...childIds.flatMap(lines)];
+  };
+  return lines(nodes[0]?.nodeId ?? "").map((line) => line.replaceAll(/[0-9a-f]{12,}/g, "#"));
+}
+
 /** Answers of the network in place of those of the server; null is the server again. */
 async function answerWith(page: Page, answered: string | null): Promise<void> {
   const own = answered === null ? "window.honest" : `(address, options) => { ${answered} }`;
@@ -309,6 +429,7 @@ async function examineSigning(own: Page): Promise<void> {
   await click(own, `#${QUESTION}`);
   await fill(own, "#answer-comment", "The changelog is complete");
   await examine(own, "sign");
+  assert.deepEqual(await heardWith(own, "dialog Approve"), HEARD_QUESTION);
   await own.evaluate(`document.querySelector("dialog details").open = true`);
   await buttonsAreSeen(own);
   await examine(own, "sign_statement");
@@ -385,6 +506,7 @@ Deno.test("every page and state has no finding of axe, light and dark, on phone,
   await go(own, routeOf(run));
   await until(own, "Live: changes appear by themselves");
   await examine(own, "run");
+  assert.deepEqual(await heardWith(own, "button Refuse"), HEARD_RUN);
   await examineSigning(own);
   await go(own, "#/runs");
   assert.equal(await own.evaluate("document.activeElement.tagName"), "H1");
