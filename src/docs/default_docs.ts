@@ -167,7 +167,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Console",
     description: "The page on which people see runs and sign what stages wait for",
     suffix: "console",
-    files: ["guide/console.md", "guide/console_pictures.md"],
+    files: ["guide/console.md"],
   },
   {
     doc_id: "pictures",
