@@ -25,6 +25,8 @@ function rowsIn(root: string): readonly Row[] {
     [{ name: "env", config: { max_key_bytes: 2 } }, "get", { key: "ABC" }, "key_too_long"],
     [{ name: "env", config: { overrides: { A: "1" } } }, "get", { key: "A" }, null],
     [json, "path", { file: "/etc/passwd" }, "absolute_path_forbidden"],
+    [json, "path", { file: "../a.json" }, "path_outside_root"],
+    [json, "path", { file: "b/../a.json" }, null],
     [json, "path", { file: "a.json", jsonpath: "$[" }, "invalid_jsonpath"],
     [json, "path", { file: "a.json", jsonpath: "$.none" }, null],
     [json, "path", { file: "none.json" }, null],

@@ -129,9 +129,24 @@ export function refusePath(file: string): Failing | null {
   const parts = file.split("/");
   const isTooLong = file.length > PATH_CHARACTERS_MAXIMUM ||
     parts.some((part) => part.length > PART_CHARACTERS_MAXIMUM);
-  if (!isTooLong && !file.includes("\0")) return null;
-  const limits = `${PATH_CHARACTERS_MAXIMUM} characters, ${PART_CHARACTERS_MAXIMUM} in each part`;
-  return observed("path_invalid", `Expected a path of at most ${limits} and without zero characters`, details);
+  if (isTooLong || file.includes("\0")) {
+    const limits = `${PATH_CHARACTERS_MAXIMUM} characters, ${PART_CHARACTERS_MAXIMUM} in each part`;
+    return observed("path_invalid", `Expected a path of at most ${limits} and without zero characters`, details);
+  }
+  return climbsOut(parts) ? outside(file) : null;
+}
+
+/**
+ * Whether ".." leads above the root, even if the path comes back: an answer would show which names the root and the
+ * folders above it have.
+ */
+function climbsOut(parts: readonly string[]): boolean {
+  let depth = 0;
+  return parts.some((part) => {
+    if (part === "..") depth--;
+    else if (part !== "" && part !== ".") depth++;
+    return depth < 0;
+  });
 }
 
 /** Reads a file. A link that replaced part of the path since {@link findFile} is not followed. */
