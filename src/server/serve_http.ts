@@ -110,14 +110,24 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     tls: options.tls,
     log: options.log,
     refused: connectionRefusals("request", options),
-  }).catch((error) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    return unreachable(`Cannot listen on "${options.server.bind}": ${reason}`);
-  });
+  }).catch((error) => unreachable(`Cannot listen on "${options.server.bind}": ${listenReason(error)}`));
   // With port 0 the system chooses a port.
   port = listener.address.port;
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, { sse, streams, questions }, patience) };
+}
+
+/** What to do about the addresses that an operating system refuses, by its code of the error. */
+const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "end the process that listens there, or choose another port",
+  EADDRNOTAVAIL: "choose an address of this machine",
+  EACCES: "choose a port from 1024 on, or let the user of this process listen on lower ones",
+};
+
+function listenReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const remedy = "code" in error ? LISTEN_REMEDIES[String(error.code)] : undefined;
+  return remedy === undefined ? error.message : `${error.message} (${remedy})`;
 }
 
 /** Streams that announce changes of runs. HTTP+SSE has sessions of its own. */

@@ -118,13 +118,16 @@ Deno.test("gate serve over HTTP survives SIGHUP, with or without files to read a
     assert.deepEqual(said, ["Listening", "Stopping", "Stopped"]);
   }));
 
-Deno.test("gate serve ends with 8 where its address is in use, and names it", async () => {
+Deno.test("gate serve ends with 8 where its address is in use, names it, and says what to do", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr as Deno.NetAddr;
   await withServer(`transport = "http"\nbind = "127.0.0.1:${port}"`, async (folder) => {
     await using server = serve(folder, []);
     assert.equal(await server.ended(), 8);
-    assert.match(server.errors(), /Cannot listen on \\"127\.0\.0\.1:\d+\\": .*(EADDRINUSE|Address already in use)/);
+    assert.match(
+      server.errors(),
+      /Cannot listen on \\"127\.0\.0\.1:\d+\\": .*EADDRINUSE.* \(end the process .*, or choose another port\)/,
+    );
   });
 });
 
