@@ -90,11 +90,8 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
   const manifest = await localPackSource(root, decoded.runpack_identity).manifest();
-  const refused = manifest === "missing"
-    ? await fetchMirrored(services, decoded, call)
-    : await isVisible(services, decoded, manifest, call)
-    ? null
-    : notFound(services, decoded);
+  const isShown = await isVisible(services, decoded, manifest, call);
+  const refused = isShown ? null : await fetchMirrored(services, decoded, manifest === "missing", call);
   if (refused !== null) return refused;
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
@@ -115,11 +112,22 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   }
 }
 
-/** Fetches a pack that another server has exported. Returns the answer of the call where it cannot be verified. */
-async function fetchMirrored(services: Services, decoded: Input, call: Call): Promise<ToolAnswer | null> {
+/**
+ * Fetches a pack that another server has exported. A pack that this server has and hides from the caller is looked up
+ * too, and not fetched: an unavailable object store must not reveal that it exists.
+ *
+ * @returns The answer of the call where the pack cannot be verified
+ */
+async function fetchMirrored(
+  services: Services,
+  decoded: Input,
+  isMissingHere: boolean,
+  call: Call,
+): Promise<ToolAnswer | null> {
   try {
     const pack = await (await services.publisher()).mirrored(decoded.runpack_identity);
-    if (pack === null || !await isVisible(services, decoded, pack.manifest, call)) return notFound(services, decoded);
+    const isShown = isMissingHere && pack !== null && await isVisible(services, decoded, pack.manifest, call);
+    if (!isShown) return notFound(services, decoded);
     await pack.fetch();
     return null;
   } catch (error) {

@@ -206,6 +206,21 @@ Deno.test("runpack_verify fetches a runpack of another server from the mirror, f
     assert.equal(missing.code, "runpack_not_found");
   }));
 
+Deno.test("runpack_verify answers the same for a missing and for a hidden runpack while the mirror is down", () =>
+  withMirror(async ({ bench, dataDir, identity }, mirror) => {
+    const missing = "0".repeat(64);
+    await bench.call("runpack_verify", { runpack_identity: identity }, ADMITTED);
+    assert.ok((await Deno.stat(repositoryFolder(dataDir))).isDirectory);
+    for (const [isDown, code] of [[false, "runpack_not_found"], [true, "store_unavailable"]] as const) {
+      mirror.isDown = isDown;
+      const unseen = await bench.fail("runpack_verify", { runpack_identity: identity }, READER);
+      const absent = await bench.fail("runpack_verify", { runpack_identity: missing }, READER);
+      assert.equal(unseen.code, code);
+      assert.equal(JSON.stringify(unseen).replaceAll(identity, missing), JSON.stringify(absent));
+      await bench.call("runpack_verify", { runpack_identity: identity }, ADMITTED);
+    }
+  }));
+
 Deno.test("runpack_verify says that the mirror is down, and reports damage there", () =>
   withMirror(async ({ bench, identity }, mirror) => {
     const input = { runpack_identity: identity };
