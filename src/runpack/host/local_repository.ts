@@ -109,16 +109,19 @@ function flush(local: Local): Promise<void> {
 }
 
 async function syncTouched(touched: Set<string>): Promise<void> {
+  const failures: unknown[] = [];
   for (const folder of [...touched]) {
     // Cleared before the call: an entry made during the call needs another one.
     touched.delete(folder);
     try {
       await syncFolder(folder);
     } catch (error) {
-      touched.add(folder);
-      throw error;
+      // A folder that was removed never becomes durable: if it stayed, every later publication would fail.
+      if (!isMissing(error)) touched.add(folder);
+      failures.push(error);
     }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Removes unfinished files of crashed writers. A file that cannot be removed is left to the next sweep. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
 import { testRepository, withPack, type WithRepository } from "../../../tests/simulation/runpack_repository_cases.ts";
 import { localPackSource, openLocalRepository } from "./local_repository.ts";
-import { RepositoryError } from "./repository.ts";
+import { RepositoryError, type Written } from "./repository.ts";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -107,6 +107,18 @@ Deno.test("openLocalRepository() publishes only after folders are durable, also 
       Deno.FsFile.prototype.sync = sync;
     }
     assert.equal((await filesIn(join(root, "manifests"))).length, 2);
+  }));
+
+Deno.test("openLocalRepository() publishes again after folders of an unfinished publication were removed", () =>
+  withFolder(async (root) => {
+    const repository = openLocalRepository(root);
+    const other = { identity: SHA256("gate:object:v1\0other"), bytes: new TextEncoder().encode("other") };
+    for (const object of [OBJECT, other]) await repository.putObject(object);
+    await Deno.remove(join(root, "objects"), { recursive: true });
+    const publish = (): Promise<Written> => repository.putManifest(SHA256("one"), OBJECT.bytes);
+    // The first publication might need the objects that are gone.
+    await assert.rejects(publish(), (error) => error instanceof RepositoryError && error.code === "unavailable");
+    assert.equal(await publish(), "written");
   }));
 
 Deno.test("openLocalRepository() does not read a link as an object", () =>
