@@ -277,6 +277,35 @@ const REGISTRY: readonly (readonly [name: string, acl: RegistryAclConfig, princi
     caller("mtls", [], "Project"),
     "default_deny default_deny default_deny default_deny",
   ],
+  ...([
+    ["prod", "custom_deny"],
+    [null, "custom_deny"],
+    ["Prod", "custom_deny"],
+    ["dev", "custom_deny"],
+    ["project", "default_allow"],
+    ["Scratch", "default_allow"],
+  ] as const).map(([policyClass, reason]) =>
+    [
+      `custom, class ${policyClass} where a rule denies prod`,
+      withRules("allow", [{ effect: "deny", policy_classes: ["prod"] }]),
+      caller("mtls", [], policyClass),
+      Array(4).fill(reason).join(" "),
+    ] as const
+  ),
+  [
+    "custom, a class that a rule names is no other class",
+    withRules("allow", [{ effect: "deny", policy_classes: ["prod"] }, { policy_classes: ["staging"] }]),
+    caller("mtls", [], "staging"),
+    "custom_allow custom_allow custom_allow custom_allow",
+  ],
+  ...[null, "Prod", "dev"].map((policyClass) =>
+    [
+      `custom, class ${policyClass} where a rule allows prod`,
+      withRules("deny", [{ policy_classes: ["prod"] }]),
+      caller("mtls", [], policyClass),
+      "default_deny default_deny default_deny default_deny",
+    ] as const
+  ),
   [
     "custom, subject and tenant together",
     withRules("deny", [{ subjects: ["stdio"], tenants: [1] }]),

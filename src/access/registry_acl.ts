@@ -76,7 +76,14 @@ function checkRules(
   action: RegistryAction,
   namespaceId: number,
 ): Decision {
-  const index = acl.rules.findIndex((rule) => ruleMatches(rule, principal, action, namespaceId));
+  const { policyClass } = principal;
+  const isNamed = acl.rules.some((rule) => rule.policy_classes.some((entry) => entry === policyClass));
+  // A missing class, or one that no rule names, must not pass a rule that denies the class that it counts as.
+  const deniedAs = isNamed ? policyClass : policyClassOf(policyClass);
+  const index = acl.rules.findIndex((rule) =>
+    ruleMatches(rule, principal, action, namespaceId) &&
+    any(rule.policy_classes, (entry) => entry === policyClass || rule.effect === "deny" && entry === deniedAs)
+  );
   const rule = acl.rules[index];
   const effect = rule?.effect ?? acl.default;
   const reason = `${rule === undefined ? "default" : "custom"}_${effect}`;
@@ -89,6 +96,7 @@ function checkRules(
   );
 }
 
+/** Whether every selector of a rule but that of policy classes matches. */
 function ruleMatches(
   rule: RegistryAclRuleConfig,
   principal: Principal,
@@ -99,7 +107,6 @@ function ruleMatches(
     any(rule.actions, (entry) => entry === action) &&
     any(rule.namespaces, (entry) => entry === namespaceId) &&
     any(rule.tenants, (entry) => actsFor(principal, entry)) &&
-    any(rule.policy_classes, (entry) => entry === principal.policyClass) &&
     any(rule.subjects, (entry) => entry === principal.subject) &&
     any(rule.roles, (entry) => principal.roles.some((role) => role.name === entry && inScope(role, namespaceId)))
   );
