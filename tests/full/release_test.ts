@@ -334,19 +334,51 @@ async function installInside(root: string, release: string): Promise<readonly st
   return own;
 }
 
-/** A signal to the launcher alone ends the server below it in order. The server has answered before, so it listens to signals. */
-async function assertHandsSignalsOn({ command, env, outside }: Installed): Promise<void> {
+/** A signal to the launcher alone ends the server below it in order. */
+async function assertHandsSignalsOn(installed: Installed): Promise<void> {
+  await usingServer(installed, async (child) => {
+    child.kill("SIGTERM");
+    const { code, signal } = await child.status;
+    assert.deepEqual({ code, signal }, { code: 0, signal: null });
+  });
+}
+
+/** Starts a server over stdio, ends it by `end`, and reads its output to the end. It has answered, so it listens to signals. */
+async function usingServer(
+  { command, env, outside }: Installed,
+  end: (child: Deno.ChildProcess) => Promise<void>,
+): Promise<void> {
   const options: Deno.CommandOptions = { clearEnv: true, env, cwd: outside, stdin: "piped", stdout: "piped" };
   const child = new Deno.Command(command, { ...options, args: ["serve"], stderr: "inherit" }).spawn();
   const writer = child.stdin.getWriter();
   await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
   const reader = child.stdout.getReader();
   assert.notEqual((await reader.read()).value, undefined);
-  child.kill("SIGTERM");
-  const { code, signal } = await child.status;
-  assert.deepEqual({ code, signal }, { code: 0, signal: null });
-  await reader.cancel();
+  await end(child);
+  assert.equal((await reader.read()).done, true);
   await writer.close().catch(() => {});
+}
+
+/** A Node that can replace its process (`process.execve`, since 22.15). */
+const REPLACING_NODE = "24.9.0";
+
+async function installNpm(release: string, folder: string): Promise<Installed> {
+  const tarballs = [`gate-npm-${VERSION}.tgz`, `gate-npm-linux-${CPU}-${VERSION}.tgz`].map((name) =>
+    `${release}/${name}`
+  );
+  await Deno.writeTextFile(join(folder, "package.json"), "{}");
+  const flags = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
+  await run("npm", ["install", ...flags, ...tarballs], { cwd: folder });
+  return await here(folder, `${folder}/node_modules/.bin/gate`, ["node"]);
+}
+
+/** The process that was started is the runtime of gate, so its end by SIGKILL, which cannot be handed on, ends the server. */
+async function assertIsReplaced(installed: Installed): Promise<void> {
+  await usingServer(installed, async (child) => {
+    assert.match(await Deno.realPath(`/proc/${child.pid}/exe`), /\/lib\/gate\/deno$/);
+    child.kill("SIGKILL");
+    await child.status;
+  });
 }
 
 /** Ways to install a release: what is done to the folder, and the gate that is then there. */
@@ -369,14 +401,20 @@ const WAYS: readonly {
   {
     what: "the npm launcher with the package of its platform, on a path with Node alone",
     install: async (release, folder) => {
-      const tarballs = [`gate-npm-${VERSION}.tgz`, `gate-npm-linux-${CPU}-${VERSION}.tgz`].map((name) =>
-        `${release}/${name}`
-      );
-      await Deno.writeTextFile(join(folder, "package.json"), "{}");
-      const flags = ["--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
-      await run("npm", ["install", ...flags, ...tarballs], { cwd: folder });
-      const installed = await here(folder, `${folder}/node_modules/.bin/gate`, ["node"]);
+      const installed = await installNpm(release, folder);
       await assertHandsSignalsOn(installed);
+      return installed;
+    },
+  },
+  {
+    what: "the npm launcher on a Node whose process it can replace",
+    install: async (release, folder) => {
+      const installed = await installNpm(release, folder);
+      await run("npm", ["install", "--no-audit", "--no-fund", `node-linux-${CPU}@${REPLACING_NODE}`], { cwd: folder });
+      const node = `${installed.env["PATH"]}/node`;
+      await Deno.remove(node);
+      await Deno.symlink(`${folder}/node_modules/node-linux-${CPU}/bin/node`, node);
+      await assertIsReplaced(installed);
       return installed;
     },
   },

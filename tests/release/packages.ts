@@ -136,7 +136,10 @@ export function npmPlatformPackage(
   return npmTarball(`gate-npm-${platformName(platform)}-${VERSION}.tgz`, [about, ...installed.files], seconds);
 }
 
-/** The npm package that users install: it starts the gate of their platform and hands signals on. */
+/**
+ * The npm package that users install: it starts the gate of their platform. Where Node can, the gate replaces the process of the launcher,
+ * so no second runtime stays in memory and every signal reaches the server. Otherwise the launcher hands signals on.
+ */
 export function npmLauncher(platforms: readonly Platform[], seconds: number): PackageFile {
   const names = platforms.map((platform) => [`${NPM_NAME}-${platformName(platform)}`, VERSION]);
   const about = json("package.json", {
@@ -159,6 +162,7 @@ function npmLauncherScript(launcher: string, profile: Profile): string {
   return `#!/usr/bin/env node
 "use strict";
 const { spawn } = require("node:child_process");
+const { accessSync, constants: { X_OK } } = require("node:fs");
 const { constants } = require("node:os");
 const { dirname, join } = require("node:path");
 
@@ -175,7 +179,17 @@ const program = windows ? join(folder, "lib/gate/deno.exe") : join(folder, "bin/
 const runtime = ${JSON.stringify(runtimeArguments("./", profile))};
 const words = windows ? runtime.map((word) => word.startsWith("./") ? join(folder, "lib/gate", word) : word) : [];
 const env = { ...process.env, ...(windows ? ${JSON.stringify(RUNTIME_ENVIRONMENT)} : {}) };
-const child = spawn(program, [...words, ...process.argv.slice(2)], { stdio: "inherit", env });
+const given = process.argv.slice(2);
+if (!windows && typeof process.execve === "function") {
+  try {
+    accessSync(program, X_OK);
+  } catch (error) {
+    console.error(\`gate: Cannot start: \${error.message}\`);
+    process.exit(8);
+  }
+  process.execve(program, [program, ...given], env);
+}
+const child = spawn(program, [...words, ...given], { stdio: "inherit", env });
 // npx sends a signal to this process alone.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 for (const signal of signals) process.on(signal, () => child.kill(signal));
