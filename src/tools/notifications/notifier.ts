@@ -9,6 +9,7 @@
 
 import type { Outbox, OutboxEntry, OutboxProgress } from "../../store/outbox.ts";
 import { StoreError } from "../../store/types.ts";
+import { counter, gauge } from "../framework/measure.ts";
 import type { Measure } from "../framework/types.ts";
 import type { WebhookEvent } from "./events.ts";
 
@@ -87,53 +88,38 @@ interface OpenEvent {
   isInFlight: boolean;
 }
 
-interface State {
+/** What a notifier knows, with the values that it starts with. */
+class State {
   readonly options: NotifierOptions;
-  readonly entries: Map<number, OpenEntry>;
-  readonly done: Set<number>;
-  readonly events: Set<OpenEvent>;
-  readonly flights: Set<Promise<void>>;
-  readonly stopping: AbortController;
-  after: number | null;
-  leasedAt: number;
-  isHolder: boolean;
-  registeredAt: number;
-  settledAt: number;
+  readonly entries: Map<number, OpenEntry> = new Map();
+  readonly done: Set<number> = new Set();
+  readonly events: Set<OpenEvent> = new Set();
+  readonly flights: Set<Promise<void>> = new Set();
+  readonly stopping: AbortController = new AbortController();
+  after: number | null = null;
+  leasedAt = -Infinity;
+  isHolder = false;
+  registeredAt = -Infinity;
+  settledAt = -Infinity;
   /** Failures of the receiver since it last accepted an event. */
-  failures: number;
+  failures = 0;
   /** When the last of them was counted: those of requests that were in flight then are no further ones. */
-  failedAt: number;
-  pausedUntil: number;
-  isGone: boolean;
-  mayHaveMore: boolean;
-  reportedAt: number;
-  counts: { sent: number; failed: number; dropped: number };
-  nudge: AbortController;
+  failedAt = -Infinity;
+  pausedUntil = -Infinity;
+  isGone = false;
+  mayHaveMore = true;
+  reportedAt = -Infinity;
+  readonly counts = { sent: 0, failed: 0, dropped: 0 };
+  nudge: AbortController = new AbortController();
+
+  constructor(options: NotifierOptions) {
+    this.options = options;
+  }
 }
 
 /** Starts to send. */
 export function startNotifier(options: NotifierOptions): Notifier {
-  const state: State = {
-    options,
-    entries: new Map(),
-    done: new Set(),
-    events: new Set(),
-    flights: new Set(),
-    stopping: new AbortController(),
-    after: null,
-    leasedAt: -Infinity,
-    isHolder: false,
-    registeredAt: -Infinity,
-    settledAt: -Infinity,
-    failures: 0,
-    failedAt: -Infinity,
-    pausedUntil: -Infinity,
-    isGone: false,
-    mayHaveMore: true,
-    reportedAt: -Infinity,
-    counts: { sent: 0, failed: 0, dropped: 0 },
-    nudge: new AbortController(),
-  };
+  const state = new State(options);
   const running = run(state);
   return {
     wake: () => {
@@ -373,25 +359,14 @@ function report(state: State, message: string, reason: string, event?: string): 
 }
 
 function measuresOf({ counts, events, options }: State): readonly Measure[] {
-  const counter = { type: "counter", labels: {} } as const;
   let oldest = Infinity;
   for (const { event } of events) oldest = Math.min(oldest, event.instant);
   const age = oldest === Infinity ? 0 : Math.max(0, options.now() - oldest) / 1000;
+  const given = "Events given up: not delivered for 7 days, or of an unreadable record.";
   return [
-    { ...counter, name: "gate_notify_sent_total", help: "Events that the receiver accepted.", value: counts.sent },
-    { ...counter, name: "gate_notify_failed_total", help: "Attempts that failed.", value: counts.failed },
-    {
-      ...counter,
-      name: "gate_notify_dropped_total",
-      help: "Events given up: not delivered for 7 days, or of an unreadable record.",
-      value: counts.dropped,
-    },
-    {
-      name: "gate_notify_oldest_seconds",
-      type: "gauge",
-      help: "Age of the oldest event that is not delivered; 0 without one.",
-      labels: {},
-      value: age,
-    },
+    counter("gate_notify_sent_total", "Events that the receiver accepted.", {}, counts.sent),
+    counter("gate_notify_failed_total", "Attempts that failed.", {}, counts.failed),
+    counter("gate_notify_dropped_total", given, {}, counts.dropped),
+    gauge("gate_notify_oldest_seconds", "Age of the oldest event that is not delivered; 0 without one.", {}, age),
   ];
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { setTimeout } from "node:timers/promises";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { createPoster } from "../../evidence/builtin/post_request.ts";
 import { headerValue } from "../../evidence/builtin/response.ts";
@@ -49,7 +50,8 @@ export async function openNotifier(receiver: Receiver, { runs, projections, log 
     log,
     now: Date.now,
     elapsed: () => performance.now(),
-    delay,
+    // An abort ends the pause. A process whose transport has ended does not wait for the next look.
+    delay: (millis, signal) => setTimeout(millis, undefined, { signal, ref: false }).catch(() => {}),
     random: Math.random,
   });
   return {
@@ -91,17 +93,4 @@ export function retryAfter(value: string | null, now: number): number | null {
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const until = Date.parse(value);
   return Number.isNaN(until) ? null : Math.max(0, until - now);
-}
-
-function delay(millis: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, millis);
-    // A process whose transport has ended does not wait for the next look.
-    Deno.unrefTimer(timer);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }

@@ -36,16 +36,21 @@ interface Job {
   readonly fail: (error: unknown) => void;
 }
 
-interface State {
+/** What a thread knows, with the values that it starts with. */
+class State {
   /** The folder that the worker may read. */
   readonly folder: string;
-  worker: Worker | null;
-  readonly jobs: Map<number, Job>;
-  readonly whenFree: Limiter;
-  last: number;
+  worker: Worker | null = null;
+  readonly jobs: Map<number, Job> = new Map();
+  readonly whenFree: Limiter = createLimiter(JOBS_AT_ONCE);
+  last = 0;
   idle: ReturnType<typeof setTimeout> | undefined;
   /** Why no more jobs are accepted; null while they are. */
-  closed: Error | null;
+  closed: Error | null = null;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
 }
 
 /**
@@ -54,15 +59,7 @@ interface State {
  * @param folder The folder of the local repository
  */
 export function createPackThread(folder: string): PackThread {
-  const state: State = {
-    folder,
-    worker: null,
-    jobs: new Map(),
-    whenFree: createLimiter(JOBS_AT_ONCE),
-    last: 0,
-    idle: undefined,
-    closed: null,
-  };
+  const state = new State(folder);
   return {
     verify: async (root, request, validateSchema, signal) => {
       const answer: Answer = async (question) => {
