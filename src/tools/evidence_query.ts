@@ -78,17 +78,13 @@ async function query(services: Services, { query, context }: Input, call: Call):
   const { schemaSandbox, environment, config } = services;
   const { namespace_id } = context;
   const provider = await findProvider(services, namespace_id, query.provider_id);
-  if (provider === "inactive") {
-    return { ok: false, error: inactiveProvider("query provider", namespace_id, query.provider_id) };
-  }
+  if (provider === "inactive") throw inactiveProvider("query provider", namespace_id, query.provider_id);
   if (provider === null) {
-    const known = await shownProviderIds(services, namespace_id);
-    return { ok: false, error: noProvider(query.provider_id, known) };
+    throw noProvider(query.provider_id, await shownProviderIds(services, namespace_id));
   }
   const check = findCheck(provider, query.check_id);
-  if ("code" in check) return { ok: false, error: check };
   const misfit = await judgeParams(schemaSandbox, provider.loaded, check, query.params);
-  if (misfit !== null) return { ok: false, error: toolError("params_invalid", misfit) };
+  if (misfit !== null) return failure("params_invalid", misfit);
   const answer = await querySingle({
     provider,
     check,

@@ -87,9 +87,7 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
       reason: verdict.invalid,
     });
   }
-  const found = await findNamedLaw(services, input);
-  const law = "code" in found ? found : await lawUnder(services, found, input.genesis);
-  if ("code" in law) return { ok: false, error: law };
+  const law = await lawUnder(services, await findNamedLaw(services, input), input.genesis);
   const stage = stageOf(law, input.stage_id);
   if (stage === null) return stageNotFound(law, input.stage_id ?? "");
   const shape = await inTurns(readingShape(root));
@@ -126,12 +124,7 @@ function shapeNotFound({ namespace_id, data_shape }: Input): ToolAnswer {
   const { schema_id, version } = data_shape;
   const message = `Cannot find schema ${JSON.stringify(schema_id)} version ${JSON.stringify(version)} in namespace ` +
     `${namespace_id}`;
-  return failure("schema_not_found", message, {
-    namespace_id,
-    schema_id,
-    version,
-    next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "List the registered schemas" }],
-  });
+  return failure("schema_not_found", message, { namespace_id, schema_id, version });
 }
 
 /** The asserted value of each condition; null where the payload has no members and the stage several conditions. */

@@ -32,9 +32,7 @@ export const providerCheckSchemaGet: MakeTool = (services) =>
     output: closed({ provider_id: TEXT, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
     act: async ({ provider_id, check_id, namespace_id = null }) => {
       const provider = await findShown(services, namespace_id, provider_id);
-      if ("code" in provider) return { ok: false, error: provider };
       const check = findCheck(provider, check_id);
-      if ("code" in check) return { ok: false, error: check };
       return boundedAnswer(services, {
         provider_id,
         check_id,

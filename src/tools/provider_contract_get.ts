@@ -37,9 +37,8 @@ export const providerContractGet: MakeTool = (services) =>
       version: orNull(TEXT),
     }),
     act: async ({ provider_id, namespace_id = null }) => {
-      const provider = await findShown(services, namespace_id, provider_id);
-      if ("code" in provider) return { ok: false, error: provider };
-      const { contract, contract_hash, source, version = null } = provider.loaded;
+      const { contract, contract_hash, source, version = null } =
+        (await findShown(services, namespace_id, provider_id)).loaded;
       return boundedAnswer(services, {
         provider_id,
         contract: asJson(contract),

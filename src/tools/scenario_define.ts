@@ -9,7 +9,6 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";
 import { lawAsJson } from "../law/normal_form.ts";
-import type { ScenarioLaw } from "../law/types.ts";
 import { failure, success } from "./framework/errors.ts";
 import { jsonObject, listedAs } from "./framework/input.ts";
 import { closed, IDENTITY, TEXT } from "./framework/output.ts";
@@ -52,11 +51,7 @@ function refuseNamedSchemas(services: Services, spec: JsonObject, call: Call): T
 }
 
 async function define(services: Services, spec: JsonObject): Promise<ToolAnswer> {
-  const proved = await proveSpec(services, spec);
-  return "code" in proved ? { ok: false, error: proved } : await register(services, proved);
-}
-
-async function register(services: Services, law: ScenarioLaw): Promise<ToolAnswer> {
+  const law = await proveSpec(services, spec);
   const { sha256 } = services.environment.primitives;
   const { namespace_id, scenario_id } = law;
   const identities = {

@@ -69,7 +69,6 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const found = await services.projections.law(namespace_id, scenario_law_identity);
   if (found?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
   const law = await lawUnder(services, found, input.genesis);
-  if ("code" in law) return { ok: false, error: law };
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return stageNotFound(law, stage_id);
   const evidence = input.caller_evidence ?? [];
@@ -139,16 +138,11 @@ function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): 
 
 async function lawNotFound(services: Services, input: Input): Promise<ToolAnswer> {
   const { namespace_id, scenario_id, scenario_law_identity } = input;
-  const next = [{
-    tool: "scenarios_list",
-    arguments_hint: { namespace_id },
-    why: "List the scenarios and laws",
-  }];
   const quoted = JSON.stringify(scenario_id);
   if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
     const message = `Cannot find scenario ${quoted} in namespace ${namespace_id}`;
-    return failure("scenario_not_found", message, { namespace_id, scenario_id, next });
+    return failure("scenario_not_found", message, { namespace_id, scenario_id });
   }
   const message = `Cannot find law "${scenario_law_identity}" of scenario ${quoted} in namespace ${namespace_id}`;
-  return failure("law_not_found", message, { namespace_id, scenario_id, scenario_law_identity, next });
+  return failure("law_not_found", message, { namespace_id, scenario_id, scenario_law_identity });
 }

@@ -27,11 +27,6 @@ export const schemasGet: MakeTool = (services) =>
       const found = await services.schemas.get(namespace_id, schema_id, version);
       if (found !== null) return textAnswer(`{"record":${found.record}}`);
       const message = `Cannot find schema "${schema_id}" version "${version}" in namespace ${namespace_id}`;
-      return failure("schema_not_found", message, {
-        namespace_id,
-        schema_id,
-        version,
-        next: [{ tool: "schemas_list", arguments_hint: { namespace_id }, why: "List the registered schemas" }],
-      });
+      return failure("schema_not_found", message, { namespace_id, schema_id, version });
     },
   });

@@ -244,11 +244,11 @@ export class DomainError extends Error {
   /** The error that the tool answers. */
   readonly error: ToolError;
 
-  /** Wraps a domain error. */
-  constructor(error: ToolError) {
-    super(error.message);
+  /** As {@link toolError}. */
+  constructor(code: ToolErrorCode, message: string, details?: JsonObject) {
+    super(message);
     this.name = "DomainError";
-    this.error = error;
+    this.error = toolError(code, message, details);
   }
 }
 

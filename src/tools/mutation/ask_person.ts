@@ -11,7 +11,7 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
 import type { RunState } from "../../run/types.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
-import { DomainError, toolError } from "../framework/errors.ts";
+import { DomainError } from "../framework/errors.ts";
 import type { Asking } from "../framework/types.ts";
 import type { Services } from "../services/services.ts";
 import { waitingValues } from "./submitted_evidence.ts";
@@ -60,9 +60,9 @@ export async function askPerson(
   const response = given ??
     (await asking.ask({ [QUESTION]: { method: "elicitation/create", params } }, {}))?.[QUESTION];
   if (response === undefined) {
-    throw new DomainError(toolError("input_required", "The client has to ask a person first"));
+    throw new DomainError("input_required", "The client has to ask a person first");
   }
-  if (member(response, "action") !== "accept") throw new DomainError(toolError("ask_declined", DECLINED));
+  if (member(response, "action") !== "accept") throw new DomainError("ask_declined", DECLINED);
 }
 
 const DECLINED = "Cannot take the step: the question was declined or got no answer; nothing was recorded";

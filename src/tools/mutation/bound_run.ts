@@ -14,7 +14,6 @@ import { readRecord } from "../../run/record.ts";
 import type { BoundContract, RunCreatedBody, RunKey } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
 import type { LoadedContract, Provider } from "../../evidence/types.ts";
-import { DomainError } from "../framework/errors.ts";
 import { inactiveProvider } from "../services/provider_discovery.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
@@ -108,7 +107,7 @@ export async function contractsOf(
   for (const provider_id of named) {
     const provider = services.providers.get(provider_id) ??
       await services.typed.findActive(law.namespace_id, provider_id);
-    if (provider === "inactive") throw new DomainError(inactiveProvider("start run", law.namespace_id, provider_id));
+    if (provider === "inactive") throw inactiveProvider("start run", law.namespace_id, provider_id);
     if (provider === null) continue;
     loaded.set(provider_id, provider.loaded);
     const { contract_identity, text: body, provider_version: version } = provider.loaded;

@@ -12,7 +12,7 @@ import { recheckBindings } from "../../law/law.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { asJson } from "../../run/primitives.ts";
-import { DomainError, toolError } from "../framework/errors.ts";
+import { DomainError } from "../framework/errors.ts";
 import { knownChecks } from "../services/known_checks.ts";
 import type { Services } from "../services/services.ts";
 
@@ -40,14 +40,14 @@ export async function recheckLaw(
     return Promise.resolve(contract === undefined ? null : { provider_id, loaded: contract });
   });
   const refusals = recheckBindings(law.law, findCheck).filter(({ code }) => code !== "provider_not_found");
-  if (refusals.length > 0) throw new DomainError(mismatch(law, refusals));
+  if (refusals.length > 0) throw mismatch(law, refusals);
   checked.set(law, contracts);
 }
 
-function mismatch({ law }: CompiledLaw, refusals: ReturnType<typeof recheckBindings>): DomainError["error"] {
+function mismatch({ law }: CompiledLaw, refusals: ReturnType<typeof recheckBindings>): DomainError {
   const [first] = refusals;
   const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
   const message = `Cannot start run: the law does not fit a contract of now: ${first?.path}: ${first?.message}${more}`;
   const { namespace_id, scenario_id } = law;
-  return toolError("law_contract_mismatch", message, { namespace_id, scenario_id, refusals: asJson(refusals) });
+  return new DomainError("law_contract_mismatch", message, { namespace_id, scenario_id, refusals: asJson(refusals) });
 }

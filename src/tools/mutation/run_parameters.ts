@@ -12,8 +12,7 @@ import type { Genesis } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import { bindLaw, checkParameters, type GenesisFault } from "../../run/parameters.ts";
-import { toolError } from "../framework/errors.ts";
-import type { ToolError } from "../framework/types.ts";
+import { DomainError } from "../framework/errors.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Services } from "../services/services.ts";
@@ -47,12 +46,16 @@ export async function bindGenesis(
   return faults.length === 0 ? { ok: true, law: bound } : { ok: false, faults };
 }
 
-/** The law of a precheck: bound to a genesis if there is one, or the error `genesis_rejected`. */
+/**
+ * The law of a precheck, bound to a genesis if there is one.
+ *
+ * @throws {DomainError} `genesis_rejected`
+ */
 export async function lawUnder(
   services: Pick<Services, "environment" | "providers" | "schemaSandbox" | "typed">,
   law: CompiledLaw,
   genesis: Genesis | undefined,
-): Promise<CompiledLaw | ToolError> {
+): Promise<CompiledLaw> {
   if (genesis === undefined) return law;
   const bound = await bindGenesis(services, law, genesis, async (providerId) => {
     const found = services.providers.get(providerId) ??
@@ -65,7 +68,7 @@ export async function lawUnder(
   const message = `Cannot precheck: ${first?.path ?? "$.genesis"}: ${
     first?.message ?? "the genesis is rejected"
   }${more}`;
-  return toolError("genesis_rejected", message, asJson({ faults: bound.faults }) as JsonObject);
+  throw new DomainError("genesis_rejected", message, asJson({ faults: bound.faults }) as JsonObject);
 }
 
 /** Validates resolved params. A provider that is not configured any more answers no query of the run. */

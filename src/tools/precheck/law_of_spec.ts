@@ -8,10 +8,9 @@
 import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { type CompiledLaw, compileLaw } from "../../run/compile.ts";
-import { toolError } from "../framework/errors.ts";
+import { DomainError } from "../framework/errors.ts";
 import { proveSpec } from "../services/prove_spec.ts";
 import type { Services } from "../services/services.ts";
-import type { ToolError } from "../framework/types.ts";
 
 /** The members that name the law; at least one of the three. */
 export interface NamedLaw {
@@ -24,41 +23,30 @@ export interface NamedLaw {
 /** Most laws that an error names. */
 const NAMED_LAWS = 16;
 
-function invalid(path: string, message: string, expected: string): ToolError {
-  return toolError("invalid_input", `Cannot read arguments: ${path}: ${message}`, {
+function invalid(path: string, message: string, expected: string): DomainError {
+  return new DomainError("invalid_input", `Cannot read arguments: ${path}: ${message}`, {
     issues: [{ path, message, expected }],
   });
 }
 
-function listStep(namespace_id: number): JsonObject {
-  return {
-    next: [{
-      tool: "scenarios_list",
-      arguments_hint: { namespace_id },
-      why: "List the scenarios and laws",
-    }],
-  };
-}
-
-async function inlineLaw(services: Services, named: NamedLaw, spec: JsonObject): Promise<CompiledLaw | ToolError> {
+async function inlineLaw(services: Services, named: NamedLaw, spec: JsonObject): Promise<CompiledLaw> {
   const given = member(spec, "namespace_id");
   if (typeof given === "number" && given !== named.namespace_id) {
     const expected = `${named.namespace_id}, as namespace_id`;
-    return invalid("$.spec.namespace_id", `Expected ${expected}, got ${given}`, expected);
+    throw invalid("$.spec.namespace_id", `Expected ${expected}, got ${given}`, expected);
   }
   const law = await proveSpec(services, spec);
-  if ("code" in law) return law;
   const { sha256 } = services.environment.primitives;
   return compileLaw(law, lawIdentity(sha256, law), graphIdentity(sha256, law));
 }
 
-async function registeredLaw(services: Services, named: NamedLaw): Promise<CompiledLaw | ToolError> {
+async function registeredLaw(services: Services, named: NamedLaw): Promise<CompiledLaw> {
   const { namespace_id, scenario_id, scenario_law_identity } = named;
   if (scenario_law_identity !== undefined) {
     const law = await services.projections.law(namespace_id, scenario_law_identity);
     if (law !== null) return law;
     const message = `Cannot find law "${scenario_law_identity}" in namespace ${namespace_id}`;
-    return toolError("law_not_found", message, { namespace_id, scenario_law_identity, ...listStep(namespace_id) });
+    throw new DomainError("law_not_found", message, { namespace_id, scenario_law_identity });
   }
   const after = { scenario_id: scenario_id ?? "", scenario_law_identity: "" };
   const listed = await services.runs.listLaws(namespace_id, after, NAMED_LAWS);
@@ -67,30 +55,32 @@ async function registeredLaw(services: Services, named: NamedLaw): Promise<Compi
   const law = first === undefined ? null : await services.projections.law(namespace_id, first);
   if (law === null) {
     const message = `Cannot find scenario ${JSON.stringify(scenario_id)} in namespace ${namespace_id}`;
-    const about = { namespace_id, scenario_id: scenario_id ?? "" };
-    return toolError("scenario_not_found", message, { ...about, ...listStep(namespace_id) });
+    throw new DomainError("scenario_not_found", message, { namespace_id, scenario_id: scenario_id ?? "" });
   }
   if (laws.length === 1) return law;
   const expected = `one of ${laws.map((one) => `"${one}"`).join(", ")}`;
   const message = "The scenario has several laws: name one";
-  return invalid("$.scenario_law_identity", message, expected);
+  throw invalid("$.scenario_law_identity", message, expected);
 }
 
-/** Finds the law; every given member has to agree with it. */
-export async function findNamedLaw(services: Services, named: NamedLaw): Promise<CompiledLaw | ToolError> {
+/**
+ * Finds the law; every given member has to agree with it.
+ *
+ * @throws {DomainError} `invalid_input`, `invalid_spec`, `law_not_found`, `scenario_not_found`
+ */
+export async function findNamedLaw(services: Services, named: NamedLaw): Promise<CompiledLaw> {
   const { scenario_id, scenario_law_identity, spec } = named;
   if (spec === undefined && scenario_id === undefined && scenario_law_identity === undefined) {
-    return invalid("$", "Nothing names a scenario", "scenario_id, scenario_law_identity or spec");
+    throw invalid("$", "Nothing names a scenario", "scenario_id, scenario_law_identity or spec");
   }
   const law = spec === undefined ? await registeredLaw(services, named) : await inlineLaw(services, named, spec);
-  if ("code" in law) return law;
   if (scenario_id !== undefined && law.law.scenario_id !== scenario_id) {
     const expected = `${JSON.stringify(law.law.scenario_id)}, the scenario of the law`;
-    return invalid("$.scenario_id", `Expected ${expected}`, expected);
+    throw invalid("$.scenario_id", `Expected ${expected}`, expected);
   }
   if (scenario_law_identity !== undefined && law.scenario_law_identity !== scenario_law_identity) {
     const expected = `"${law.scenario_law_identity}", the identity of the spec`;
-    return invalid("$.scenario_law_identity", `Expected ${expected}`, expected);
+    throw invalid("$.scenario_law_identity", `Expected ${expected}`, expected);
   }
   return law;
 }

@@ -9,8 +9,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { constructLaw } from "../../law/law.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/types.ts";
-import { toolError } from "../framework/errors.ts";
-import type { ToolError } from "../framework/types.ts";
+import { DomainError } from "../framework/errors.ts";
 import { boundProviders, knownChecks } from "./known_checks.ts";
 import { findProvider, shownProviderIds } from "./provider_discovery.ts";
 import type { Services } from "./services.ts";
@@ -18,10 +17,10 @@ import type { Services } from "./services.ts";
 /**
  * Proves a spec with every proof of a definition.
  *
- * @returns The law, or the error `invalid_spec`
+ * @throws {DomainError} `invalid_spec`
  * @throws {SchemaSandboxError} Where a schema of params gave no verdict
  */
-export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw | ToolError> {
+export async function proveSpec(services: Services, spec: JsonObject): Promise<ScenarioLaw> {
   const namespaceId = member(spec, "namespace_id");
   const namespace = typeof namespaceId === "number" ? namespaceId : null;
   const bound = new Map<string, Awaited<ReturnType<typeof findProvider>>>();
@@ -40,14 +39,15 @@ export async function proveSpec(services: Services, spec: JsonObject): Promise<S
     ...await environmentOf(services, spec, namespaceId, findCheck),
     namesShown: (providerId) => providerId === null ? shown : checksOf(providerId),
   });
-  return constructed.ok ? constructed.law : invalidSpec(constructed.refusals);
+  if (!constructed.ok) throw invalidSpec(constructed.refusals);
+  return constructed.law;
 }
 
-function invalidSpec(refusals: readonly Refusal[]): ToolError {
+function invalidSpec(refusals: readonly Refusal[]): DomainError {
   const first = refusals[0];
   const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
   const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
-  return toolError("invalid_spec", message, {
+  return new DomainError("invalid_spec", message, {
     refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
     next: nextAfterRefusals(new Set(refusals.map(({ code }) => code))),
   });

@@ -11,10 +11,10 @@ import { utf8Length } from "../../canonical/utf8.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import type { CheckContract, Provider } from "../../evidence/types.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
-import { failure, success, toolError } from "../framework/errors.ts";
+import { DomainError, failure, success } from "../framework/errors.ts";
 import type { Services } from "./services.ts";
 import type { ListedProvider } from "./typed_providers.ts";
-import type { ToolAnswer, ToolError } from "../framework/types.ts";
+import type { ToolAnswer } from "../framework/types.ts";
 
 type ProviderServices = Pick<Services, "config" | "providers" | "typed">;
 
@@ -52,45 +52,58 @@ export async function findProvider(
   return namespaceId === null ? null : await typed.findActive(namespaceId, providerId);
 }
 
-/** A visible provider. A hidden one gives the same error as a missing one. */
+/**
+ * A visible provider. A hidden one gives the same error as a missing one.
+ *
+ * @throws {DomainError} `provider_not_found`, `typed_provider_inactive`
+ */
 export async function findShown(
   services: ProviderServices,
   namespaceId: number | null,
   providerId: string,
-): Promise<Provider | ToolError> {
+): Promise<Provider> {
   const isShown = mayShowProvider(services.config.provider_discovery, providerId);
   const found = isShown ? await findProvider(services, namespaceId, providerId) : null;
-  if (found === "inactive") return inactiveProvider("show provider", namespaceId ?? 0, providerId);
-  return found ?? noProvider(providerId, await shownProviderIds(services, namespaceId));
+  if (found === "inactive") throw inactiveProvider("show provider", namespaceId ?? 0, providerId);
+  if (found === null) throw noProvider(providerId, await shownProviderIds(services, namespaceId));
+  return found;
 }
 
 /** The error for a missing provider; it names the visible ones. */
-export function noProvider(providerId: string, known: readonly string[]): ToolError {
+export function noProvider(providerId: string, known: readonly string[]): DomainError {
   const quoted = quote(providerId);
   const message = `Cannot find provider ${quoted}: no such provider is configured or shown${
     didYouMean(providerId, known)
   }`;
-  const next = [{ tool: "providers_list", arguments_hint: {}, why: "List the providers and their checks" }];
-  return toolError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64), next });
+  return new DomainError("provider_not_found", message, { provider_id: providerId, providers: known.slice(0, 64) });
 }
 
 /** The error for a typed provider without an active version. */
-export function inactiveProvider(what: string, namespace_id: number, provider_id: string): ToolError {
+export function inactiveProvider(what: string, namespace_id: number, provider_id: string): DomainError {
   const message = `Cannot ${what}: typed provider ${
     quote(provider_id)
   } has no active version in namespace ${namespace_id}`;
-  return toolError("typed_provider_inactive", message, { namespace_id, provider_id });
+  return new DomainError("typed_provider_inactive", message, { namespace_id, provider_id });
 }
 
-/** A check of a provider's contract. */
-export function findCheck({ provider_id, loaded }: Provider, checkId: string): CheckContract | ToolError {
+/**
+ * A check of a provider's contract.
+ *
+ * @throws {DomainError} `check_not_found`
+ */
+export function findCheck({ provider_id, loaded }: Provider, checkId: string): CheckContract {
   const known = loaded.contract.checks.map(({ check_id }) => check_id);
   const found = loaded.contract.checks.find(({ check_id }) => check_id === checkId);
   if (found !== undefined) return found;
   const quoted = `${quote(checkId)} of provider ${quote(provider_id)}`;
   const message = `Cannot find check ${quoted}: its contract has no such check${didYouMean(checkId, known)}`;
   const next = [{ tool: "provider_contract_get", arguments_hint: { provider_id }, why: "List its checks" }];
-  return toolError("check_not_found", message, { provider_id, check_id: checkId, checks: known.slice(0, 64), next });
+  throw new DomainError("check_not_found", message, {
+    provider_id,
+    check_id: checkId,
+    checks: known.slice(0, 64),
+    next,
+  });
 }
 
 /** The answer; the error with the limit where it is larger than `provider_discovery.max_response_bytes`. */

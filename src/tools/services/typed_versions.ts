@@ -18,10 +18,9 @@ import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import { quote } from "../../law/suggest.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
-import { toolError, type ToolErrorCode } from "../framework/errors.ts";
+import { DomainError, type ToolErrorCode } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
 import { closed, IDENTITY, INTEGER, type Members, oneOfNames, TEXT } from "../framework/output.ts";
-import type { ToolError } from "../framework/types.ts";
 import type { Services } from "./services.ts";
 
 /** The members that name a version. */
@@ -55,58 +54,63 @@ export function shownVersion(item: TypedProviderItem): JsonObject {
   };
 }
 
-/** The error for a name that belongs to a built-in or configured provider; null for any other name. */
-export function refuseName({ providers }: Pick<Services, "providers">, provider_id: string): ToolError | null {
+/**
+ * Refuses a name that belongs to a built-in or configured provider.
+ *
+ * @throws {DomainError} `typed_provider_configured`, `provider_id_reserved`
+ */
+export function refuseName({ providers }: Pick<Services, "providers">, provider_id: string): void {
   const configured = providers.get(provider_id);
   if (configured?.kind === "typed") {
     const message = `Cannot use typed provider ${
       quote(provider_id)
     }: the configuration defines it, and no tool changes it`;
-    return toolError("typed_provider_configured", message, { provider_id });
+    throw new DomainError("typed_provider_configured", message, { provider_id });
   }
-  if (configured === undefined && !isBuiltinProviderName(provider_id)) return null;
+  if (configured === undefined && !isBuiltinProviderName(provider_id)) return;
   const message = `Cannot use typed provider ${quote(provider_id)}: a built-in or configured provider has this name`;
-  return toolError("provider_id_reserved", message, { provider_id });
+  throw new DomainError("provider_id_reserved", message, { provider_id });
 }
 
 /** The error for a version that is not registered. */
-export function noVersion({ namespace_id, provider_id, version }: TypedProviderKey): ToolError {
+export function noVersion({ namespace_id, provider_id, version }: TypedProviderKey): DomainError {
   const message = `Cannot find typed provider ${quote(provider_id)} version ${
     quote(version)
   } in namespace ${namespace_id}`;
-  return toolError("typed_provider_not_found", message, { namespace_id, provider_id, version });
+  return new DomainError("typed_provider_not_found", message, { namespace_id, provider_id, version });
 }
 
 /**
  * Checks contract and profile in full, and that the operator's grants cover the profile.
  *
+ * @throws {DomainError} `contract_invalid`, `profile_invalid`, or what a missing grant gives
  * @throws {SchemaSandboxError} Where a schema of the contract gave no verdict
  */
 export async function checkVersion(
   { schemaSandbox, typedGrants }: Pick<Services, "schemaSandbox" | "typedGrants">,
   provider_id: string,
   given: { readonly contract: JsonValue; readonly profile: JsonValue },
-): Promise<TypedVersion | ToolError> {
+): Promise<TypedVersion> {
   const bytes = utf8Length(canonicalize(given.contract));
   if (bytes > CONTRACT_BYTES_MAXIMUM) {
     const message = `Expected at most ${CONTRACT_BYTES_MAXIMUM} bytes, got ${bytes}`;
-    return refuse("contract_invalid", "contract", [{ code: "contract_too_large", path: "$", message }]);
+    throw refusal("contract_invalid", "contract", [{ code: "contract_too_large", path: "$", message }]);
   }
   const contract = await checkContract(given.contract, { provider_id, transport: "typed" }, schemaSandbox);
-  if (!contract.ok) return refuse("contract_invalid", "contract", contract.problems);
+  if (!contract.ok) throw refusal("contract_invalid", "contract", contract.problems);
   const profile = await checkProfile(given.profile, contract.contract);
-  if (!profile.ok) return refuse("profile_invalid", "profile", profile.problems);
+  if (!profile.ok) throw refusal("profile_invalid", "profile", profile.problems);
   const [first, ...more] = checkGrants(profile.profile, typedGrants);
-  if (first !== undefined) return refuse(first.code, "profile", [first, ...more]);
+  if (first !== undefined) throw refusal(first.code, "profile", [first, ...more]);
   return sealVersion(sealContract(contract.contract, "registry"), profile.profile);
 }
 
 /** The error with all problems; the message has the first. Paths begin at the argument. */
-function refuse(
+function refusal(
   code: ToolErrorCode,
   argument: "contract" | "profile",
   problems: readonly (Omit<ContractProblem, "code"> & { readonly code: string })[],
-): ToolError {
+): DomainError {
   const within = problems.map(({ code, path, message }) => ({
     code,
     path: `$.${argument}${path.replace(/^\$/, "")}`,
@@ -114,5 +118,5 @@ function refuse(
   }));
   const more = within.length > 1 ? ` (and ${within.length - 1} more)` : "";
   const message = `Cannot register typed provider: ${within[0]?.path}: ${within[0]?.message}${more}`;
-  return toolError(code, message, { problems: asJson(within) });
+  return new DomainError(code, message, { problems: asJson(within) });
 }

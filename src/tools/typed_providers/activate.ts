@@ -31,15 +31,14 @@ export const typedProvidersActivate: MakeTool = (services) =>
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: async ({ expected_active, ...key }) => {
       const { provider_id, version } = key;
-      const reserved = refuseName(services, provider_id);
-      if (reserved !== null) return { ok: false, error: reserved };
+      refuseName(services, provider_id);
       const result = await services.schemas.typedProviders.activate(key, expected_active);
       const failed = `Cannot activate typed provider ${quote(provider_id)} version ${quote(version)}`;
       switch (result.outcome) {
         case "activated":
           return success({ provider_id, active: version, previous: result.previous });
         case "not_found":
-          return { ok: false, error: noVersion(key) };
+          throw noVersion(key);
         case "deprecated":
           return failure("typed_provider_deprecated", `${failed}: it is deprecated`, key);
         case "conflict": {

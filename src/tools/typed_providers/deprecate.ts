@@ -31,11 +31,10 @@ export const typedProvidersDeprecate: MakeTool = (services) =>
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: async ({ expected_state, ...key }) => {
       const { provider_id, version } = key;
-      const reserved = refuseName(services, provider_id);
-      if (reserved !== null) return { ok: false, error: reserved };
+      refuseName(services, provider_id);
       const result = await services.schemas.typedProviders.deprecate(key, expected_state);
       if (result.outcome === "deprecated") return success({ provider_id, version, state: "deprecated" });
-      if (result.outcome === "not_found") return { ok: false, error: noVersion(key) };
+      if (result.outcome === "not_found") throw noVersion(key);
       const { state } = result;
       const what = `Cannot deprecate typed provider ${quote(provider_id)} version ${quote(version)}`;
       if (state === "deprecated") return failure("typed_provider_deprecated", `${what}: it is deprecated already`, key);

@@ -44,8 +44,7 @@ async function get(
   services: Services,
   { namespace_id, provider_id, version }: z.output<typeof input>,
 ): Promise<ToolAnswer> {
-  const reserved = refuseName(services, provider_id);
-  if (reserved !== null) return { ok: false, error: reserved };
+  refuseName(services, provider_id);
   const { typedProviders } = services.schemas;
   const isShown = mayShowProvider(services.config.provider_discovery, provider_id);
   const stored = !isShown
@@ -54,7 +53,7 @@ async function get(
     ? await typedProviders.getActive(namespace_id, provider_id)
     : await typedProviders.get({ namespace_id, provider_id, version });
   if (stored === null) {
-    if (version !== undefined) return { ok: false, error: noVersion({ namespace_id, provider_id, version }) };
+    if (version !== undefined) throw noVersion({ namespace_id, provider_id, version });
     const message = `Cannot find an active version of typed provider ${
       quote(provider_id)
     } in namespace ${namespace_id}`;

@@ -98,8 +98,7 @@ export const typedProvidersImport: MakeTool = (services) =>
 
 async function importService(services: Services, given: Input): Promise<ToolAnswer> {
   const { provider_id, selection, server_url } = given;
-  const reserved = refuseName(services, provider_id);
-  if (reserved !== null) return { ok: false, error: reserved };
+  refuseName(services, provider_id);
   const source = sourceOf(given);
   if (source === null) return failure("import_failed", "Cannot import: descriptor_set_base64 is not base64");
   const { importInSandbox } = await import("../../evidence/typed/import_sandbox.ts");

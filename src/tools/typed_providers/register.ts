@@ -52,11 +52,8 @@ export const typedProvidersRegister: MakeTool = (services) =>
 
 async function register(services: Services, given: Input): Promise<ToolAnswer> {
   const { namespace_id, provider_id, version } = given;
-  const reserved = refuseName(services, provider_id);
-  if (reserved !== null) return { ok: false, error: reserved };
-  const checked = await checkVersion(services, provider_id, given);
-  if ("code" in checked) return { ok: false, error: checked };
-  const { loaded: { contract, provider_version }, profile } = checked;
+  refuseName(services, provider_id);
+  const { loaded: { contract, provider_version }, profile } = await checkVersion(services, provider_id, given);
   const time = services.time.read();
   if (provider_version === undefined || time === null) throw new AuthorityUnavailable("time");
   const { identity: provider_version_identity, text: body } = provider_version;
