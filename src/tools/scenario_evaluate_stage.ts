@@ -26,7 +26,6 @@ import { outcomeOf } from "./framework/outcome_types.ts";
 import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run", audit: "mutation" } as const;
-const FAMILY = "evaluate_stage";
 
 const REFUSALS = [
   "stale",
@@ -73,15 +72,12 @@ export const scenarioEvaluateStage: MakeTool = (services) =>
     input,
     output: outcomeOf(["evaluation"], REFUSALS),
     act: async (input, raw, call) => {
-      const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
+      const { namespace_id, run_id, stage_id, expected_head } = input;
       const outcome = await runMutation(services, {
         tool: NAMED.name,
-        family: FAMILY,
-        input: raw,
-        run_key: runKeyOf(namespace_id, run_id),
-        scenario_id,
-        operation_id,
-        receiptBeforeDecision: true,
+        family: "evaluate_stage",
+        raw,
+        input,
         decide: async (law, state, request, mint) => {
           const command = evaluationOf(request, expected_head, stage_id, input.caller_evidence);
           const requested = input.local_acquisition;

@@ -104,13 +104,11 @@ export const scenarioNext: MakeTool = (services) =>
     input,
     output: outcomeOf(["next_step", "unrecorded_step"], STEP_REFUSALS),
     act: async (input, raw, call) => {
-      const { namespace_id, scenario_id, run_id, expected_head, request_id, stage_id } = input;
+      const { request_id, stage_id } = input;
       const accepted = await runDerivedMutation(services, {
         tool: NAMED.name,
-        input: raw,
-        run_key: runKeyOf(namespace_id, run_id),
-        scenario_id,
-        expected_head,
+        raw,
+        input,
         from: { request_id },
         first: ["open_stage", "evaluate_stage"],
         decide: (deciding) => decideNext(services, input, deciding),
@@ -118,8 +116,8 @@ export const scenarioNext: MakeTool = (services) =>
       const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       const answered = outcomeAnswer(outcome, () => {
         const stage = stage_id === undefined ? {} : { stage_id };
-        const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
-        return nextAfterRefusal(refusedStep(refused, { request_id, ...stage }, { request_id: FRESH_ID }), outcome);
+        const refused = refusedStep(NAMED.name, input, { request_id, ...stage }, { request_id: FRESH_ID });
+        return nextAfterRefusal(refused, outcome);
       });
       if (input.ask !== true || !("steps" in accepted)) return answered;
       return { ...answered, ...await noteOf(services, input, accepted) };

@@ -5,7 +5,6 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
@@ -15,7 +14,6 @@ import { outcomeOf } from "./framework/outcome_types.ts";
 import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_open_stage", group: "Run", audit: "mutation" } as const;
-const FAMILY = "open_stage";
 
 const REFUSALS = [
   "stale",
@@ -45,18 +43,12 @@ export const scenarioOpenStage: MakeTool = (services) =>
     input: z.strictObject({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
     output: outcomeOf(["opening"], REFUSALS),
     act: async (input, raw, call) => {
-      const { namespace_id, scenario_id, run_id, stage_id, expected_head, operation_id } = input;
-      const mutation = {
-        tool: NAMED.name,
-        family: FAMILY,
-        input: raw,
-        run_key: runKeyOf(namespace_id, run_id),
-        scenario_id,
-        operation_id,
-      } as const;
+      const { stage_id, expected_head } = input;
       const outcome = await runMutation(services, {
-        ...mutation,
-        receiptBeforeDecision: false,
+        tool: NAMED.name,
+        family: "open_stage",
+        raw,
+        input,
         decide: (law, state, request, mint) =>
           decide(law, state, { kind: "open", ...request, expected_head, stage_id }, mint(), services.environment),
       }, call);

@@ -5,7 +5,6 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide/decide.ts";
 import {
   briefly,
@@ -25,7 +24,6 @@ import { outcomeOf } from "./framework/outcome_types.ts";
 import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_submit", group: "Run", audit: "mutation" } as const;
-const FAMILY = "submit";
 
 const REFUSALS = [
   "stale",
@@ -68,15 +66,12 @@ export const scenarioSubmit: MakeTool = (services) =>
     }),
     output: outcomeOf(["submitting"], REFUSALS),
     act: async (input, raw, call) => {
-      const { namespace_id, scenario_id, run_id, expected_head, operation_id, content_type, payload, scope } = input;
+      const { expected_head, content_type, payload, scope } = input;
       const outcome = await runMutation(services, {
         tool: NAMED.name,
-        family: FAMILY,
-        input: raw,
-        run_key: runKeyOf(namespace_id, run_id),
-        scenario_id,
-        operation_id,
-        receiptBeforeDecision: false,
+        family: "submit",
+        raw,
+        input,
         decide: async (law, state, request, mint) => {
           const command = { kind: "submit", ...request, expected_head, content_type, payload, scope } as const;
           const gathered = await gatherSubmission(services, law, state, command);

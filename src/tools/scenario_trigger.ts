@@ -7,7 +7,7 @@
 import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { RequestedBinding } from "../evidence/acquisition/select.ts";
-import { type EvaluateCommand, type Refused, runKeyOf } from "../run/command.ts";
+import type { EvaluateCommand, Refused } from "../run/command.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { decide } from "../run/decide/decide.ts";
 import { refusal } from "../run/refusal.ts";
@@ -84,24 +84,20 @@ export const scenarioTrigger: MakeTool = (services) =>
     input,
     output: outcomeOf(["triggering"], STEP_REFUSALS),
     act: async (input, raw, call) => {
-      const { namespace_id, scenario_id, run_id, expected_head } = input;
       const { trigger_id, kind, source_id } = input.trigger;
       const accepted = await runDerivedMutation(services, {
         tool: NAMED.name,
-        input: raw,
-        run_key: runKeyOf(namespace_id, run_id),
-        scenario_id,
-        expected_head,
+        raw,
+        input,
         from: { trigger_id },
         first: ["submit", "evaluate_stage"],
         decide: (deciding) => decideTrigger(services, input.trigger, deciding),
       }, call);
       const outcome = "steps" in accepted ? await answer(services, input, call, accepted) : accepted;
       return outcomeAnswer(outcome, () => {
-        const refused = { tool: NAMED.name, run: { namespace_id, scenario_id, run_id }, expected_head };
         const own = { trigger: { trigger_id, kind, source_id } };
         const fresh = { trigger: { trigger_id: FRESH_ID, kind, source_id } };
-        return nextAfterRefusal(refusedStep(refused, own, fresh), outcome);
+        return nextAfterRefusal(refusedStep(NAMED.name, input, own, fresh), outcome);
       });
     },
   });

@@ -12,7 +12,7 @@
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import type { Refused, Request, Stamps } from "../../run/command.ts";
+import { type Refused, type Request, runKeyOf, type Stamps } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { AcceptedSteps } from "../../run/decide/decide_steps.ts";
 import { type DerivedFrom, derivedOperation } from "../../run/derived.ts";
@@ -34,7 +34,7 @@ import { archivedSteps } from "./archived_call.ts";
 import { attributionOf } from "./attribution.ts";
 import { mutationKey } from "../services/keyed_lock.ts";
 import { appendDecided } from "./append_decided.ts";
-import { mintStamps } from "./mutation.ts";
+import { mintStamps, type NamedRun } from "./mutation.ts";
 import { fromReceipt, type Outcome, runNotFound, stale } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
@@ -84,11 +84,10 @@ export interface AcceptedCall {
 /** A call of several steps, up to its decision. */
 export interface DerivedMutation {
   readonly tool: string;
-  /** Decoded arguments, as sent. */
-  readonly input: JsonObject;
-  readonly run_key: RunKey;
-  readonly scenario_id: string;
-  readonly expected_head: Head;
+  /** The arguments as sent. */
+  readonly raw: JsonObject;
+  /** The same, decoded. */
+  readonly input: NamedRun & { readonly expected_head: Head };
   readonly from: DerivedFrom;
   /** Possible families of its first record. */
   readonly first: readonly StepFamily[];
@@ -108,6 +107,7 @@ export interface Deciding {
 interface Execution {
   readonly services: Services;
   readonly mutation: DerivedMutation;
+  readonly run_key: RunKey;
   readonly invocation: Identity;
 }
 
@@ -139,11 +139,11 @@ async function readSteps<Stored extends StoredReceipt>(
   firstRevision: number,
   read: (runKey: RunKey, after: number, limit: number) => Promise<Stored[]>,
 ): Promise<Stored[]> {
-  const { mutation, invocation } = execution;
+  const { run_key, invocation } = execution;
   const steps: Stored[] = [];
   const ordinals = new Map<string, number>();
   for (;;) {
-    const page = await read(mutation.run_key, firstRevision - 1 + steps.length, REPLAY_PAGE);
+    const page = await read(run_key, firstRevision - 1 + steps.length, REPLAY_PAGE);
     for (const stored of page) {
       const { operation, invocation_identity } = stored.receipt;
       const ordinal = ordinals.get(operation.family) ?? 0;
@@ -159,11 +159,11 @@ async function readSteps<Stored extends StoredReceipt>(
 
 /** The accepted call with this id; a conflict where another call used the id; null where the id is unused. */
 async function findOriginal(execution: Execution, run: ProjectedRun): Promise<AcceptedCall | Outcome | null> {
-  const { services, mutation, invocation } = execution;
+  const { services, mutation, run_key, invocation } = execution;
   const receipts: Receipt[] = [];
   for (const family of mutation.first) {
     const operation = { family, identity: operationOf(execution, family, 0) };
-    const receipt = await services.runs.getReceipt(mutation.run_key, operation);
+    const receipt = await services.runs.getReceipt(run_key, operation);
     if (receipt !== null) receipts.push(receipt);
   }
   const first = receipts.sort((a, b) => a.revision - b.revision)[0];
@@ -173,7 +173,7 @@ async function findOriginal(execution: Execution, run: ProjectedRun): Promise<Ac
   const { runs } = services;
   if (run.archived !== undefined) {
     const receipts = await readSteps(execution, first.revision, runs.listReceipts);
-    return { law, ...await archivedSteps(runs, law, mutation.run_key, receipts) };
+    return { law, ...await archivedSteps(runs, law, run_key, receipts) };
   }
   const steps = (await readSteps(execution, first.revision, runs.listRecords)).map(readStep);
   const state = await stateAt(runs, run, first.revision + steps.length - 1);
@@ -186,14 +186,14 @@ async function append(
   run: ProjectedRun,
   accepted: AcceptedSteps,
 ): Promise<AcceptedCall | Outcome> {
-  const { services, mutation, invocation } = execution;
+  const { services, run_key, invocation } = execution;
   const { law } = run;
   const { decisions, state } = accepted;
   const appended = await appendDecided(services, { law, expectedHead: run.state.head, decisions, state });
   // The records are read back from their text, so that this answer and its repetition have the same bytes.
   if ("records" in appended) return { law, steps: appended.records.map(readStep), standing: standingOf(state) };
   if ("outcome" in appended) return appended;
-  const now = await services.projections.load(mutation.run_key) ?? run;
+  const now = await services.projections.load(run_key) ?? run;
   return await findOriginal(execution, now) ?? fromReceipt(appended.receipt, invocation);
 }
 
@@ -214,21 +214,21 @@ export async function runDerivedMutation(
   mutation: DerivedMutation,
   call: Call,
 ): Promise<AcceptedCall | Outcome> {
-  const { run_key, tool } = mutation;
-  const { namespace_id, run_id } = run_key;
-  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, mutation.input);
-  const execution = { services, mutation, invocation };
+  const { tool, raw, input: { namespace_id, run_id, scenario_id, expected_head } } = mutation;
+  const run_key = runKeyOf(namespace_id, run_id);
+  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, raw);
+  const execution = { services, mutation, run_key, invocation };
   using locks = new DisposableStack();
   for (const family of mutation.first) {
     const key = mutationKey(namespace_id, run_id, family, operationOf(execution, family, 0));
     locks.use(await services.operationLock.acquire(key));
   }
   const run = await services.projections.load(run_key);
-  if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
+  if (run === null || run.state.scenario_id !== scenario_id) return runNotFound(run_key);
   const original = await findOriginal(execution, run);
   if (original !== null) return original;
-  if (!sameHead(run.state.head, mutation.expected_head)) return stale(run.state.head);
-  const attribution = attributionOf(services, call, tool, namespace_id, mutation.input);
+  if (!sameHead(run.state.head, expected_head)) return stale(run.state.head);
+  const attribution = attributionOf(services, call, tool, namespace_id, raw);
   const requestOf = (family: StepFamily, ordinal: number): Request => ({
     operation_id: operationOf(execution, family, ordinal),
     invocation_identity: invocation,

@@ -7,7 +7,7 @@
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
-import type { Decision, Request, Stamps } from "../../run/command.ts";
+import { type Decision, type Request, runKeyOf, type Stamps } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { OperationFamily, RunKey, RunState, TimeSource } from "../../run/types.ts";
@@ -19,20 +19,19 @@ import { appendDecided, isAccepted } from "./append_decided.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { fromReceipt, type Outcome, runArchived, runNotFound } from "./outcome.ts";
 
+/** The arguments that name a run. */
+export interface NamedRun extends RunKey {
+  readonly scenario_id: string;
+}
+
 /** A mutation of a run, up to its decision. */
 export interface Mutation {
   readonly tool: string;
   readonly family: OperationFamily;
-  /** Decoded arguments, as sent. */
-  readonly input: JsonObject;
-  readonly run_key: RunKey;
-  readonly scenario_id: string;
-  readonly operation_id: string;
-  /**
-   * Whether the receipt is read before the decision: for decisions that query providers. The others decide first, since
-   * an append finds an existing operation itself. Before they refuse, they read the receipt too.
-   */
-  readonly receiptBeforeDecision: boolean;
+  /** The arguments as sent. */
+  readonly raw: JsonObject;
+  /** The same, decoded. */
+  readonly input: NamedRun & { readonly operation_id: string };
   /** Decides at a state, after fetching what it needs. `mint` gives the stamps and is called after that. */
   readonly decide: (
     law: CompiledLaw,
@@ -59,9 +58,12 @@ export function mintStamps(services: Pick<Services, "time">): Stamps {
   };
 }
 
-async function findReceipt(services: Services, mutation: Mutation, invocation: Identity): Promise<Outcome | null> {
-  const { run_key, operation_id, family } = mutation;
-  const receipt = await services.runs.getReceipt(run_key, { family, identity: operation_id });
+async function findReceipt(
+  { runs }: Services,
+  { input: { namespace_id, run_id, operation_id }, family }: Mutation,
+  invocation: Identity,
+): Promise<Outcome | null> {
+  const receipt = await runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity: operation_id });
   return receipt === null ? null : fromReceipt(receipt, invocation);
 }
 
@@ -73,14 +75,16 @@ async function findReceipt(services: Services, mutation: Mutation, invocation: I
  * @throws {StoreError} Where the store fails; then nothing was changed
  */
 export async function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {
-  const { run_key, tool, family, operation_id } = mutation;
-  const { namespace_id, run_id } = run_key;
-  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, mutation.input);
+  const { tool, family, raw, input: { namespace_id, run_id, scenario_id, operation_id } } = mutation;
+  const run_key = runKeyOf(namespace_id, run_id);
+  const invocation = invocationIdentity(services.environment.primitives.sha256, tool, raw);
   using _lock = await services.operationLock.acquire(mutationKey(namespace_id, run_id, family, operation_id));
   const run = await services.projections.load(run_key);
-  if (run === null || run.state.scenario_id !== mutation.scenario_id) return runNotFound(run_key);
+  if (run === null || run.state.scenario_id !== scenario_id) return runNotFound(run_key);
   const archived = family === "submit" ? run.archived : undefined;
-  if (mutation.receiptBeforeDecision || archived !== undefined) {
+  // An evaluation queries providers before it decides. The others decide first, since an append finds an existing
+  // operation itself. Before they refuse, they read the receipt too.
+  if (family === "evaluate_stage" || archived !== undefined) {
     const original = await findReceipt(services, mutation, invocation);
     if (original !== null) return original;
   }
@@ -88,7 +92,7 @@ export async function runMutation(services: Services, mutation: Mutation, call: 
   const request: Request = {
     operation_id,
     invocation_identity: invocation,
-    attribution: attributionOf(services, call, tool, namespace_id, mutation.input),
+    attribution: attributionOf(services, call, tool, namespace_id, raw),
     admission_kind: admissionKind(call),
   };
   const decision = await mutation.decide(run.law, run.state, request, () => mintStamps(services));

@@ -27,13 +27,13 @@ export interface RefusedCall extends RefusedRun {
   readonly afresh: Retry;
 }
 
+/** The arguments of every call on a run that names its head. */
+type RunArguments = RefusedRun["run"] & Pick<RefusedRun, "expected_head">;
+
 /** A refused open, evaluate or submit, with its arguments. */
 export function refusedMutation(
   tool: string,
-  input: RefusedRun["run"] & Pick<RefusedRun, "expected_head"> & {
-    readonly operation_id: string;
-    readonly stage_id?: string;
-  },
+  input: RunArguments & { readonly operation_id: string; readonly stage_id?: string },
 ): RefusedCall {
   const { namespace_id, scenario_id, run_id, expected_head, operation_id, stage_id } = input;
   const run = { namespace_id, scenario_id, run_id };
@@ -48,9 +48,10 @@ export function refusedMutation(
  * @param own Its own arguments, without evidence and payload, which the caller has
  * @param fresh The argument with the id, freshly made
  */
-export function refusedStep(refused: RefusedRun, own: JsonObject, fresh: JsonObject): RefusedCall {
-  const same = { ...refused.run, expected_head: headOf(refused.expected_head), ...own };
-  return withRetries(refused, same, fresh);
+export function refusedStep(tool: string, input: RunArguments, own: JsonObject, fresh: JsonObject): RefusedCall {
+  const { namespace_id, scenario_id, run_id, expected_head } = input;
+  const run = { namespace_id, scenario_id, run_id };
+  return withRetries({ tool, run, expected_head }, { ...run, expected_head: headOf(expected_head), ...own }, fresh);
 }
 
 function withRetries(refused: RefusedRun, same: JsonObject, fresh: JsonObject): RefusedCall {
