@@ -114,7 +114,7 @@ export async function openTypedProviders(options: StoresOptions, sha256: Sha256)
     return { reads: stores.schemas.typedProviders, close: () => closeStores(stores) };
   }
   if (type === "memory" || path === null) return null;
-  const { openTypedProviderFile } = await import("./sqlite/typed_provider_file.ts");
+  const { openTypedProviderFile } = await import("./sqlite/typed_providers.ts");
   const { identityOf } = await import("./sqlite/connection.ts");
   const file = identityOf(path) === null ? null : openTypedProviderFile(path, sha256);
   return file === null ? null : { reads: file.reads, close: () => Promise.resolve(file.close()) };

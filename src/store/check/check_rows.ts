@@ -11,7 +11,7 @@ import { hashesTo } from "../record_check.ts";
 import { lawProblems, toLaw } from "../sqlite/laws.ts";
 import { integer, type Row, text } from "../sqlite/rows.ts";
 import { matchesNames, toSchema } from "../sqlite/schema_registry.ts";
-import { toTypedProvider } from "../sqlite/typed_providers.ts";
+import { toTypedProvider } from "../typed_provider_rows.ts";
 import type { RowTable } from "../store_rows.ts";
 import type { StoredTypedProvider } from "../typed_provider_types.ts";
 import type { Artifact, SchemaRecord, StoredLaw } from "../types.ts";
