@@ -4,18 +4,13 @@
  * @module
  */
 
-import type { ClaimName } from "./claims.ts";
-import {
-  type ClaimStatus,
-  UNAVAILABLE_REASONS,
-  type UnavailableReason,
-  type Violation,
-  type ViolationCode,
-} from "./types.ts";
+import type { ClaimName, ViolationCode } from "./claims.ts";
+import { type ClaimStatus, UNAVAILABLE_REASONS, type UnavailableReason, type Violation } from "./types.ts";
 
 /** Collects contradictions and gaps. It keeps the first contradiction of each claim, and the gap that ranks first. */
 export interface Findings {
-  readonly violate: (claim: ClaimName, violation: Violation) => void;
+  /** Adds the contradiction that a check found, if any. */
+  readonly note: (claim: ClaimName, found: Violation | null) => void;
   readonly leaveOpen: (claim: ClaimName, reason: UnavailableReason) => void;
   /** Adds the findings of others on some claims. */
   readonly merge: (others: Findings, claims: readonly ClaimName[]) => void;
@@ -44,21 +39,20 @@ export function atItem(revision: number, index: number): string {
 export function createFindings(): Findings {
   const violations = new Map<ClaimName, Violation>();
   const gaps = new Map<ClaimName, UnavailableReason>();
-  const violate = (claim: ClaimName, found: Violation): void => {
-    if (!violations.has(claim)) violations.set(claim, found);
+  const note = (claim: ClaimName, found: Violation | null): void => {
+    if (found !== null && !violations.has(claim)) violations.set(claim, found);
   };
   const leaveOpen = (claim: ClaimName, reason: UnavailableReason): void => {
     const known = gaps.get(claim);
     if (known === undefined || rank(reason) < rank(known)) gaps.set(claim, reason);
   };
   return {
-    violate,
+    note,
     leaveOpen,
     merge(others, claims): void {
       for (const claim of claims) {
-        const found = others.violationOf(claim);
         const gap = others.gapOf(claim);
-        if (found !== null) violate(claim, found);
+        note(claim, others.violationOf(claim));
         if (gap !== null) leaveOpen(claim, gap);
       }
     },

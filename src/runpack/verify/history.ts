@@ -14,12 +14,15 @@ import { asJson } from "../../run/primitives.ts";
 import { isEvidenceContentType, readSubmission } from "../../run/submitted_evidence.ts";
 import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
 import { isCanonicalText, readFirstLine, readLines, readText } from "../format/canonical_text.ts";
-import { checkTime } from "./claims/acceptance_time_witness_structure.ts";
-import { checkLink, checkProcedure, checkRecordTree } from "./claims/accepted_history_continuity.ts";
-import { checkAdmission, checkProvenance } from "./claims/attribution_authorization_availability.ts";
-import { checkState } from "./claims/current_state_equivalence.ts";
-import { checkWithheld } from "./claims/evidence_retention_reconstruction.ts";
-import { checkHead } from "./claims/exact_head_reconstruction.ts";
+import { checkWithheld } from "./claims/evidence.ts";
+import {
+  checkAdmission,
+  checkLink,
+  checkProcedure,
+  checkProvenance,
+  checkTime,
+  HISTORY_CHECKS,
+} from "./claims/history.ts";
 import { checkFamily } from "./claims/operation_receipt_consistency.ts";
 import {
   boundContracts,
@@ -43,7 +46,7 @@ import type { ReplayState } from "./state.ts";
 import { atRevision, violation } from "./findings.ts";
 import { boundSchema, isDecidedReceipt, judgeReceipt, judgeStep, judgeVerdicts, wasDecidedAgain } from "./record.ts";
 import type { Step, StepValues } from "./step.ts";
-import type { ClaimName } from "./claims.ts";
+import { type ClaimName, HISTORY_CLAIMS } from "./claims.ts";
 import type { Violation } from "./types.ts";
 
 /** Records after which the host may run other tasks. */
@@ -53,15 +56,11 @@ const PAUSE_RECORDS = 64;
 export async function replayPart(replay: ReplayState, part: MaterialPart): Promise<void> {
   if (part.part === "law") replay.lawBytes = part.bytes;
   else if (part.part === "artifact") {
-    note(replay, "run_allocation_integrity", replay.artifacts.add(part.reference, part.bytes));
+    replay.findings.note("run_allocation_integrity", replay.artifacts.add(part.reference, part.bytes));
   } else {
     if (replay.stage === "law") await openLaw(replay, part);
     if (replay.stage === "records") await replaySegment(replay, part);
   }
-}
-
-function note(replay: ReplayState, claim: ClaimName, found: Violation | null): void {
-  if (found !== null) replay.findings.violate(claim, found);
 }
 
 /**
@@ -74,14 +73,14 @@ async function openLaw(replay: ReplayState, { records }: SegmentPart): Promise<v
   const contracts = boundContracts(readFirstLine(records), artifacts.contracts);
   const law = await constructLaw(primitives, lawBytes, manifest.scenario_law_identity, contracts);
   if ("code" in law) {
-    note(replay, "scenario_law_construction", law);
+    replay.findings.note("scenario_law_construction", law);
     return;
   }
   replay.law = law.law;
   replay.work = replayWork(law.law);
   for (const assumption of law.assumptions) replay.assumptions.add(assumption);
-  note(replay, "scenario_graph_binding", checkManifestGraph(law.law, manifest));
-  note(replay, "evidence_retention_reconstruction", checkWithheld(law.law, manifest));
+  replay.findings.note("scenario_graph_binding", checkManifestGraph(law.law, manifest));
+  replay.findings.note("evidence_retention_reconstruction", checkWithheld(law.law, manifest));
 }
 
 async function replaySegment(replay: ReplayState, part: SegmentPart): Promise<void> {
@@ -94,7 +93,7 @@ async function replaySegment(replay: ReplayState, part: SegmentPart): Promise<vo
     return broken(replay, "accepted_history_continuity", violation("record_invalid", `${role}/records`));
   }
   if (receipts === null) {
-    note(replay, "operation_receipt_consistency", violation("receipt_invalid", `${role}/receipts`));
+    replay.findings.note("operation_receipt_consistency", violation("receipt_invalid", `${role}/receipts`));
   }
   const values = openValues(replay.primitives.sha256, part, replay.primitives.pause);
   const names = collectNames();
@@ -109,13 +108,13 @@ async function replaySegment(replay: ReplayState, part: SegmentPart): Promise<vo
     if (record.revision % PAUSE_RECORDS === 0) await replay.primitives.pause?.();
   }
   if (records.length > count) {
-    note(replay, "accepted_history_continuity", violation("record_unexpected", `${role}/records`));
+    replay.findings.note("accepted_history_continuity", violation("record_unexpected", `${role}/records`));
   }
   if ((receipts?.length ?? 0) > count) {
-    note(replay, "operation_receipt_consistency", violation("receipt_unexpected", `${role}/receipts`));
+    replay.findings.note("operation_receipt_consistency", violation("receipt_unexpected", `${role}/receipts`));
   }
   const code = await values.finish(names.names(), replay.withheld);
-  if (code !== null) note(replay, "evidence_retention_reconstruction", violation(code, role));
+  if (code !== null) replay.findings.note("evidence_retention_reconstruction", violation(code, role));
 }
 
 function exhausted(replay: ReplayState): void {
@@ -124,7 +123,7 @@ function exhausted(replay: ReplayState): void {
 
 function broken(replay: ReplayState, claim?: ClaimName, found?: Violation): void {
   replay.stage = "history_broken";
-  if (claim !== undefined && found !== undefined) note(replay, claim, found);
+  if (claim !== undefined && found !== undefined) replay.findings.note(claim, found);
 }
 
 /** Replays a record; null where the history ends with it. */
@@ -155,17 +154,17 @@ async function replayRecord(
   const again = step !== null && wasDecidedAgain(step, line);
   const recordId = step?.recordId ?? identifyCanonical(sha256, "run-record", line);
   const chain = { record, recordId, previous: replay.previous };
-  note(replay, "run_allocation_integrity", checkAllocation(chain, manifest.run_key));
-  note(replay, "attribution_authorization_availability", checkAdmission(chain));
-  note(replay, "operation_receipt_consistency", checkOperation(replay, record));
+  replay.findings.note("run_allocation_integrity", checkAllocation(chain, manifest.run_key));
+  replay.findings.note("attribution_authorization_availability", checkAdmission(chain));
+  replay.findings.note("operation_receipt_consistency", checkOperation(replay, record));
   replay.named.add(record);
   if (!again) {
     if (!isCanonicalText(line, value)) {
       broken(replay, "accepted_history_continuity", violation("record_invalid", atRevision(record.revision)));
       return null;
     }
-    note(replay, "attribution_authorization_availability", checkProvenance(sha256, chain));
-    note(replay, "acceptance_time_witness_structure", checkTime(sha256, chain));
+    replay.findings.note("attribution_authorization_availability", checkProvenance(sha256, chain));
+    replay.findings.note("acceptance_time_witness_structure", checkTime(sha256, chain));
   }
   if (step !== null) await judge(replay, step, line, values);
   const after = step === null ? null : foldStep(replay, step, again);
@@ -234,19 +233,19 @@ async function openRun(
 ): Promise<void> {
   const { body } = record;
   replay.created = body;
-  note(replay, "run_allocation_integrity", checkBoundContracts(body, replay.artifacts.contracts));
-  note(replay, "run_allocation_integrity", checkBoundVersions(body, replay.artifacts));
+  replay.findings.note("run_allocation_integrity", checkBoundContracts(body, replay.artifacts.contracts));
+  replay.findings.note("run_allocation_integrity", checkBoundVersions(body, replay.artifacts));
   if (body.scenario_law_identity !== replay.manifest.scenario_law_identity) {
-    note(replay, "scenario_law_construction", violation("law_identity_mismatch", atRevision(1)));
+    replay.findings.note("scenario_law_construction", violation("law_identity_mismatch", atRevision(1)));
     replay.law = null;
   }
   if (replay.law === null) return;
-  note(replay, "scenario_graph_binding", checkCreatedGraph(replay.law, body));
-  note(replay, "run_allocation_integrity", checkBoundSchemas(replay.law, body));
+  replay.findings.note("scenario_graph_binding", checkCreatedGraph(replay.law, body));
+  replay.findings.note("run_allocation_integrity", checkBoundSchemas(replay.law, body));
   const contracts = boundContracts(asJson(record), replay.artifacts.contracts);
   const { fault, isAssumed } = await checkRunParameters(replay.primitives, replay.law, record, profile, contracts);
   if (isAssumed) replay.assumptions.add("json_schema_verdict_as_recorded");
-  note(replay, "scenario_law_construction", fault);
+  replay.findings.note("scenario_law_construction", fault);
   if (fault !== null) replay.law = null;
 }
 
@@ -306,7 +305,7 @@ function seenRecordOf(
 
 async function judge(replay: ReplayState, step: Step, line: string, values: SegmentValues): Promise<void> {
   judgeStep(step, line, values, replay.findings);
-  note(replay, "source_authenticity", replay.signatures.check(step));
+  replay.findings.note("source_authenticity", replay.signatures.check(step));
   if (step.record.record_kind !== "stage_evaluated") return;
   if (step.record.body.evidence.every(({ schema_verdict }) => schema_verdict === undefined)) return;
   if (await judgeVerdicts(step, replay.primitives, replay.artifacts, replay.findings)) {
@@ -328,12 +327,7 @@ function foldStep(replay: ReplayState, step: Step, again: boolean): RunState | n
 
 /** Checks the claims that need the whole history. */
 export function finishHistory(replay: ReplayState): void {
-  const { findings, manifest, primitives: { sha256 } } = replay;
-  if (replay.stage === "records" && replay.head !== null) {
-    note(replay, "accepted_history_continuity", checkRecordTree(replay.tree, manifest));
-    note(replay, "exact_head_reconstruction", checkHead(replay.head, manifest));
-    note(replay, "run_allocation_integrity", replay.named.check(replay.artifacts.listed()));
-    if (replay.state !== null) note(replay, "current_state_equivalence", checkState(sha256, replay.state, manifest));
-    for (const gap of replay.signatures.gaps()) findings.leaveOpen("source_authenticity", gap);
-  }
+  if (replay.stage !== "records" || replay.head === null) return;
+  for (const claim of HISTORY_CLAIMS) replay.findings.note(claim, HISTORY_CHECKS[claim](replay));
+  for (const gap of replay.signatures.gaps()) replay.findings.leaveOpen("source_authenticity", gap);
 }

@@ -16,7 +16,7 @@ import type { SegmentPart } from "./object_walker.ts";
 import { namedValues } from "../format/segments.ts";
 import { anything, closed, contentHash, matches, oneOf, text, variant } from "../../canonical/shape.ts";
 import { INLINE_VALUE_BYTES, type ValueLine } from "../format/types.ts";
-import type { ViolationCode } from "./types.ts";
+import type { ViolationCode } from "./claims.ts";
 
 /** A value that records of a segment name. */
 export interface ValueName {

@@ -8,7 +8,8 @@
 import type { Identity } from "../../canonical/identity.ts";
 import type { Cost, Meter } from "./budget.ts";
 import { violation } from "./findings.ts";
-import type { VerificationPrimitives, Violation, ViolationCode } from "./types.ts";
+import type { ViolationCode } from "./claims.ts";
+import type { VerificationPrimitives, Violation } from "./types.ts";
 import { MANIFEST_BYTES, type ObjectReference, type PackSource } from "../format/types.ts";
 
 /** The label before the bytes of an object in its identity. */

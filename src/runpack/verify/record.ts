@@ -8,46 +8,16 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
-import { checkAcquisitions, restsOnUnkeptValue } from "./claims/acquisition_admission_witness_reconstruction.ts";
-import { checkAttempt } from "./claims/evaluation_attempt_consistency.ts";
-import { checkValues } from "./claims/evidence_retention_reconstruction.ts";
-import { checkItems } from "./claims/evidence_structural_admission.ts";
-import { checkQualifications } from "./claims/evidence_use_policy_satisfaction.ts";
-import { checkIntents } from "./claims/intent_consistency.ts";
+import { DECISION_CHECKS } from "./claims/decision.ts";
+import { EVIDENCE_CHECKS, restsOnUnkeptValue } from "./claims/evidence.ts";
 import { explainReceipt, receiptLine } from "./claims/operation_receipt_consistency.ts";
-import { checkDecision } from "./claims/pure_semantic_replay.ts";
-import { checkOpening } from "./claims/stage_open_consistency.ts";
-import { checkSubmission } from "./claims/submission_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
 import { resultOf } from "./decide_again.ts";
 import type { PackArtifacts } from "./artifacts.ts";
 import { atItem, atRevision, type Findings, violation } from "./findings.ts";
 import { gapsOf, isValue, itemsOf, type Step } from "./step.ts";
-import { type ClaimName, claimsThatNeed } from "./claims.ts";
-import type { VerificationPrimitives, Violation } from "./types.ts";
-
-type RecordCheck = readonly [claim: ClaimName, check: (step: Step) => Violation | null];
-
-/**
- * What the kernel accepts as given is checked even where its decision is the same: an acquisition, a verdict, or the value
- * of a statement that waited, which the kernel checks at the submission alone.
- */
-const GIVEN_CHECKS: readonly RecordCheck[] = [
-  ["evidence_structural_admission", checkItems],
-  ["evidence_retention_reconstruction", checkValues],
-  ["evidence_use_policy_satisfaction", checkQualifications],
-  ["acquisition_admission_witness_reconstruction", checkAcquisitions],
-];
-
-/** The checks of a record that the kernel decides differently. */
-const RECORD_CHECKS: readonly RecordCheck[] = [
-  ["stage_open_consistency", checkOpening],
-  ["evaluation_attempt_consistency", checkAttempt],
-  ["submission_consistency", checkSubmission],
-  ["intent_consistency", checkIntents],
-  ["pure_semantic_replay", checkDecision],
-  ...GIVEN_CHECKS,
-];
+import { claimsThatNeed, DECISION_CLAIMS, EVIDENCE_CLAIMS } from "./claims.ts";
+import type { VerificationPrimitives } from "./types.ts";
 
 const VALUE_CLAIMS = claimsThatNeed("values");
 
@@ -73,10 +43,8 @@ export function judgeStep(step: Step, line: string, values: SegmentValues, findi
     }
     return;
   }
-  for (const [claim, check] of again ? GIVEN_CHECKS : RECORD_CHECKS) {
-    const found = check(step);
-    if (found !== null) findings.violate(claim, found);
-  }
+  if (!again) { for (const claim of DECISION_CLAIMS) findings.note(claim, DECISION_CHECKS[claim](step)); }
+  for (const claim of EVIDENCE_CLAIMS) findings.note(claim, EVIDENCE_CHECKS[claim](step));
   for (const gap of gapsOf(step.values)) {
     for (const claim of VALUE_CLAIMS) findings.leaveOpen(claim, gap);
   }
@@ -122,7 +90,7 @@ export async function judgeVerdicts(
     if (verdict === null) assumed = true;
     else if (verdict !== item.schema_verdict) {
       const place = atItem(step.record.revision, index);
-      findings.violate("evidence_structural_admission", violation("schema_verdict_mismatch", place));
+      findings.note("evidence_structural_admission", violation("schema_verdict_mismatch", place));
     }
   }
   return assumed;
@@ -138,12 +106,12 @@ export function judgeReceipt(
   const { record, recordId, law } = step;
   const claim = record.revision === 1 ? "creation_receipt_integrity" : "operation_receipt_consistency";
   if (line === undefined) {
-    findings.violate(claim, violation("receipt_missing", atRevision(record.revision)));
+    findings.note(claim, violation("receipt_missing", atRevision(record.revision)));
     return;
   }
   const result = resultOf(law, record, recordId, after);
   if (result === null || receiptLine(record, result) === line) return;
-  findings.violate(claim, explainReceipt(line, record));
+  findings.note(claim, explainReceipt(line, record));
 }
 
 /** Whether a receipt follows from the repeated decision: the common case, in which no result has to be built again. */

@@ -11,7 +11,7 @@ import type { Decision, Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { RecordedEvidence, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";
 import type { ContractFacts } from "../format/contract_facts.ts";
-import type { UnavailableReason } from "./types.ts";
+import type { UnavailableReason, Violation } from "./types.ts";
 
 /** A record and the one before it: the input of checks without a law. */
 export interface ChainStep {
@@ -49,6 +49,9 @@ export interface Step extends ChainStep {
   /** The repeated decision; null where a value is absent, or where the kernel cannot make it. */
   readonly decision: Decision | null;
 }
+
+/** A check of a claim about a record; null where it finds no contradiction. */
+export type RecordCheck = (step: Step) => Violation | null;
 
 /** An evidence item with its value, where that is present. */
 export interface StepItem {

@@ -8,7 +8,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Primitives } from "../../run/primitives.ts";
 import type { HashStream } from "../format/types.ts";
-import type { ClaimName } from "./claims.ts";
+import type { ClaimName, ViolationCode } from "./claims.ts";
 
 /** The verifier procedure of this program. */
 export const VERIFIER_PROCEDURE = "gate-verifier-2";
@@ -42,121 +42,6 @@ export const UNAVAILABLE_REASONS = [
 ] as const;
 /** Why a claim is unavailable. */
 export type UnavailableReason = typeof UNAVAILABLE_REASONS[number];
-
-/** The codes of contradictions; the list is closed and documented in docs/format/runpack.md. */
-export type ViolationCode =
-  // manifest and objects
-  | "manifest_missing"
-  | "manifest_unreadable"
-  | "manifest_too_large"
-  | "manifest_not_canonical"
-  | "format_unsupported"
-  | "manifest_invalid"
-  | "identity_mismatch"
-  | "archive_invalid"
-  | "object_missing"
-  | "object_unreadable"
-  | "object_size_mismatch"
-  | "object_identity_mismatch"
-  | "node_invalid"
-  | "tree_shape_invalid"
-  | "artifacts_invalid"
-  | "object_unreferenced"
-  // law
-  | "law_invalid"
-  | "law_identity_mismatch"
-  | "graph_identity_mismatch"
-  | "scenario_mismatch"
-  | "parameters_mismatch"
-  // run and history
-  | "run_created_missing"
-  | "run_created_unexpected"
-  | "run_authority_missing"
-  | "run_key_mismatch"
-  | "schema_missing"
-  | "schema_repeated"
-  | "schema_unexpected"
-  | "artifact_missing"
-  | "artifact_unexpected"
-  | "artifact_invalid"
-  | "record_invalid"
-  | "record_missing"
-  | "record_unexpected"
-  | "chain_broken"
-  | "procedure_unsupported"
-  | "procedure_downgraded"
-  | "record_tree_mismatch"
-  | "head_mismatch"
-  | "state_mismatch"
-  | "receipt_missing"
-  | "receipt_unexpected"
-  | "receipt_invalid"
-  | "receipt_mismatch"
-  | "result_mismatch"
-  | "family_mismatch"
-  | "operation_repeated"
-  // decisions
-  | "stage_missing"
-  | "stage_state_mismatch"
-  | "prerequisite_trace_mismatch"
-  | "attempt_number_mismatch"
-  | "completed_mismatch"
-  | "narrowed_bindings_mismatch"
-  | "binding_required"
-  | "scenario_trace_mismatch"
-  | "run_status_mismatch"
-  | "trace_mismatch"
-  | "outcome_mismatch"
-  | "scope_mismatch"
-  | "content_type_invalid"
-  | "payload_missing"
-  | "payload_invalid"
-  | "payload_mismatch"
-  | "content_hash_mismatch"
-  | "evidence_mismatch"
-  | "seen_head_mismatch"
-  | "statement_time_invalid"
-  | "disclosure_mismatch"
-  | "intent_mismatch"
-  | "decision_mismatch"
-  // evidence
-  | "condition_missing"
-  | "condition_mismatch"
-  | "item_invalid"
-  | "item_repeated"
-  | "items_unexpected"
-  | "submission_missing"
-  | "submission_unexpected"
-  | "submission_mismatch"
-  | "retention_mismatch"
-  | "schema_verdict_mismatch"
-  | "value_invalid"
-  | "value_missing"
-  | "value_unexpected"
-  | "value_mismatch"
-  | "value_type_mismatch"
-  | "lane_mismatch"
-  | "qualification_mismatch"
-  | "witness_missing"
-  | "witness_unexpected"
-  | "witness_invalid"
-  | "binding_mismatch"
-  | "params_mismatch"
-  | "contract_missing"
-  | "contract_repeated"
-  | "contract_mismatch"
-  | "provider_version_mismatch"
-  | "trigger_time_mismatch"
-  | "provider_result_mismatch"
-  | "signature_invalid"
-  // who and when
-  | "profile_missing"
-  | "profile_mismatch"
-  | "profile_invalid"
-  | "provenance_mismatch"
-  | "auth_method_mismatch"
-  | "time_source_mismatch"
-  | "acceptance_time_mismatch";
 
 /** A contradiction: its code and its place (docs/format/runpack.md "Reasons"). */
 export interface Violation {

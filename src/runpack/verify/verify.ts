@@ -9,9 +9,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { ParameterValue } from "../../law/types.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { asJson } from "../../run/primitives.ts";
-import { traverseTree } from "./claims/artifact_tree_integrity.ts";
-import { checkSubject } from "./claims/runpack_subject_identity.ts";
-import { constructManifest } from "./claims/structural_format_validity.ts";
+import { checkSubject, constructManifest, traverseTree } from "./claims/manifest.ts";
 import { keyIdOf, verifyEnvelope } from "../format/dsse.ts";
 import { runpackIdentity } from "../format/manifest.ts";
 import { openReading, readManifestBytes } from "./object_reader.ts";
@@ -150,20 +148,19 @@ async function readManifest(verification: Verification, source: PackSource): Pro
   const bytes = await readManifestBytes(source);
   if (typeof bytes === "string") {
     const fault = constructManifest(bytes);
-    if ("code" in fault) findings.violate("structural_format_validity", fault);
+    if ("code" in fault) findings.note("structural_format_validity", fault);
     findings.leaveOpen("runpack_subject_identity", "manifest_unavailable");
     markUnread(findings);
     return null;
   }
   if (!meter.charge({ bytes_read: bytes.length, canonical_work_bytes: bytes.length })) return exhausted(verification);
   const identity = runpackIdentity(sha256, bytes);
-  const mismatch = checkSubject(identity, request.runpack_identity);
-  if (mismatch !== null) findings.violate("runpack_subject_identity", mismatch);
+  findings.note("runpack_subject_identity", checkSubject(identity, request.runpack_identity));
   const manifest = constructManifest(bytes);
   const isManifest = !("code" in manifest);
   verification.found = { identity, bytes, manifest: isManifest ? manifest : null };
   if (isManifest) return manifest;
-  findings.violate("structural_format_validity", manifest);
+  findings.note("structural_format_validity", manifest);
   markUnread(findings);
   return null;
 }
@@ -201,7 +198,7 @@ async function readTree(verification: Verification, source: PackSource, manifest
       findings.leaveOpen(claim, "budget_exhausted");
     }
   } else {
-    findings.violate("artifact_tree_integrity", traversal);
+    findings.note("artifact_tree_integrity", traversal);
     for (const claim of REPLAY_CLAIMS) findings.leaveOpen(claim, "material_not_intact");
   }
 }

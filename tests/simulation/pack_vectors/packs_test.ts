@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import type { JsonValue } from "../../../src/canonical/json.ts";
 import { keyIdOf } from "../../../src/runpack/format/dsse.ts";
+import { CLAIMS } from "../../../src/runpack/verify/claims.ts";
 import { decodeBase64 } from "../../../src/canonical/base64.ts";
 import violations from "../../vectors/runpack/violations.json" with { type: "json" };
 import { SHA256 } from "../kernel_fixture.ts";
@@ -105,6 +106,13 @@ const NOT_SHOWN = [
   // A validator of JSON Schemas: reports of vectors are those without one.
   "evidence_structural_admission schema_verdict_mismatch 1",
 ];
+
+Deno.test("each claim has the codes of violations.json, in their order", () => {
+  const listed = violations.claims.map(({ claim, codes }) => [claim, [...new Set(codes.map(({ code }) => code))]]);
+  const decided = CLAIMS.filter(({ method }) => method !== null);
+  assert.deepEqual(decided.map(({ name, codes }) => [name, codes]), listed);
+  assert.ok(CLAIMS.every(({ method, codes }) => method !== null || codes.length === 0));
+});
 
 Deno.test("a vector shows each code of violations.json", () => {
   const cases = MADE.files.flatMap((file) => file.cases);
