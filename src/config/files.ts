@@ -35,6 +35,17 @@ export async function readAtMost(path: string, maximumBytes: number): Promise<Ui
 }
 
 /**
+ * As {@link readAtMost}, of a regular file alone. For files of a configuration: the opening of a named pipe waits for a
+ * writer, and neither a signal nor a client ends that wait.
+ *
+ * @throws {Error} Where the path is no regular file
+ */
+export async function readFileAtMost(path: string, maximumBytes: number): Promise<Uint8Array> {
+  if (!(await Deno.stat(path)).isFile) throw new Error("it is not a file");
+  return await readAtMost(path, maximumBytes);
+}
+
+/**
  * The bytes of a regular file. Its size is checked first, and at most one more byte is read.
  *
  * @throws {Deno.errors.NotFound} And the runtime's other errors of a file that cannot be opened

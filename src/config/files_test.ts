@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type FileReading, readAtMost, readBelow, readBounded, withoutByteOrderMark } from "./files.ts";
+import { type FileReading, readAtMost, readBelow, readBounded, readFileAtMost, withoutByteOrderMark } from "./files.ts";
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir());
@@ -136,6 +136,8 @@ Deno.test("readAtMost() returns at most one byte more than the limit, of a pipe 
     const writing = Deno.writeTextFile(pipe, "piped");
     assert.equal(new TextDecoder().decode(await readAtMost(pipe, 9)), "piped");
     await writing;
+    assert.equal((await readFileAtMost(path, 9)).length, 4);
+    await assert.rejects(readFileAtMost(pipe, 9), /^Error: it is not a file$/);
     await assert.rejects(readAtMost(`${folder}/base/none`, 9), Deno.errors.NotFound);
   }));
 

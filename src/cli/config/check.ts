@@ -8,7 +8,7 @@ import { loadConfig } from "../../config/load.ts";
 import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
 import { repeatedKeys, trustedKeyMembers } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readFileAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
@@ -75,7 +75,7 @@ async function problemsOfKeys(
   evidenceKeys: string | undefined,
 ): Promise<readonly ConfigProblem[]> {
   const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
-  const keys = readableKeys(await readTrustedKeys(config, readAtMost));
+  const keys = readableKeys(await readTrustedKeys(config, readFileAtMost));
   const problems = repeatedKeys(config, keys);
   if (evidenceKeys === undefined) return problems;
   const { evidenceKeyProblems } = await import("../../evidence/trust/evidence_keys.ts");

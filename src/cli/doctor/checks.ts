@@ -15,7 +15,7 @@ import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../
 import { toStoreError } from "../../store/sqlite/errors.ts";
 import { findLoss } from "../../store/sqlite/high_water_mark.ts";
 import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readFileAtMost } from "../../config/files.ts";
 
 /** The result of one check. */
 export interface Finding {
@@ -123,7 +123,7 @@ function checkDisk(folder: string): Finding {
 
 /** Reads every trusted public key, and reports keys that are configured twice. */
 export async function checkKeys(config: GateConfig, evidenceKeys: string | null = null): Promise<readonly Finding[]> {
-  const read = await readTrustedKeys(config, readAtMost);
+  const read = await readTrustedKeys(config, readFileAtMost);
   const findings = [...read].map(([key, found]): Finding =>
     typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", messageOf(found))
   );

@@ -14,7 +14,7 @@ import { findTrustError, laneAtGivenTime } from "../../evidence/acquisition/sing
 import { minimumLane, type OperatorProfile } from "../../run/profile.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { operatorProfile } from "../../tools/services/operator_profile.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readFileAtMost } from "../../config/files.ts";
 import type { CheckContract, EvidenceResult, OperationalCode, Provider } from "../../evidence/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -60,7 +60,7 @@ export async function runProviderCheck(
     const params = paramsOf(options);
     const misfit = await judgeParams(session.schemas, provider.loaded, check, params);
     if (misfit !== null) throw new CliError("usage", misfit, `expected ${JSON.stringify(check.params_schema)}`);
-    const profile = await operatorProfile(session.config, readAtMost, session.config.dev.permissive);
+    const profile = await operatorProfile(session.config, readFileAtMost, session.config.dev.permissive);
     const queried = await run(provider, checkId, params, triggerTime(options), namespaceOf(options));
     const found = await examined(session, provider, check, queried);
     const answered = withTrust(found, provider, profile);

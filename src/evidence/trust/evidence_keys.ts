@@ -7,7 +7,7 @@
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readFileAtMost } from "../../config/files.ts";
 import { ConfigError, type ConfigProblem } from "../../config/problems.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { TrustedKey } from "../../run/profile.ts";
@@ -33,7 +33,7 @@ export async function readEvidenceKeys(folder: string): Promise<readonly Trusted
   const keys: TrustedKey[] = [];
   for (const name of names.slice(0, EVIDENCE_KEYS_MAXIMUM)) {
     const key_id = name.slice(0, -SUFFIX.length);
-    const bytes = await readAtMost(`${folder}/${name}`, PUBLIC_KEY_FILE_BYTES).catch(() => null);
+    const bytes = await readFileAtMost(`${folder}/${name}`, PUBLIC_KEY_FILE_BYTES).catch(() => null);
     const key = bytes === null ? null : parsePublicKey(bytes);
     // A control character in a file name would make an id that no law can name.
     // deno-lint-ignore no-control-regex

@@ -5,6 +5,7 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
+import { readFileAtMost } from "../../config/files.ts";
 import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { integer, text } from "../sqlite/rows.ts";
@@ -101,9 +102,14 @@ function resolveUrl(url: string): string {
   throw new StoreError("io", `Cannot use the database: environment variable "${name}" is not set`);
 }
 
+/** Most bytes of the file of `tls_ca_path`. */
+const AUTHORITIES_BYTES = 1024 * 1024;
+
 async function readAuthorities(path: string): Promise<string> {
   try {
-    return await Deno.readTextFile(path);
+    const bytes = await readFileAtMost(path, AUTHORITIES_BYTES);
+    if (bytes.length <= AUTHORITIES_BYTES) return new TextDecoder().decode(bytes);
+    throw new Error(`it has more than ${AUTHORITIES_BYTES} bytes`);
   } catch (cause) {
     throw new StoreError("io", `Cannot read "${path}", which tls_ca_path names`, { cause });
   }

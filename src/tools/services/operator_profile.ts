@@ -37,7 +37,11 @@ export type ReadKeyFile = (path: string, maximumBytes: number) => Promise<Uint8A
  */
 export async function readPublicKey(path: string, read: ReadKeyFile): Promise<Uint8Array> {
   const bytes = await read(path, PUBLIC_KEY_FILE_BYTES).catch((error) => {
-    const why = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
+    const why = error instanceof Deno.errors.NotFound
+      ? "it does not exist"
+      : error instanceof Error
+      ? error.message
+      : String(error);
     throw new Error(`Cannot read public key "${path}": ${why}`);
   });
   const key = parsePublicKey(bytes);

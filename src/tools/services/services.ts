@@ -7,7 +7,7 @@
 import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { NamespaceAuthority } from "../../access/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readFileAtMost } from "../../config/files.ts";
 import { ConfigError } from "../../config/problems.ts";
 import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -114,7 +114,7 @@ export interface ServiceParts {
 
 async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
   const { config, evidenceKeys } = parts;
-  const profile = await operatorProfile(config, readAtMost, permissive, evidenceKeys);
+  const profile = await operatorProfile(config, readFileAtMost, permissive, evidenceKeys);
   return environmentUnder(HOST_PRIMITIVES, profile);
 }
 
