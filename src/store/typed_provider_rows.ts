@@ -1,8 +1,7 @@
 /**
  * Typed providers as rows, for every store that has SQL.
  *
- * A transaction is a generator: it yields statements and gets their rows. A store runs it at once (SQLite) or statement by statement
- * (PostgreSQL), so what a registration or an activation decides is written once.
+ * A transaction is a generator, which a store runs at once (SQLite) or statement by statement (PostgreSQL).
  *
  * @module
  */
@@ -13,6 +12,7 @@ import { sealTypedProvider } from "./seal.ts";
 import { assertTypedProvider } from "./shape.ts";
 import { textBytes } from "./size.ts";
 import { integer, type Row, text } from "./sqlite/rows.ts";
+import type { RunRead, Statement, Steps } from "./statements.ts";
 import {
   type ActivateTypedResult,
   type DeprecateTypedResult,
@@ -28,17 +28,12 @@ import {
 } from "./typed_provider_types.ts";
 import { StoreError } from "./types.ts";
 
-/** A statement with `?1` for its first value. It names the table `typed_providers` once. */
-export type Statement = readonly [sql: string, ...values: (string | number)[]];
-
-/** A transaction: yields statements, gets the rows of each, and returns its result. */
-export type Steps<Result> = Generator<Statement, Result, readonly Row[]>;
-
-/** Runs one statement that reads. */
-export type RunRead = (statement: Statement) => Promise<readonly Row[]>;
-
 /** Runs a transaction that no other writer of the namespace overlaps; a store may begin it anew. `bytes` is the size of its texts. */
-export type RunWrite = <Result>(namespaceId: number, bytes: number, begin: () => Steps<Result>) => Promise<Result>;
+export type RunTransaction = <Result>(
+  namespaceId: number,
+  bytes: number,
+  begin: () => Steps<Result>,
+) => Promise<Result>;
 
 const ITEM = "namespace_id, provider_id, version, identity, state, typed_protocol, checks, registered_at, seal";
 const ADD = `INSERT INTO typed_providers
@@ -80,7 +75,7 @@ export function readTypedProviders(sha256: Sha256, read: RunRead): TypedProvider
 }
 
 /** The typed providers of a store. */
-export function storeTypedProviders(sha256: Sha256, read: RunRead, write: RunWrite): TypedProviderStore {
+export function storeTypedProviders(sha256: Sha256, read: RunRead, write: RunTransaction): TypedProviderStore {
   return {
     ...readTypedProviders(sha256, read),
     register: (version) =>

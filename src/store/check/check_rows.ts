@@ -8,7 +8,7 @@ import { isJsonArray } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { Checking } from "./check_types.ts";
 import { hashesTo } from "../record_check.ts";
-import { lawProblems, toLaw } from "../sqlite/laws.ts";
+import { lawProblems, toLaw } from "../law_rows.ts";
 import { integer, type Row, text } from "../sqlite/rows.ts";
 import { matchesNames, toSchema } from "../sqlite/schema_registry.ts";
 import { toTypedProvider } from "../typed_provider_rows.ts";

@@ -9,6 +9,7 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
+import type { Gate } from "../gate.ts";
 import type { RunFigures } from "../open_stages.ts";
 import type { Outbox } from "../outbox.ts";
 import { toEntry } from "../sqlite/outbox.ts";
@@ -59,10 +60,8 @@ const SETTLE = `WITH held AS (SELECT 1 FROM gate.outbox_targets WHERE target = $
 const FIGURES = `SELECT status, count(*) AS runs, (SELECT min(opened) FROM gate.open_stages) AS opened
   FROM gate.runs GROUP BY status`;
 
-type Use = <Result>(call: () => Promise<Result>) => Promise<Result>;
-
 /** The outbox of a database. */
-export function createPostgresOutbox(database: Database, sha256: Sha256, use: Use): Outbox {
+export function createPostgresOutbox(database: Database, sha256: Sha256, use: Gate): Outbox {
   return {
     register: (target) =>
       use(async () => {

@@ -8,13 +8,13 @@ import { setImmediate } from "node:timers";
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
+import { storeArtifacts } from "../artifact_rows.ts";
 import { openGate } from "../gate.ts";
-import { hashesTo, recordProblems } from "../record_check.ts";
-import { sealLaw } from "../seal.ts";
-import { assertAppend, assertLaw } from "../shape.ts";
+import { storeLaws } from "../law_rows.ts";
+import { recordProblems } from "../record_check.ts";
+import { assertAppend } from "../shape.ts";
 import { recordBytes } from "../size.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
-import { lawProblems, toLaw, toNames } from "../sqlite/laws.ts";
 import {
   corruptRecord,
   integer,
@@ -28,44 +28,23 @@ import {
 import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
 import { withArchived } from "../sqlite/tombstones.ts";
 import { archivedError } from "../tombstone.ts";
-import {
-  type Artifact,
-  type RunHead,
-  type RunStore,
-  type Snapshot,
-  type StoredLaw,
-  type StoredRecord,
-  StoreError,
-} from "../types.ts";
+import { type RunHead, type RunStore, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
 import { archiveRun, findTombstone, putArchivedRun } from "./archive.ts";
 import type { Database } from "./database.ts";
 import { createPostgresOutbox, readFigures } from "./outbox.ts";
 import { findRuns } from "./run_list.ts";
+import { statementsOn } from "./statements.ts";
 import { createWriter, type WriterOptions } from "./writer.ts";
 
-const PUT_LAW = `INSERT INTO gate.laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
-  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING 1 AS stored`;
-const GET_LAW = "SELECT * FROM gate.laws WHERE namespace_id = $1 AND identity = $2";
-const NAMES = "namespace_id, scenario_id, identity, graph_identity, seal";
-const HAS_SCENARIO = `SELECT ${NAMES} FROM gate.laws WHERE namespace_id = $1 AND scenario_id = $2 LIMIT 1`;
-const LIST_LAWS = `SELECT ${NAMES} FROM gate.laws
-  WHERE namespace_id = $1 AND (scenario_id, identity) > ($2, $3) ORDER BY scenario_id, identity LIMIT $4`;
-// Steps from each namespace to the next by the index; the cost does not depend on the number of laws.
-const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
-    SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > $1
-    UNION ALL SELECT (SELECT min(namespace_id) FROM gate.laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
-  SELECT id FROM found WHERE id IS NOT NULL LIMIT $2`;
 const RECORD_BYTES = "(octet_length(record) + octet_length(material) + octet_length(result))";
 /** Records that begin within the first $5 bytes, so at least one: large records are not sent only to be left out of a page. */
 export const LIST_RECORDS = `SELECT ${RECORD_COLUMNS} FROM (
     SELECT *, sum(${RECORD_BYTES}) OVER (ORDER BY revision ROWS UNBOUNDED PRECEDING) - ${RECORD_BYTES} AS before
     FROM gate.records WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4) AS r
   WHERE before < $5 ORDER BY revision`;
-const PUT_ARTIFACT = "INSERT INTO gate.artifacts (identity, kind, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 const LIST_RECEIPTS = `SELECT ${RECEIPT_COLUMNS} FROM gate.records AS r
   WHERE namespace_id = $1 AND run_id = $2 AND revision > $3 ORDER BY revision LIMIT $4`;
-const GET_ARTIFACT = "SELECT kind, body FROM gate.artifacts WHERE identity = $1";
 // A snapshot beyond the head or without a run is not stored: its state was never accepted.
 const PUT_SNAPSHOT = `INSERT INTO gate.snapshots (namespace_id, run_id, revision, state_identity, state)
   SELECT namespace_id, run_id, $3::int8, $4::text, $5::text FROM gate.runs
@@ -103,27 +82,12 @@ export function createPostgresRunStore(
   const { sha256 } = options;
   const kept = options.max_versions ?? SNAPSHOTS_KEPT;
   const use = openGate(database.name);
+  const { read, write } = statementsOn(database, use);
   const writer = createWriter(database, sha256, options);
   const heads = createHeadReader(database, sha256);
   return {
-    putLaw: (law) => use(() => putLaw(database, sha256, law)),
-    getLaw: (namespaceId, identity) => use(() => getLaw(database, sha256, namespaceId, identity)),
-    hasScenario: (namespaceId, scenarioId) =>
-      use(async () => {
-        const [row] = await database.query(HAS_SCENARIO, [namespaceId, scenarioId]);
-        return row !== undefined && toNames(sha256, row).scenario_id === scenarioId;
-      }),
-    listLaws: (namespaceId, after, limit) =>
-      use(async () => {
-        const names = [after?.scenario_id ?? "", after?.scenario_law_identity ?? ""];
-        const rows = await database.query(LIST_LAWS, [namespaceId, ...names, limit]);
-        return rows.map((row) => {
-          const { namespace_id, scenario_id, scenario_law_identity } = toNames(sha256, row);
-          return { namespace_id, scenario_id, scenario_law_identity };
-        });
-      }),
-    listNamespaces: (after, limit) =>
-      use(async () => (await database.query(LIST_NAMESPACES, [after, limit])).map((row) => integer(row, "id"))),
+    ...storeLaws(sha256, read, write),
+    ...storeArtifacts(sha256, read, write),
     outbox: createPostgresOutbox(database, sha256, use),
     append: (append) =>
       use(() => {
@@ -143,9 +107,6 @@ export function createPostgresRunStore(
     archive: (runKey, head, tombstone) => use(() => archiveRun(database, sha256, { runKey, head, tombstone })),
     putArchived: (archived) => use(() => putArchivedRun(database, sha256, archived)),
     getTombstone: (runKey) => use(() => findTombstone(database, sha256, runKey)),
-    getArtifact: (identity) => use(() => getArtifact(database, sha256, identity)),
-    putArtifact: ({ identity, kind, body }) =>
-      use(async () => void await database.query(PUT_ARTIFACT, [identity, kind, body])),
     putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
     getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
     findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),
@@ -192,27 +153,6 @@ function createHeadReader(database: Database, sha256: Sha256): (runKey: RunKey) 
       throw error;
     }
   };
-}
-
-async function putLaw(database: Database, sha256: Sha256, law: StoredLaw): Promise<"stored" | "exists"> {
-  assertLaw(law);
-  const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
-  const values = [namespace_id, scenario_id, scenario_law_identity, graph_identity, sealLaw(sha256, law), law.law];
-  return (await database.query(PUT_LAW, values)).length === 0 ? "exists" : "stored";
-}
-
-async function getLaw(
-  database: Database,
-  sha256: Sha256,
-  namespaceId: number,
-  identity: Identity,
-): Promise<StoredLaw | null> {
-  const [row] = await database.query(GET_LAW, [namespaceId, identity]);
-  if (row === undefined) return null;
-  const law = toLaw(row);
-  const [problem] = lawProblems(sha256, row, law);
-  if (problem === undefined) return law;
-  throw new StoreError("corrupt", `Cannot read law "${identity}" of namespace ${namespaceId}: ${problem}`);
 }
 
 interface PageRequest {
@@ -276,14 +216,6 @@ function verifyRecord(
   if (revision === head.revision && record.record_id !== head.record_id) problems.push("the head names another record");
   const [problem] = problems;
   if (problem !== undefined) throw corruptRecord(run_key, revision, problem);
-}
-
-async function getArtifact(database: Database, sha256: Sha256, identity: Identity): Promise<Artifact | null> {
-  const [row] = await database.query(GET_ARTIFACT, [identity]);
-  if (row === undefined) return null;
-  const artifact = { identity, kind: text(row, "kind") as Artifact["kind"], body: text(row, "body") };
-  if (hashesTo(sha256, artifact.kind, identity, artifact.body)) return artifact;
-  throw new StoreError("corrupt", `Cannot read artifact "${identity}": its text does not hash to it`);
 }
 
 async function putSnapshot(database: Database, runKey: RunKey, snapshot: Snapshot, kept: number): Promise<void> {

@@ -11,8 +11,9 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
-import { writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
+import { putArtifact } from "../artifact_rows.ts";
+import { runStatement } from "./statements.ts";
 import { stageChangesOf } from "../open_stages.ts";
 import { completesRun } from "../run_index.ts";
 import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
@@ -70,7 +71,7 @@ export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
     if (stages !== null) writeStages(connection, append.run_key, stages);
     const insert = connection.statement(INSERT_RECORD);
     for (const values of rows) insert.run(...values);
-    for (const artifact of append.artifacts) writeArtifact(connection, artifact);
+    for (const artifact of append.artifacts) runStatement(connection, putArtifact(artifact));
     return { outcome: "accepted" };
   };
 }

@@ -7,6 +7,7 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily } from "../../run/types.ts";
+import type { Gate } from "../gate.ts";
 import { type Outbox, type OutboxEntry, settledPlace } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
@@ -26,10 +27,8 @@ const PENDING =
   WHERE r.record_row > coalesce(?, (SELECT settled FROM outbox_targets WHERE target = ?), 9223372036854775807)
   ORDER BY r.record_row LIMIT ?`;
 
-type Use = <Result>(call: () => Promise<Result>) => Promise<Result>;
-
 /** The outbox of a file. */
-export function createSqliteOutbox(file: StoreFile, sha256: Sha256, use: Use): Outbox {
+export function createSqliteOutbox(file: StoreFile, sha256: Sha256, use: Gate): Outbox {
   const write = (work: (connection: Connection) => boolean): Promise<boolean> => use(() => file.writer.submit(0, work));
   const change = (sql: string, ...values: readonly (string | number)[]): Promise<boolean> =>
     write((connection) => connection.statement(sql).run(...values).changes === 1);

@@ -6,23 +6,23 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { sealLaw } from "../seal.ts";
-import { assertAppend, assertLaw } from "../shape.ts";
+import { storeArtifacts } from "../artifact_rows.ts";
+import { storeLaws } from "../law_rows.ts";
+import { assertAppend } from "../shape.ts";
 import { appendBytes, archivedBytes, textBytes } from "../size.ts";
 import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { prepareArchive, preparePutArchived, readReceipts, readTombstone } from "./archive.ts";
-import { readArtifact, writeArtifact } from "./artifacts.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { hasScenario, listLaws, listNamespaces, readLaw, writeLaw } from "./laws.ts";
 import { readFigures } from "./open_stages.ts";
 import { createSqliteOutbox } from "./outbox.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { integer, text } from "./rows.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
+import { statementsOn } from "./statements.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
 
@@ -42,20 +42,11 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
   const use = openGate(file.path);
   const point = <Result>(read: (connection: Connection) => Result): Promise<Result> =>
     use(() => file.readers.point(read));
+  const { read, write } = statementsOn(file, use);
   const kept = options.max_versions ?? SNAPSHOTS_KEPT;
   return {
-    putLaw: (law) =>
-      use(() => {
-        assertLaw(law);
-        const seal = sealLaw(sha256, law);
-        return file.writer.submit(textBytes(law.law), (connection) => writeLaw(connection, seal, law));
-      }),
-    getLaw: (namespaceId, identity) => point((connection) => readLaw(connection, sha256, namespaceId, identity)),
-    hasScenario: (namespaceId, scenarioId) =>
-      point((connection) => hasScenario(connection, sha256, namespaceId, scenarioId)),
-    listLaws: (namespaceId, after, limit) =>
-      point((connection) => listLaws(connection, sha256, namespaceId, after, limit)),
-    listNamespaces: (after, limit) => point((connection) => listNamespaces(connection, after, limit)),
+    ...storeLaws(sha256, read, write),
+    ...storeArtifacts(sha256, read, write),
     outbox: createSqliteOutbox(file, sha256, use),
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
@@ -83,9 +74,6 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     putArchived: (archived) =>
       use(() => file.writer.submit(archivedBytes(archived), preparePutArchived(sha256, archived))),
     getTombstone: (runKey) => point((connection) => readTombstone(connection, sha256, runKey)),
-    getArtifact: (identity) => point((connection) => readArtifact(connection, sha256, identity)),
-    putArtifact: (artifact) =>
-      use(() => file.writer.submit(textBytes(artifact.body), (connection) => writeArtifact(connection, artifact))),
     putSnapshot: (runKey, snapshot) =>
       use(() =>
         file.writer.submit(
