@@ -7,20 +7,21 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity } from "../../canonical/identity.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import type { CreateCommand } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide/decide.ts";
+import { asJson } from "../../run/primitives.ts";
 import { refusal } from "../../run/refusal.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { Artifact, Receipt } from "../../store/types.ts";
-import { StoreError } from "../../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { contractsOf } from "./bound_run.ts";
 import { recheckLaw } from "./recheck_law.ts";
 import { bindGenesis } from "./run_parameters.ts";
+import { registeredSchemas } from "./schema_verdicts.ts";
 import { creationKey } from "../services/keyed_lock.ts";
+import { schemasNamed } from "../services/prove_spec.ts";
 import { appendDecided, isAccepted } from "./append_decided.ts";
 import { fromReceipt, type Outcome } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
@@ -54,37 +55,18 @@ function fromCreationReceipt(receipt: Receipt, invocation: Identity): Outcome {
   };
 }
 
-function schemaDocument(record: string): JsonValue {
-  const parsed = readJson(record);
-  const schema = isJsonObject(parsed) ? member(parsed, "schema") : undefined;
-  if (schema === undefined) throw new StoreError("corrupt", "Cannot read schema: its record has no schema");
-  return schema;
-}
-
 /** The schemas of a law's conditions, bound by identity and stored for replay. */
 async function schemasOf(
   services: Services,
-  law: CompiledLaw,
+  { law }: CompiledLaw,
 ): Promise<{ schemas: CreateCommand["schemas"]; artifacts: Artifact[] }> {
-  const named = new Map<string, { schema_id: string; version: string }>();
-  const add = (one: { schema_id: string; version: string }): void => {
-    named.set(JSON.stringify([one.schema_id, one.version]), { schema_id: one.schema_id, version: one.version });
-  };
-  law.law.schemas.forEach(add);
-  for (const { observation_domain: domain } of law.law.conditions) {
-    if (domain.domain === "Json" && domain.schema !== undefined) add(domain.schema);
-  }
+  const find = registeredSchemas(services, law.namespace_id);
   const artifacts: Artifact[] = [];
   const schemas: CreateCommand["schemas"][number][] = [];
-  for (const { schema_id, version } of named.values()) {
-    const found = await services.schemas.get(law.law.namespace_id, schema_id, version);
-    if (found === null) throw new StoreError("corrupt", `Cannot create run: schema "${schema_id}" is missing`);
-    schemas.push({ schema_id, version, schema_identity: found.schema_identity });
-    artifacts.push({
-      kind: "schema",
-      identity: found.schema_identity,
-      body: canonicalize(schemaDocument(found.record)),
-    });
+  for (const named of schemasNamed(asJson(law) as JsonObject).values()) {
+    const { identity, document } = await find(named);
+    schemas.push({ ...named, schema_identity: identity });
+    artifacts.push({ kind: "schema", identity, body: canonicalize(document) });
   }
   return { schemas, artifacts };
 }
