@@ -20,7 +20,7 @@ import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
 import { StoreError } from "../store/types.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
-import { createServices, type ServiceParts, type Services } from "./services/services.ts";
+import { createServices, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
 import type { Notifier, NotifierOptions } from "./notifications/notifier.ts";
 import type { Receiver } from "./notifications/open.ts";
@@ -115,17 +115,6 @@ async function keysOf({ evidenceKeys }: RuntimeOptions): Promise<readonly Truste
   return await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(evidenceKeys);
 }
 
-/** The options that the services take as they are. */
-function givenParts(
-  { publicUrl = null, docs, storeNotice }: RuntimeOptions,
-): Pick<ServiceParts, "publicUrl" | "docs" | "storeNotice"> {
-  return {
-    publicUrl,
-    ...docs === undefined ? {} : { docs },
-    ...storeNotice === undefined ? {} : { storeNotice },
-  };
-}
-
 /**
  * Opens the stores and providers of a configuration, and the tools on them. A provider starts with its first query.
  *
@@ -173,17 +162,17 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
     const services = settle(
       await attempt(() =>
         createServices({
+          // The services take the folder, the public URL, the documentation and the receiver of notices as they are.
+          ...options,
           config,
           ...stores,
           schemaSandbox,
           namespaces,
           providers,
           typedGrants: options.typed,
-          ...evidenceKeys === null ? {} : { evidenceKeys },
+          evidenceKeys,
           publisher: openPublisher,
-          dataDir: options.dataDir,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
-          ...givenParts(options),
         })
       ),
     );

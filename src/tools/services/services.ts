@@ -80,53 +80,46 @@ export function precheckEnvironment({ environment, time }: Services): PrecheckEn
   return { ...environment, precheck_at: time.read()?.reading_unix_millis ?? null };
 }
 
-/** The parts of {@link createServices}. */
-export interface ServiceParts {
-  readonly config: GateConfig;
-  readonly runs: RunStore;
-  readonly schemas: SchemaRegistry;
-  readonly schemaSandbox: SchemaSandbox;
-  readonly time?: TimeAuthority;
-  readonly runIds?: RunIdAuthority;
-  /** The keys of people; none unless given. */
-  readonly evidenceKeys?: readonly TrustedKey[];
-  /** None unless given. */
-  readonly providers?: Providers;
-  /** Nothing unless given. */
-  readonly typedGrants?: TypedGrants;
-  /** Opens typed providers of the store; those of `evidence/typed` unless given. */
-  readonly openTyped?: OpenTypedProvider;
-  /** From the configuration unless given. */
-  readonly namespaces?: NamespaceAuthority | null;
-  /** One without a repository unless given. */
-  readonly publisher?: () => Promise<Publisher>;
-  /** On this thread unless given. */
-  readonly verifyPack?: VerifyPack;
-  /** None unless given. */
-  readonly dataDir?: string;
-  /** None unless given. */
-  readonly publicUrl?: string | null;
-  /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
-  readonly storeNotice?: (message: string) => void;
-  /** From the configuration unless given. */
-  readonly docs?: Documentation;
-}
+/** The services that have a default. */
+type OptionalService =
+  | "time"
+  | "runIds"
+  | "providers"
+  | "typedGrants"
+  | "namespaces"
+  | "publisher"
+  | "verifyPack"
+  | "dataDir"
+  | "publicUrl"
+  | "docs";
+
+/**
+ * The parts of {@link createServices}. Unless they are given, namespaces and documentation are those of the configuration,
+ * packs are verified on this thread, and there is no provider, no grant, no repository and no public URL.
+ */
+export type ServiceParts =
+  & Pick<Services, "config" | "runs" | "schemas" | "schemaSandbox">
+  & { readonly [Name in OptionalService]?: Services[Name] | undefined }
+  & {
+    /** The keys of people. */
+    readonly evidenceKeys?: readonly TrustedKey[] | null | undefined;
+    /** Opens typed providers of the store; those of `evidence/typed` unless given. */
+    readonly openTyped?: OpenTypedProvider | undefined;
+    /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
+    readonly storeNotice?: ((message: string) => void) | undefined;
+  };
 
 async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
-  const { config, evidenceKeys } = parts;
-  const profile = await operatorProfile(config, readFileAtMost, permissive, evidenceKeys);
+  const profile = await operatorProfile(parts.config, readFileAtMost, permissive, parts.evidenceKeys ?? []);
   return environmentUnder(HOST_PRIMITIVES, profile);
 }
 
 /** @throws {ConfigError} Where two ids name one key: one signer would count as two */
-async function refuseRepeatedKeys(
-  { config, evidenceKeys = [] }: ServiceParts,
-  { profile }: Environment,
-): Promise<void> {
+async function refuseRepeatedKeys({ config, evidenceKeys }: ServiceParts, { profile }: Environment): Promise<void> {
   const { evidence_keys: _people, ...configured } = profile;
   const keys = trustedKeys(configured);
   const problems = [...repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])))];
-  if (evidenceKeys.length > 0) {
+  if (evidenceKeys?.length) {
     const { repeatedEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
     problems.push(...repeatedEvidenceKeys(evidenceKeys, keys));
   }

@@ -86,15 +86,7 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }, HOST_PRIMITIVES.sha256);
   const schemaSandbox = createSchemaSandbox({ deadlineMillis: 3000 });
   try {
-    const { change, time, runIds, providers, typedGrants, openTyped, evidenceKeys } = options;
-    const given = {
-      ...time === undefined ? {} : { time },
-      ...runIds === undefined ? {} : { runIds },
-      ...providers === undefined ? {} : { providers },
-      ...typedGrants === undefined ? {} : { typedGrants },
-      ...openTyped === undefined ? {} : { openTyped },
-      ...evidenceKeys === undefined ? {} : { evidenceKeys },
-    };
+    const { change, config: _config, store: _store, ...given } = options;
     const made = await createServices({ config, ...stores, schemaSandbox, ...given });
     const services = change === undefined ? made : change(made);
     await test(benchOf(services, storePath));
