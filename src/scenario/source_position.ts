@@ -5,6 +5,7 @@
  */
 
 import type { JsonValue } from "../canonical/json.ts";
+import { formatPath } from "../canonical/path.ts";
 
 /** A position in a text; lines and columns (in UTF-16 code units) count from 1. */
 export interface Position {
@@ -19,6 +20,24 @@ export type Steps = readonly (string | number)[];
 export interface Locator {
   /** The start of a value, or of the name of its member. */
   readonly locate: (steps: Steps, part: "name" | "value") => Position;
+}
+
+/** Where the name and the value of a member start, by path; both are equal for an item of an array. */
+export type Places<Place> = Map<string, { readonly name: Place; readonly value: Place }>;
+
+/** Finds values among the places of all values of a document. */
+export function locatorOf<Place>(places: Places<Place>, positionOf: (place: Place) => Position): Locator {
+  return {
+    locate: (steps, part) => {
+      for (let length = steps.length; length >= 0; length--) {
+        const found = places.get(formatPath(steps.slice(0, length)));
+        if (found !== undefined) {
+          return positionOf(part === "name" && length === steps.length ? found.name : found.value);
+        }
+      }
+      return { line: 1, column: 1 };
+    },
+  };
 }
 
 /** Why a text is not a valid document. */

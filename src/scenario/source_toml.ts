@@ -9,7 +9,15 @@ import { type AST, parseTOML } from "toml-eslint-parser";
 import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import { decodeUtf8Strict, INPUT_DEPTH_LIMIT } from "../canonical/scan.ts";
-import { type Locator, notUtf8, type Position, type ReadSource, type Steps } from "./source_position.ts";
+import {
+  type Locator,
+  locatorOf,
+  notUtf8,
+  type Places,
+  type Position,
+  type ReadSource,
+  type Steps,
+} from "./source_position.ts";
 
 /** A value that JSON cannot represent. */
 class TomlFault extends Error {
@@ -57,30 +65,14 @@ function convert(value: unknown, steps: Steps): JsonValue {
   return Object.fromEntries(members) as JsonValue;
 }
 
-/** The positions of the name and the value of a member; equal for a table or an item of an array. */
-interface MemberPosition {
-  readonly name: Position;
-  readonly value: Position;
-}
-
 /** Finds values in the syntax tree of a second parser, which is created on first use. */
 function tomlLocator(text: string): Locator {
-  const positions = new Map<string, MemberPosition>();
+  const positions: Places<Position> = new Map();
   for (const node of parseTOML(text).body[0].body) addPositions(positions, node, []);
-  return {
-    locate(steps: Steps, part: "name" | "value"): Position {
-      for (let length = steps.length; length > 0; length--) {
-        const found = positions.get(formatPath(steps.slice(0, length)));
-        if (found !== undefined) return part === "name" && length === steps.length ? found.name : found.value;
-      }
-      return { line: 1, column: 1 };
-    },
-  };
+  return locatorOf(positions, (position) => position);
 }
 
-type Positions = Map<string, MemberPosition>;
-
-function addPositions(positions: Positions, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
+function addPositions(positions: Places<Position>, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
   if (node.type === "TOMLTable") {
     const position = positionOf(node);
     positions.set(formatPath(node.resolvedKey), { name: position, value: position });
@@ -92,7 +84,7 @@ function addPositions(positions: Positions, node: AST.TOMLTable | AST.TOMLKeyVal
   addNested(positions, node.value, steps);
 }
 
-function addNested(positions: Positions, value: AST.TOMLContentNode, steps: Steps): void {
+function addNested(positions: Places<Position>, value: AST.TOMLContentNode, steps: Steps): void {
   if (value.type === "TOMLInlineTable") {
     for (const member of value.body) addPositions(positions, member, steps);
   } else if (value.type === "TOMLArray") {

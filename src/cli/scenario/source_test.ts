@@ -70,6 +70,8 @@ const ROWS: readonly [Read, string, Steps, "name" | "value", string][] = [
   [readJsonSource, JSON_TEXT, ["a b", 1, "x", 9], "value", '[[], {}, "]}", -2.5e3]}],'],
   [readJsonSource, JSON_TEXT, ["__proto__", "deep"], "value", "null},"],
   [readJsonSource, JSON_TEXT, ["t", "not", "there"], "value", "true"],
+  [readJsonSource, '{"b": "\\"", "1": [2]}', ["b"], "name", '"b": "\\"", "1": [2]}'],
+  [readJsonSource, '{"b": "\\"", "1": [2]}', ["1", 0], "value", "2]}"],
   [readYamlSource, YAML_TEXT, ["a b", 1, "x", 2], "value", '"]}"]'],
   [readYamlSource, YAML_TEXT, ["again", "x"], "value", '[[], {}, "]}"]'],
   [readYamlSource, YAML_TEXT, ["__proto__", "deep"], "name", "deep: null}"],
