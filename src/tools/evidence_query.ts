@@ -5,14 +5,12 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import type { JsonObject } from "../canonical/json.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
 import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
 import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
-import { asJson } from "../run/primitives.ts";
-import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
-import { failure, textAnswer, toolError } from "./framework/errors.ts";
+import { wholeAnswer } from "./framework/response_size.ts";
+import { failure, toolError } from "./framework/errors.ts";
 import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
 import { closed, ref } from "./framework/output.ts";
 import {
@@ -101,16 +99,6 @@ async function query(services: Services, { query, context }: Input, call: Call):
     return { ok: false, error: { ...error, retryable } };
   }
   const disclosed: EvidenceResult = discloseResult(answer.result, mayDiscloseRaw(config.evidence, provider));
-  return withinAnswer({ result: asJson(disclosed) });
-}
-
-/**
- * The answer; an error where its value is too large. A value cannot be omitted: no value means that nothing was found.
- */
-function withinAnswer(result: JsonObject): ToolAnswer {
-  const text = JSON.stringify(result);
-  const bytes = sentBytes(text);
-  if (bytes <= RESULT_BYTES) return textAnswer(text);
-  const message = `Cannot answer: as JSON and as text the result takes ${bytes} bytes, more than ${RESULT_BYTES}`;
-  return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
+  // A value cannot be omitted: no value means that nothing was found.
+  return wholeAnswer("the result", JSON.stringify({ result: disclosed }));
 }

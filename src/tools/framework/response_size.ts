@@ -9,7 +9,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
-import { textAnswer } from "./errors.ts";
+import { failure, textAnswer } from "./errors.ts";
 import type { ToolAnswer } from "./types.ts";
 
 /** Most bytes of an answer, as JSON and as text together. */
@@ -182,6 +182,18 @@ export function boundedText(text: string, maximum: number = RESULT_BYTES): strin
     left -= part.cutTo(left);
   });
   return JSON.stringify(result);
+}
+
+/**
+ * The answer with a result that cannot be cut; an error where it is too large.
+ *
+ * @param what Names the result in the error
+ */
+export function wholeAnswer(what: string, text: string): ToolAnswer {
+  const bytes = sentBytes(text);
+  if (bytes <= RESULT_BYTES) return textAnswer(text);
+  const message = `Cannot answer: as JSON and as text ${what} takes ${bytes} bytes, more than ${RESULT_BYTES}`;
+  return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
 }
 
 /** The answer with a result, its long lists cut where it is too large. */

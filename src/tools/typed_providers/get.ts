@@ -7,11 +7,10 @@
 import * as z from "../../config/schema_builder.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { quote } from "../../law/suggest.ts";
-import { asJson } from "../../run/primitives.ts";
-import { failure, textAnswer } from "../framework/errors.ts";
+import { failure } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
 import { closed, OBJECT, ref } from "../framework/output.ts";
-import { RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
+import { wholeAnswer } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { readVersion } from "../services/typed_providers.ts";
@@ -60,9 +59,5 @@ async function get(
     return failure("typed_provider_not_found", message, { namespace_id, provider_id });
   }
   const { loaded: { contract }, profile } = readVersion(stored);
-  const text = JSON.stringify({ ...shownVersion(stored), contract: asJson(contract), profile: asJson(profile) });
-  const bytes = sentBytes(text);
-  if (bytes <= RESULT_BYTES) return textAnswer(text);
-  const message = `Cannot answer: as JSON and as text the version takes ${bytes} bytes, more than ${RESULT_BYTES}`;
-  return failure("response_too_large", message, { bytes, maximum_bytes: RESULT_BYTES });
+  return wholeAnswer("the version", JSON.stringify({ ...shownVersion(stored), contract, profile }));
 }
