@@ -7,7 +7,7 @@
 import * as z from "../config/schema_builder.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, ref, TEXT } from "./framework/output.ts";
+import { closed, namedMembers, ref, TEXT } from "./framework/output.ts";
 import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -35,15 +35,7 @@ export const providerCheckSchemaGet: MakeTool = (services) =>
       const check = findCheck(provider, check_id);
       return boundedAnswer(services, {
         provider_id,
-        check_id,
-        params_required: check.params_required,
-        params_schema: check.params_schema,
-        result_schema: check.result_schema,
-        allowed_comparators: check.allowed_comparators,
-        determinism: check.determinism,
-        anchor_types: check.anchor_types,
-        content_types: check.content_types,
-        examples: asJson(check.examples),
+        ...namedMembers(check, Object.keys(CHECK_MEMBERS)),
         contract_hash: asJson(provider.loaded.contract_hash),
       });
     },

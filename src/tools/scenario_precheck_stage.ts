@@ -13,7 +13,7 @@ import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
-import { failure } from "./framework/errors.ts";
+import { failure, faultsSentence } from "./framework/errors.ts";
 import { anyJson, briefly, callerEvidence, genesis, identity, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
@@ -127,13 +127,9 @@ function judge(
 }
 
 function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): ToolAnswer {
-  const [first] = precheck.rejections;
-  const more = precheck.rejections.length > 1 ? ` (and ${precheck.rejections.length - 1} more)` : "";
-  return failure(
-    "evidence_rejected",
-    `Cannot precheck stage ${JSON.stringify(stageId)}: ${first?.path ?? "$"}: ${first?.message ?? "rejected"}${more}`,
-    cutObject(asJson({ stage_id: stageId, rejections: precheck.rejections }) as JsonObject),
-  );
+  const { rejections } = precheck;
+  const message = faultsSentence(`Cannot precheck stage ${JSON.stringify(stageId)}`, rejections);
+  return failure("evidence_rejected", message, cutObject(asJson({ stage_id: stageId, rejections }) as JsonObject));
 }
 
 async function lawNotFound(services: Services, input: Input): Promise<ToolAnswer> {

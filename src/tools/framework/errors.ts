@@ -163,6 +163,13 @@ export function toolError(code: ToolErrorCode, message: string, details?: JsonOb
   return details === undefined ? error : { ...error, details };
 }
 
+/** What was wrong, in one sentence: the first fault, and how many more there are. */
+export function faultsSentence(what: string, faults: readonly { path: string; message: string }[]): string {
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  return `${what}: ${first?.path}: ${first?.message}${more}`;
+}
+
 /** The answer with a domain error. */
 export function failure(code: ToolErrorCode, message: string, details?: JsonObject): ToolAnswer {
   return { ok: false, error: toolError(code, message, details) };

@@ -63,6 +63,15 @@ export function variants(...schemas: readonly JsonObject[]): JsonObject {
   return { oneOf: schemas };
 }
 
+/** The named members of an object, in the order of the names and without those that it lacks. */
+export function namedMembers(object: object, names: readonly string[]): JsonObject {
+  const members = object as Readonly<Record<string, JsonValue | undefined>>;
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = members[name];
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
 const DEFINITIONS = "#/$defs/";
 
 /** A shared type, by its name in `result_types.ts`. */

@@ -14,7 +14,7 @@ import { readRecord } from "../../run/record.ts";
 import type { BoundContract, RunCreatedBody, RunKey } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
 import type { LoadedContract, Provider } from "../../evidence/types.ts";
-import { inactiveProvider } from "../services/provider_discovery.ts";
+import { findProvider, inactiveProvider } from "../services/provider_discovery.ts";
 import { type Artifact, type RunStore, StoreError } from "../../store/types.ts";
 import type { Services } from "../services/services.ts";
 
@@ -105,8 +105,7 @@ export async function contractsOf(
   const contracts: BoundContract[] = [];
   const artifacts: Artifact[] = [];
   for (const provider_id of named) {
-    const provider = services.providers.get(provider_id) ??
-      await services.typed.findActive(law.namespace_id, provider_id);
+    const provider = await findProvider(services, law.namespace_id, provider_id);
     if (provider === "inactive") throw inactiveProvider("start run", law.namespace_id, provider_id);
     if (provider === null) continue;
     loaded.set(provider_id, provider.loaded);

@@ -12,7 +12,7 @@ import { recheckBindings } from "../../law/law.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { asJson } from "../../run/primitives.ts";
-import { DomainError } from "../framework/errors.ts";
+import { DomainError, faultsSentence } from "../framework/errors.ts";
 import { knownChecks } from "../services/known_checks.ts";
 import type { Services } from "../services/services.ts";
 
@@ -45,9 +45,7 @@ export async function recheckLaw(
 }
 
 function mismatch({ law }: CompiledLaw, refusals: ReturnType<typeof recheckBindings>): DomainError {
-  const [first] = refusals;
-  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
-  const message = `Cannot start run: the law does not fit a contract of now: ${first?.path}: ${first?.message}${more}`;
+  const message = faultsSentence("Cannot start run: the law does not fit a contract of now", refusals);
   const { namespace_id, scenario_id } = law;
   return new DomainError("law_contract_mismatch", message, { namespace_id, scenario_id, refusals: asJson(refusals) });
 }

@@ -12,9 +12,9 @@ import type { Genesis } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import { bindLaw, checkParameters, type GenesisFault } from "../../run/parameters.ts";
-import { DomainError } from "../framework/errors.ts";
+import { DomainError, faultsSentence } from "../framework/errors.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { JsonObject } from "../../canonical/json.ts";
+import { findProvider } from "../services/provider_discovery.ts";
 import type { Services } from "../services/services.ts";
 
 /** Maximum faults of params in one answer. */
@@ -58,17 +58,12 @@ export async function lawUnder(
 ): Promise<CompiledLaw> {
   if (genesis === undefined) return law;
   const bound = await bindGenesis(services, law, genesis, async (providerId) => {
-    const found = services.providers.get(providerId) ??
-      await services.typed.findActive(law.law.namespace_id, providerId);
+    const found = await findProvider(services, law.law.namespace_id, providerId);
     return found === null || found === "inactive" ? undefined : found.loaded;
   });
   if (bound.ok) return bound.law;
-  const [first] = bound.faults;
-  const more = bound.faults.length > 1 ? ` (and ${bound.faults.length - 1} more)` : "";
-  const message = `Cannot precheck: ${first?.path ?? "$.genesis"}: ${
-    first?.message ?? "the genesis is rejected"
-  }${more}`;
-  throw new DomainError("genesis_rejected", message, asJson({ faults: bound.faults }) as JsonObject);
+  const { faults } = bound;
+  throw new DomainError("genesis_rejected", faultsSentence("Cannot precheck", faults), { faults: asJson(faults) });
 }
 
 /** Validates resolved params. A provider that is not configured any more answers no query of the run. */

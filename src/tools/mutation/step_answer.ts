@@ -8,6 +8,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { unmetConditions } from "../../run/missing/missing.ts";
 import { judgedBy } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
+import { namedMembers } from "../framework/output.ts";
 import type { AcceptedCall, RecordedStep, StepMembers } from "./derived_mutation.ts";
 
 /** The decision on each evaluated stage, in order: advance, hold or complete. */
@@ -56,9 +57,5 @@ export function fromReceiptOf(
   names: readonly string[],
 ): JsonObject | null {
   const step = steps.find(({ members }) => members.record_kind === kind);
-  if (step === undefined) return null;
-  return Object.fromEntries(names.flatMap((name) => {
-    const value = step.result[name];
-    return value === undefined ? [] : [[name, value]];
-  }));
+  return step === undefined ? null : namedMembers(step.result, names);
 }

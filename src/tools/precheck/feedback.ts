@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/j
 import { readJson } from "../../canonical/scan.ts";
 import { FEEDBACK_LEVELS, type FeedbackLevel } from "../../config/feedback_levels.ts";
 import type { ScenarioNextFeedbackConfig } from "../../config/types.ts";
+import { mayDiscloseRaw } from "../../evidence/disclosure.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
@@ -101,9 +102,8 @@ function shownItem(
 
 /** Values of callers need the setting of the operator; values of providers need that of the provider too. */
 function mayShowValue({ config, providers }: Services, { provider_id }: RecordedEvidence): boolean {
-  const { allow_raw_values, require_provider_opt_in } = config.evidence;
-  if (!allow_raw_values || provider_id === undefined || !require_provider_opt_in) return allow_raw_values;
-  return providers.get(provider_id)?.allow_raw === true;
+  const provider = provider_id === undefined ? { allow_raw: true } : providers.get(provider_id);
+  return mayDiscloseRaw(config.evidence, provider ?? { allow_raw: false });
 }
 
 async function shownAttempt(

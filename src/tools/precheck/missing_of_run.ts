@@ -11,6 +11,7 @@ import { eachMissingOfRun, verifiedOnlyUnder } from "../../run/missing/stage.ts"
 import { asJson } from "../../run/primitives.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import type { RunState } from "../../run/types.ts";
+import { BoundedMap } from "../../store/bounded_map.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
 import { sentBytes } from "../framework/response_size.ts";
 import { inTurns } from "../framework/cooperative_scheduler.ts";
@@ -18,7 +19,7 @@ import { inTurns } from "../framework/cooperative_scheduler.ts";
 /** States whose text is cached. */
 const KEPT_STATES = 16;
 
-const kept = new Map<RunState, string>();
+const kept = new BoundedMap<RunState, string>(KEPT_STATES);
 let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
@@ -46,8 +47,6 @@ function* computeText(
     yield;
   }
   const text = `[${stages.join(",")}]`;
-  const [oldest] = kept.keys();
-  if (oldest !== undefined && kept.size >= KEPT_STATES) kept.delete(oldest);
   kept.set(state, text);
   return text;
 }

@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { constructLaw } from "../../law/law.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import type { LawEnvironment, LawLimits, Refusal, ScenarioLaw } from "../../law/types.ts";
-import { DomainError } from "../framework/errors.ts";
+import { DomainError, faultsSentence } from "../framework/errors.ts";
 import { boundProviders, knownChecks } from "./known_checks.ts";
 import { findProvider, shownProviderIds } from "./provider_discovery.ts";
 import type { Services } from "./services.ts";
@@ -44,10 +44,7 @@ export async function proveSpec(services: Services, spec: JsonObject): Promise<S
 }
 
 function invalidSpec(refusals: readonly Refusal[]): DomainError {
-  const first = refusals[0];
-  const more = refusals.length > 1 ? ` (and ${refusals.length - 1} more)` : "";
-  const message = `Cannot define scenario: ${first?.path ?? "$"}: ${first?.message ?? "the spec is no law"}${more}`;
-  return new DomainError("invalid_spec", message, {
+  return new DomainError("invalid_spec", faultsSentence("Cannot define scenario", refusals), {
     refusals: refusals.map(({ code, path, message }) => ({ code, path, message })),
     next: nextAfterRefusals(new Set(refusals.map(({ code }) => code))),
   });

@@ -18,9 +18,9 @@ import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import { quote } from "../../law/suggest.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
-import { DomainError, type ToolErrorCode } from "../framework/errors.ts";
+import { DomainError, faultsSentence, type ToolErrorCode } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
-import { closed, IDENTITY, INTEGER, type Members, oneOfNames, TEXT } from "../framework/output.ts";
+import { closed, IDENTITY, INTEGER, type Members, namedMembers, oneOfNames, TEXT } from "../framework/output.ts";
 import type { Services } from "./services.ts";
 
 /** The members that name a version. */
@@ -42,16 +42,8 @@ export const VERSION_MEMBERS: Members = {
 
 /** A version as answers show it. */
 export function shownVersion(item: TypedProviderItem): JsonObject {
-  const { provider_id, version, state, typed_protocol, provider_version_identity, checks, registered_at } = item;
-  return {
-    provider_id,
-    version,
-    state,
-    typed_protocol,
-    provider_version_identity,
-    checks,
-    registered_at: { kind: "unix_millis", value: registered_at },
-  };
+  const registered_at = { kind: "unix_millis", value: item.registered_at };
+  return { ...namedMembers(item, Object.keys(VERSION_MEMBERS)), registered_at };
 }
 
 /**
@@ -116,7 +108,5 @@ function refusal(
     path: `$.${argument}${path.replace(/^\$/, "")}`,
     message,
   }));
-  const more = within.length > 1 ? ` (and ${within.length - 1} more)` : "";
-  const message = `Cannot register typed provider: ${within[0]?.path}: ${within[0]?.message}${more}`;
-  return new DomainError(code, message, { problems: asJson(within) });
+  return new DomainError(code, faultsSentence("Cannot register typed provider", within), { problems: asJson(within) });
 }
