@@ -8,6 +8,7 @@ import { lookup } from "node:dns/promises";
 import { hostKey, urlHost } from "../../config/host_name.ts";
 import type { Failure } from "../builtin/result.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
+import { shareLookups } from "./shared_lookups.ts";
 import { untilAborted } from "./until_aborted.ts";
 
 /** The destinations that the operator allows. */
@@ -33,18 +34,21 @@ export interface Destination {
 }
 
 /** Resolves a host to all of its addresses; injectable for tests. */
-export type Resolver = (host: string) => Promise<readonly string[]>;
+export type Resolver = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Characters of a URL. */
 const URL_CHARACTERS_MAXIMUM = 8192;
 /** Addresses of one host that are tried, in the resolver's order. */
 const ADDRESSES_TRIED_MAXIMUM = 4;
 
+/** Lookups of the system's resolver at one time: a quarter of the runtime's threads for blocking calls. */
+const LOOKUPS_AT_ONCE = 8;
+
 /** Resolves with the system's resolver. */
-export async function systemResolver(host: string): Promise<readonly string[]> {
+export const systemResolver: Resolver = shareLookups(async (host) => {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
-}
+}, LOOKUPS_AT_ONCE);
 
 /** The URL's parts; a refusal where the policy forbids it; null where the text is not an absolute URL. */
 export function checkDestination(text: string, policy: EgressPolicy): Destination | Failure | null {
@@ -85,7 +89,7 @@ export async function resolveDestination(
   let addresses: readonly string[] = [host];
   if (parseAddress(host) === null) {
     try {
-      addresses = await untilAborted(resolver(host), signal);
+      addresses = await untilAborted(resolver(host, signal), signal);
     } catch {
       signal.throwIfAborted();
       return { code: "dns_failed", message: `Cannot resolve host "${host}"` };

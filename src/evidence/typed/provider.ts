@@ -103,8 +103,8 @@ function resolverFor(
   resolver: Resolver,
 ): Resolver {
   if (cleartext !== "loopback" || serviceAddress(profile)?.secure === true) return resolver;
-  return async (host) => {
-    const addresses = await resolver(host);
+  return async (host, signal) => {
+    const addresses = await resolver(host, signal);
     return addresses.every(isLoopbackAddress) ? addresses : [];
   };
 }
