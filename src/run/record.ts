@@ -6,7 +6,6 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identify, identifyCanonical, type Identity } from "../canonical/identity.ts";
-import type { JsonObject } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { DecidedRecord, Environment, Request, Stamps } from "./command.ts";
 import { asJson } from "./primitives.ts";
@@ -84,17 +83,6 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
   } as unknown as RunRecord;
   const text = canonicalize(asJson(record));
   return { record, text, record_id: identifyCanonical(sha256, "run-record", text), material };
-}
-
-/** The members that every accepted open, evaluate and submit result begins with. */
-export function acceptedResult({ record, record_id }: DecidedRecord): JsonObject {
-  return asJson({
-    accepted_head: { record_id, revision: record.revision },
-    operation_id: record.operation,
-    invocation_identity: record.invocation_identity,
-    acceptance_time: record.acceptance_time,
-    admission: record.admission,
-  }) as JsonObject;
 }
 
 /**

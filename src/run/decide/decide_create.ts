@@ -4,17 +4,15 @@
  * @module
  */
 
-import type { JsonObject } from "../../canonical/json.ts";
 import { compareCodePoints, sortedBy } from "../../canonical/order.ts";
 import type { CreateCommand, Decision, Environment, Stamps } from "../command.ts";
 import type { CompiledLaw } from "../compile.ts";
 import { maximumPayloadBytes, maximumValueBytes } from "../evidence.ts";
-import { fold } from "../fold.ts";
 import { BASE64, type HashedPayload, hashPayload } from "../payload.ts";
 import { checkParameters } from "../parameters.ts";
-import { asJson } from "../primitives.ts";
 import { buildRecord } from "../record.ts";
 import { refusal } from "../refusal.ts";
+import { accept } from "./accept.ts";
 import type { RunCreatedBody } from "../types.ts";
 
 /** A correlation id: 1 to 128 token characters (RFC 9110, 5.6.2). */
@@ -73,22 +71,5 @@ export function decideCreate(
       compareCodePoints(a.schema_id, b.schema_id) || compareCodePoints(a.version, b.version)
     ),
   }, payload === null ? [] : [{ kind: "payload", identity: payload.identity, body: payload.text }]);
-  const { record, record_id } = decided;
-  const result = asJson({
-    acceptance_time: record.acceptance_time,
-    admission: record.admission,
-    correlation,
-    creation_request_id: command.operation_id,
-    genesis: genesis.body,
-    head: { record_id, revision: record.revision },
-    invocation_identity: record.invocation_identity,
-    run_key: runKey,
-    scenario_law_identity: law.scenario_law_identity,
-  });
-  return {
-    outcome: "accepted",
-    records: [decided],
-    state: fold(law, null, record, record_id),
-    result: result as JsonObject,
-  };
+  return accept(law, null, decided);
 }

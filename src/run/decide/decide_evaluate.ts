@@ -5,19 +5,17 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { JsonObject } from "../../canonical/json.ts";
 import type { DecidedRecord, Decision, Environment, EvaluateCommand, Refused, Stamps } from "../command.ts";
 import { admitAcquired } from "../acquired.ts";
 import { attemptAt, CLOCK_BEHIND_RUN } from "../attempt.ts";
 import type { CompiledLaw, CompiledStage } from "../compile.ts";
 import { evaluateEvidence } from "../evaluate.ts";
 import { presentCallerEvidence, type PresentedEvidence, rejectLeftOut, valueMaterial } from "../evidence.ts";
-import { attemptOf, fold } from "../fold.ts";
-import { readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "../frontier.ts";
-import { asJson } from "../primitives.ts";
+import { stagesAfterCompletion, stagesSatisfy, traceStages } from "../frontier.ts";
 import type { QualificationEnvironment, QualifiedEvidence } from "../qualify.ts";
-import { acceptanceTime, acceptedResult, buildRecord } from "../record.ts";
+import { acceptanceTime, buildRecord } from "../record.ts";
 import { checkHead, findStage, refusal } from "../refusal.ts";
+import { accept } from "./accept.ts";
 import { presentSubmitted } from "../submitted_evidence.ts";
 import type { RecordedEvidence, RunState, StageTraceItem } from "../types.ts";
 
@@ -170,17 +168,5 @@ export function decideEvaluate(
     ...completion === null ? {} : { scenario_trace: completion.scenario_trace },
     run_status: completion?.complete ? "complete" : state.status,
   }, materialOf(items));
-  const { record, record_id } = decided;
-  const after = fold(law, state, record, record_id);
-  if (record.record_kind !== "stage_evaluated") throw new TypeError("Cannot decide evaluation: record kind differs");
-  const result = {
-    ...acceptedResult(decided),
-    ...asJson({
-      stage_id,
-      attempt: attemptOf(record, record_id),
-      ready_frontier: readyFrontier(after),
-      run_status: after.status,
-    }) as JsonObject,
-  };
-  return { outcome: "accepted", records: [decided], state: after, result };
+  return accept(law, state, decided);
 }

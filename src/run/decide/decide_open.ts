@@ -10,18 +10,17 @@ import type { EntryPacket, Target } from "../../law/types.ts";
 import type { Decision, Environment, OpenCommand, Stamps } from "../command.ts";
 import type { CompiledLaw, CompiledStage } from "../compile.ts";
 import { judgeDisclosure } from "../disclosure.ts";
-import { fold } from "../fold.ts";
 import { readyFrontier, traceStages } from "../frontier.ts";
 import { hashPayload } from "../payload.ts";
 import { asJson } from "../primitives.ts";
-import { acceptanceTime, acceptedResult, buildRecord } from "../record.ts";
+import { acceptanceTime, buildRecord } from "../record.ts";
 import { checkHead, findStage, refusal } from "../refusal.ts";
+import { accept } from "./accept.ts";
 import type { ContentHash, Disclosure, Intent, RunState } from "../types.ts";
 
 interface Proposal {
   readonly disclosures: Disclosure[];
   readonly intents: Intent[];
-  readonly packets: EntryPacket[];
 }
 
 function isExpired(packet: EntryPacket, acceptedAt: number, revision: number): boolean {
@@ -66,7 +65,7 @@ function propose(
   environment: Environment,
   acceptedAt: number,
 ): Proposal | Decision {
-  const proposal: Proposal = { disclosures: [], intents: [], packets: [] };
+  const proposal: Proposal = { disclosures: [], intents: [] };
   for (const packet of compiled.stage.entry_packets) {
     const payload = hashPayload(environment.primitives.sha256, packet.payload);
     if (payload === null) throw new RangeError(`Cannot propose packet "${packet.packet_id}": its base64 is invalid`);
@@ -89,7 +88,6 @@ function propose(
       if (verdict.verdict === "rule_error") return denied("rule_error", { error_message: verdict.error_message });
       proposal.disclosures.push({ ...disclosed, verdict: "permit", matched_rule: verdict.matched_rule });
       proposal.intents.push(intentOf(environment, state, command, packet, target, payload.content_hash));
-      proposal.packets.push(packet);
     }
   }
   return proposal;
@@ -141,22 +139,7 @@ export function decideOpen(
   const decided = buildRecord(environment, state, state.run_key, command, stamps, "stage_opened", {
     stage_id,
     prerequisite_trace: trace,
-    disclosures: proposal.disclosures,
-    intents: proposal.intents,
+    ...proposal,
   }, []);
-  const after = fold(law, state, decided.record, decided.record_id);
-  const entry_intents = proposal.intents.map((intent, index) => ({
-    ...intent,
-    payload: proposal.packets[index]?.payload,
-  }));
-  const result = {
-    ...acceptedResult(decided),
-    ...asJson({
-      stage_id,
-      stage_open_record_id: decided.record_id,
-      entry_intents,
-      ready_frontier: readyFrontier(after),
-    }) as JsonObject,
-  };
-  return { outcome: "accepted", records: [decided], state: after, result };
+  return accept(law, state, decided);
 }

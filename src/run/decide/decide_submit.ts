@@ -4,16 +4,14 @@
  * @module
  */
 
-import type { JsonObject } from "../../canonical/json.ts";
 import { isJsonContentType, isMediaType } from "../../law/content_type.ts";
 import type { Decision, Environment, Stamps, SubmitCommand } from "../command.ts";
 import type { CompiledLaw } from "../compile.ts";
 import { maximumPayloadBytes } from "../evidence.ts";
-import { fold } from "../fold.ts";
 import { BASE64, hashPayload } from "../payload.ts";
-import { asJson } from "../primitives.ts";
-import { acceptedResult, buildRecord } from "../record.ts";
+import { buildRecord } from "../record.ts";
 import { checkHead, refusal } from "../refusal.ts";
+import { accept } from "./accept.ts";
 import { admitSubmission, isEvidenceContentType } from "../submitted_evidence.ts";
 import type { RunState } from "../types.ts";
 
@@ -118,10 +116,5 @@ export function decideSubmit(
     submission,
     [{ kind: "payload", identity: payload.identity, body: payload.text }],
   );
-  const { record, record_id } = decided;
-  const result = {
-    ...acceptedResult(decided),
-    ...asJson({ submission: { record_id, ...submission } }) as JsonObject,
-  };
-  return { outcome: "accepted", records: [decided], state: fold(law, state, record, record_id), result };
+  return accept(law, state, decided);
 }

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { JsonObject } from "../../canonical/json.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { Command, Decision, Environment, EvaluateCommand, SubmitCommand } from "../../run/command.ts";
@@ -12,9 +11,6 @@ import { isClockError } from "../../run/attempt.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide/decide.ts";
 import type { CallerEvidence, PresentedEvidence, SubmissionFacts } from "../../run/evidence.ts";
-import { attemptOf } from "../../run/fold.ts";
-import { readyFrontier } from "../../run/frontier.ts";
-import { asJson } from "../../run/primitives.ts";
 import { isOfCaller } from "../../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
@@ -154,57 +150,5 @@ export function decideAgain(record: RunRecord, inputs: DecisionInputs): Decision
     // The kernel throws for input that no caller can have sent, so such a record was never accepted.
     if (error instanceof Error) return null;
     throw error;
-  }
-}
-
-/**
- * The result of an operation, from its record and the state after it; null where the law lacks what the record names.
- */
-export function resultOf(
-  law: CompiledLaw | null,
-  record: RunRecord,
-  recordId: Identity,
-  after: RunState | null,
-): JsonObject | null {
-  const { acceptance_time, admission, invocation_identity, operation, revision, run_key, body } = record;
-  const head = { record_id: recordId, revision };
-  if (record.record_kind === "run_created") {
-    const { correlation, genesis, scenario_law_identity } = record.body;
-    return asJson({
-      acceptance_time,
-      admission,
-      correlation,
-      creation_request_id: operation.identity,
-      genesis,
-      head,
-      invocation_identity,
-      run_key,
-      scenario_law_identity,
-    }) as JsonObject;
-  }
-  if (law === null || after === null) return null;
-  const accepted = { accepted_head: head, operation_id: operation, invocation_identity, acceptance_time, admission };
-  const own = (members: object): JsonObject => asJson({ ...accepted, ...members }) as JsonObject;
-  switch (record.record_kind) {
-    case "stage_opened": {
-      const { stage_id, intents } = record.body;
-      const packets = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage.entry_packets ?? [];
-      const entry_intents = intents.map((intent) => {
-        const payload = packets.find(({ packet_id }) => packet_id === intent.packet_id)?.payload;
-        return payload === undefined ? intent : { ...intent, payload };
-      });
-      return own({ stage_id, stage_open_record_id: recordId, entry_intents, ready_frontier: readyFrontier(after) });
-    }
-    case "stage_evaluated":
-      return own({
-        stage_id: record.body.stage_id,
-        attempt: attemptOf(record, recordId),
-        ready_frontier: readyFrontier(after),
-        run_status: after.status,
-      });
-    case "artifact_submitted": {
-      const { time_source: _time, ...submission } = body as typeof record.body;
-      return own({ submission: { record_id: recordId, ...submission } });
-    }
   }
 }

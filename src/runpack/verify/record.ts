@@ -7,12 +7,12 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
+import { creationResult, operationResult } from "../../run/decide/accept.ts";
 import type { RecordedEvidence, RunCreatedBody, RunState } from "../../run/types.ts";
 import { DECISION_CHECKS } from "./claims/decision.ts";
 import { EVIDENCE_CHECKS, restsOnUnkeptValue } from "./claims/evidence.ts";
 import { explainReceipt, receiptLine } from "./claims/operation_receipt_consistency.ts";
 import type { SegmentValues } from "./material_values.ts";
-import { resultOf } from "./decide_again.ts";
 import type { PackArtifacts } from "./artifacts.ts";
 import { atItem, atRevision, type Findings, violation } from "./findings.ts";
 import { gapsOf, isValue, itemsOf, type Step } from "./step.ts";
@@ -109,7 +109,12 @@ export function judgeReceipt(
     findings.note(claim, violation("receipt_missing", atRevision(record.revision)));
     return;
   }
-  const result = resultOf(law, record, recordId, after);
+  const result = record.record_kind === "run_created"
+    ? creationResult(record, recordId)
+    // Without a law no other result follows.
+    : law === null || after === null
+    ? null
+    : operationResult(law, record, recordId, after);
   if (result === null || receiptLine(record, result) === line) return;
   findings.note(claim, explainReceipt(line, record));
 }
