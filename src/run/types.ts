@@ -103,15 +103,19 @@ export interface StageTraceItem {
 }
 
 /** Why an item does not count (the closed list of docs/format/records.md). */
-export type DisqualificationReason =
-  | "channel"
-  | "authorization"
-  | "lane"
-  | "not_fresh"
-  | "not_independent"
-  | "integrity"
-  | "assurance"
-  | "scope";
+export const DISQUALIFICATION_REASONS = [
+  "channel",
+  "authorization",
+  "lane",
+  "not_fresh",
+  "not_independent",
+  "integrity",
+  "assurance",
+  "scope",
+] as const;
+
+/** One of {@link DISQUALIFICATION_REASONS}. */
+export type DisqualificationReason = typeof DISQUALIFICATION_REASONS[number];
 
 /** An error recorded with an acquired item. It makes the condition Unknown. */
 export interface ObservedError {

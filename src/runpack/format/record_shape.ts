@@ -12,7 +12,7 @@ import { VALUE_TYPES } from "../../law/value/types.ts";
 import { CORRELATION_ID } from "../../run/decide/decide_create.ts";
 import { ITEMS_PER_CALL } from "../../run/evidence.ts";
 import { STATEMENTS_PER_STAGE } from "../../run/submitted_evidence.ts";
-import { PROCEDURES, type RunRecord } from "../../run/types.ts";
+import { DISQUALIFICATION_REASONS, PROCEDURES, type RunRecord } from "../../run/types.ts";
 import {
   anything,
   boolean,
@@ -107,16 +107,7 @@ const evidence = closed({
   provider_id: text,
   binding_id: text,
   value_identity: identity,
-  reason: oneOf(
-    "channel",
-    "authorization",
-    "lane",
-    "not_fresh",
-    "not_independent",
-    "integrity",
-    "assurance",
-    "scope",
-  ),
+  reason: oneOf(...DISQUALIFICATION_REASONS),
   error: closed({ code: text, message: text }, { details: anything }),
   value_type: oneOf(...VALUE_TYPES),
   content_hash: contentHash,

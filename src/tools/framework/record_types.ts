@@ -8,6 +8,7 @@ import { type JsonObject, member } from "../../canonical/json.ts";
 import { CHANNELS } from "../../law/decode_policy.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 import { PREDICATE_NAMES } from "../../law/value/predicates.ts";
+import { DISQUALIFICATION_REASONS } from "../../run/types.ts";
 import {
   BOOLEAN,
   closed,
@@ -92,16 +93,7 @@ const EVIDENCE_DETAILS: Members = {
   provider_id: TEXT,
   binding_id: TEXT,
   value_identity: IDENTITY,
-  reason: oneOfNames(
-    "channel",
-    "authorization",
-    "lane",
-    "not_fresh",
-    "not_independent",
-    "integrity",
-    "assurance",
-    "scope",
-  ),
+  reason: oneOfNames(...DISQUALIFICATION_REASONS),
   error: ref("observed_error"),
 };
 const ATTEMPT_MEMBERS: Members = {
