@@ -77,8 +77,7 @@ export const runsList: MakeTool = (services) =>
       const digest = services.environment.primitives.sha256(canonicalize(asJson({ ...filters, parameters: values })));
       const query = { tool: NAMED.name, namespaceId: namespace_id, filters: digest, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 3, isPosition);
-      if (!start.ok) return start;
-      const after = start.after === null ? null : positionOf(start.after);
+      const after = start === null ? null : positionOf(start);
       const wanted = { namespace_id, ...filters, ...values.length === 0 ? {} : { parameters: values } };
       const isWaiting = include?.includes("waiting") === true;
       const most = isWaiting ? Math.min(limit, WAITING_PAGE) : limit;

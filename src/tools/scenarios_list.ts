@@ -33,9 +33,8 @@ export const scenariosList: MakeTool = (services) =>
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 2);
-      if (!start.ok) return start;
-      const [scenario_id = "", scenario_law_identity = ""] = start.after ?? [];
-      const after = start.after === null ? null : { scenario_id, scenario_law_identity };
+      const [scenario_id = "", scenario_law_identity = ""] = start ?? [];
+      const after = start === null ? null : { scenario_id, scenario_law_identity };
       const fetched = await services.runs.listLaws(namespace_id, after, limit + 1);
       const page = cutPage(fetched, limit, itemText);
       const last = page.last === null ? null : [page.last.scenario_id, page.last.scenario_law_identity];

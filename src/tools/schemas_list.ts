@@ -31,9 +31,8 @@ export const schemasList: MakeTool = (services) =>
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 2);
-      if (!start.ok) return start;
-      const [schema_id = "", version = ""] = start.after ?? [];
-      const after = start.after === null ? null : { schema_id, version };
+      const [schema_id = "", version = ""] = start ?? [];
+      const after = start === null ? null : { schema_id, version };
       const fetched = await services.schemas.list(namespace_id, after, limit + 1, PAGE_CHARACTERS);
       const page = cutPage(fetched, limit, ({ record }) => record);
       const last = page.last === null ? null : [page.last.schema_id, page.last.version];

@@ -7,9 +7,8 @@
 import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { RESULT_BYTES, sentBytes } from "./response_size.ts";
-import { toolError } from "./errors.ts";
+import { DomainError } from "./errors.ts";
 import type { StateKeys } from "../services/state_keys.ts";
-import type { ToolError } from "./types.ts";
 
 /** Items of a page without `limit`. */
 export const PAGE_DEFAULT = 50;
@@ -117,28 +116,29 @@ export function cutPage<T>(fetched: readonly T[], limit: number, textOf: (item: 
 }
 
 /**
- * The start of a page.
+ * The key after which a page starts; null at the beginning.
  *
  * @param cursor The caller's cursor; null = at the beginning
  * @param parts How many parts the key of an item has
  * @param isKey Whether the parts have the form of a key; callers can write any text into a cursor
+ * @throws {DomainError} `invalid_cursor`
  */
 export function pageStart(
   query: PageQuery,
   cursor: string | null,
   parts: number,
   isKey: (key: readonly string[]) => boolean = () => true,
-): { readonly ok: true; readonly after: string[] | null } | { readonly ok: false; readonly error: ToolError } {
-  if (cursor === null) return { ok: true, after: null };
+): string[] | null {
+  if (cursor === null) return null;
   const after = decodeCursor(query, cursor, parts);
-  if (after !== null && isKey(after)) return { ok: true, after };
+  if (after !== null && isKey(after)) return after;
   const message = `Cannot continue the list: $.cursor is not a next_token of ${query.tool} in namespace ` +
     `${query.namespaceId}${
       query.filters === undefined ? "" : " with these filters"
     }; omit it to start at the beginning`;
   const arguments_hint = { namespace_id: query.namespaceId };
   const next = [{ tool: query.tool, arguments_hint, why: "Start at the beginning, without a cursor" }];
-  return { ok: false, error: toolError("invalid_cursor", message, { next }) };
+  throw new DomainError("invalid_cursor", message, { next });
 }
 
 /**

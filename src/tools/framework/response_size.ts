@@ -73,74 +73,71 @@ function holdersOf(result: Editable): Editable[] {
   return [result, ...inside.filter(isJsonObject) as Editable[]];
 }
 
-/** A part of a result that can be cut. */
-interface Part {
-  /** Cuts the part to at most `maximum` bytes and returns the bytes that it takes. It may be called again. */
-  readonly cutTo: (maximum: number) => number;
+/** Cuts a part of a result to at most `maximum` bytes and returns the bytes that it takes. It may be called again. */
+type CutTo = (maximum: number) => number;
+
+/** How many of the first items of a list fit into `maximum` bytes, and the bytes that these take. */
+export function fittingItems(items: readonly JsonValue[], maximum: number): { count: number; bytes: number } {
+  let bytes = 0;
+  let count = 0;
+  for (const item of items) {
+    const more = sentBytes(JSON.stringify(item)) + 2;
+    if (bytes + more > maximum) break;
+    bytes += more;
+    count++;
+  }
+  return { count, bytes };
 }
 
 /** A list, cut after its first items. */
-function listPart(holder: Editable, name: string, items: readonly JsonValue[]): Part {
+function listPart(holder: Editable, name: string, items: readonly JsonValue[]): CutTo {
   holder[name] = [];
   holder[`${name}_left_out`] = items.length;
-  return {
-    cutTo: (maximum) => {
-      let bytes = 0;
-      let count = 0;
-      for (const item of items) {
-        const more = sentBytes(JSON.stringify(item)) + 2;
-        if (bytes + more > maximum) break;
-        bytes += more;
-        count++;
-      }
-      holder[name] = items.slice(0, count);
-      holder[`${name}_left_out`] = items.length - count;
-      if (count === items.length) delete holder[`${name}_left_out`];
-      return bytes;
-    },
+  return (maximum) => {
+    const { count, bytes } = fittingItems(items, maximum);
+    holder[name] = items.slice(0, count);
+    holder[`${name}_left_out`] = items.length - count;
+    if (count === items.length) delete holder[`${name}_left_out`];
+    return bytes;
   };
 }
 
 /** The sets that a stage is missing, whole or omitted: a part of a set would complete nothing. */
-function missingPart(holder: Editable, missing: readonly JsonValue[]): Part {
+function missingPart(holder: Editable, missing: readonly JsonValue[]): CutTo {
   const bare = missing.map((one) => {
     const stage_id = isJsonObject(one) ? one["stage_id"] ?? "" : "";
     return { stage_id, sets: [], complete: false, evidence: [] };
   });
   const bytes = sentBytes(JSON.stringify(missing));
   holder["missing"] = bare;
-  return {
-    cutTo: (maximum) => {
-      holder["missing"] = bytes > maximum ? bare : missing;
-      return bytes > maximum ? 0 : bytes;
-    },
+  return (maximum) => {
+    holder["missing"] = bytes > maximum ? bare : missing;
+    return bytes > maximum ? 0 : bytes;
   };
 }
 
 /** Payloads of entry intents: each packet has its payload at its first intent, as far as they fit. */
-function payloadPart(holder: Editable, payloads: ReadonlyMap<string, JsonValue>): Part {
-  return {
-    cutTo: (maximum) => {
-      let bytes = 0;
-      const shown = new Set<JsonValue>();
-      const intents = (holder["entry_intents"] as readonly JsonObject[]).map((intent) => {
-        const packet = intent["packet_id"] ?? null;
-        const payload = payloads.get(String(intent["intent_id"])) ?? null;
-        const more = sentBytes(JSON.stringify(payload)) + sentBytes('"payload":,');
-        if (shown.has(packet) || bytes + more > maximum) return intent;
-        shown.add(packet);
-        bytes += more;
-        const { payload_left_out: _, ...rest } = intent;
-        return { ...rest, payload };
-      });
-      holder["entry_intents"] = intents;
-      return bytes;
-    },
+function payloadPart(holder: Editable, payloads: ReadonlyMap<string, JsonValue>): CutTo {
+  return (maximum) => {
+    let bytes = 0;
+    const shown = new Set<JsonValue>();
+    const intents = (holder["entry_intents"] as readonly JsonObject[]).map((intent) => {
+      const packet = intent["packet_id"] ?? null;
+      const payload = payloads.get(String(intent["intent_id"])) ?? null;
+      const more = sentBytes(JSON.stringify(payload)) + sentBytes('"payload":,');
+      if (shown.has(packet) || bytes + more > maximum) return intent;
+      shown.add(packet);
+      bytes += more;
+      const { payload_left_out: _, ...rest } = intent;
+      return { ...rest, payload };
+    });
+    holder["entry_intents"] = intents;
+    return bytes;
   };
 }
 
 /** The intents as a list without payloads, then the payloads. */
-function intentParts(holder: Editable, intents: readonly JsonValue[]): Part[] {
+function intentParts(holder: Editable, intents: readonly JsonValue[]): CutTo[] {
   const payloads = new Map<string, JsonValue>();
   const bare = intents.filter(isJsonObject).map(({ payload = null, ...intent }) => {
     payloads.set(String(intent["intent_id"]), payload);
@@ -149,7 +146,7 @@ function intentParts(holder: Editable, intents: readonly JsonValue[]): Part[] {
   return [listPart(holder, "entry_intents", bare), payloadPart(holder, payloads)];
 }
 
-function partsOf(holder: Editable): Part[] {
+function partsOf(holder: Editable): CutTo[] {
   return Object.entries(holder).flatMap(([name, value]) => {
     if (!isJsonArray(value)) return [];
     if (name === "missing") return [missingPart(holder, value)];
@@ -171,15 +168,15 @@ export function boundedText(text: string, maximum: number = RESULT_BYTES): strin
   const result = readJson(text) as Editable;
   const parts = holdersOf(result).flatMap(partsOf);
   let left = maximum - sentBytes(JSON.stringify(result));
-  const taken = parts.map((part, index) => {
-    const bytes = part.cutTo(left / (parts.length - index));
+  const taken = parts.map((cutTo, index) => {
+    const bytes = cutTo(left / (parts.length - index));
     left -= bytes;
     return bytes;
   });
   // The unused rest of each share is given to the others.
-  parts.forEach((part, index) => {
+  parts.forEach((cutTo, index) => {
     left += taken[index] ?? 0;
-    left -= part.cutTo(left);
+    left -= cutTo(left);
   });
   return JSON.stringify(result);
 }

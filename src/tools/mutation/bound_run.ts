@@ -5,10 +5,9 @@
  * @module
  */
 
-import type { Identity } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { readJson } from "../../canonical/scan.ts";
-import type { FindSchema } from "../../evidence/acquisition/acquire.ts";
+import type { AcquisitionRequest, FindSchema } from "../../evidence/acquisition/acquire.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { readRecord } from "../../run/record.ts";
 import type { BoundContract, RunCreatedBody, RunKey } from "../../run/types.ts";
@@ -43,31 +42,24 @@ export async function runCreated({ runs }: Pick<Services, "runs">, runKey: RunKe
   return record.body;
 }
 
-/** The identities of the contracts that a run was bound to, by provider. */
-export async function boundContracts(
-  services: Pick<Services, "runs">,
-  runKey: RunKey,
-): Promise<ReadonlyMap<string, Identity>> {
-  const { contracts } = await runCreated(services, runKey);
-  return new Map(contracts.map(({ provider_id, contract_identity }) => [provider_id, contract_identity]));
-}
-
-/** The versions of typed providers that a run was bound to, by provider, as far as they still exist. */
-export async function boundVersions(
+/** The contracts that a run was bound to, by provider, and the versions of typed ones as far as they still exist. */
+export async function runContracts(
   services: Pick<Services, "runs" | "providers" | "typed">,
   runKey: RunKey,
-): Promise<ReadonlyMap<string, Provider | "deprecated" | null>> {
-  const versions = new Map<string, Provider | "deprecated" | null>();
-  for (const { provider_id, provider_version_identity: identity } of (await runCreated(services, runKey)).contracts) {
+): Promise<Pick<AcquisitionRequest, "boundContracts" | "boundVersions">> {
+  const { contracts } = await runCreated(services, runKey);
+  const boundVersions = new Map<string, Provider | "deprecated" | null>();
+  for (const { provider_id, provider_version_identity: identity } of contracts) {
     if (identity === undefined) continue;
     const configured = services.providers.get(provider_id);
     const isConfigured = configured?.loaded.provider_version?.identity === identity;
     const version = isConfigured
       ? configured
       : await services.typed.findBound(runKey.namespace_id, provider_id, identity);
-    versions.set(provider_id, version);
+    boundVersions.set(provider_id, version);
   }
-  return versions;
+  const identities = contracts.map(({ provider_id, contract_identity }) => [provider_id, contract_identity] as const);
+  return { boundContracts: new Map(identities), boundVersions };
 }
 
 /** The schemas that the run was bound to at its creation, at any later state of the registry. */

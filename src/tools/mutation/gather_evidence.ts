@@ -13,7 +13,7 @@ import { admitEvaluation } from "../../run/decide/decide_evaluate.ts";
 import { type CallerEvidence, maximumValueBytes } from "../../run/evidence.ts";
 import { refusal } from "../../run/refusal.ts";
 import type { Head, RunState } from "../../run/types.ts";
-import { boundContracts, boundSchemas, boundVersions } from "./bound_run.ts";
+import { boundSchemas, runContracts } from "./bound_run.ts";
 import { withWaitingValues } from "./submitted_evidence.ts";
 import { judgeSchemas, type VerdictFailure } from "./schema_verdicts.ts";
 import type { Services } from "../services/services.ts";
@@ -102,8 +102,7 @@ async function acquire(
       trigger_time: { kind: "unix_millis", value: mint().time.reading_unix_millis },
       ...call.correlationId === null ? {} : { correlation_id: call.correlationId },
     },
-    boundContracts: await boundContracts(services, state.run_key),
-    boundVersions: await boundVersions(services, state.run_key),
+    ...await runContracts(services, state.run_key),
     maximumValueBytes: maximumValueBytes(law, services.environment.profile),
     findSchema: boundSchemas(services, state.run_key),
     signal: call.signal,

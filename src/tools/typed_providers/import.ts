@@ -15,7 +15,7 @@ import { asJson } from "../../run/primitives.ts";
 import { failure, textAnswer } from "../framework/errors.ts";
 import { briefly, jsonObject, name } from "../framework/input.ts";
 import { BOOLEAN, closed, IDENTITY, INTEGER, listOf, OBJECT, orNull, ref, TEXT } from "../framework/output.ts";
-import { RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
+import { fittingItems, RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { refuseName, versionMembers } from "../services/typed_versions.ts";
@@ -152,25 +152,13 @@ function answerOf({ namespace_id, provider_id, version }: Input, result: ImportR
       "Cannot answer: contract and profile are too large; select fewer operations, or use gate provider import";
     return failure("response_too_large", message, { maximum_bytes: RESULT_BYTES });
   }
-  const candidates = fitting(asJson(result.candidates) as readonly JsonValue[], left);
+  const { count } = fittingItems(asJson(result.candidates) as readonly JsonValue[], left);
   return textAnswer(JSON.stringify({
     ...head,
-    candidates,
-    candidates_omitted: result.candidates.length - candidates.length,
+    candidates: result.candidates.slice(0, count),
+    candidates_omitted: result.candidates.length - count,
   }));
 }
 
 /** Bytes of the members beside the first ones, without their items. */
 const MEMBERS_BYTES = 256;
-
-/** The first items that fit into so many bytes of an answer. */
-function fitting(items: readonly JsonValue[], bytes: number): readonly JsonValue[] {
-  let left = bytes;
-  let count = 0;
-  for (const item of items) {
-    left -= sentBytes(JSON.stringify(item)) + 2;
-    if (left < 0) break;
-    count++;
-  }
-  return items.slice(0, count);
-}

@@ -34,9 +34,8 @@ export const typedProvidersList: MakeTool = (services) =>
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };
       const start = pageStart(query, cursor ?? null, 2);
-      if (!start.ok) return start;
-      const [provider_id = "", version = ""] = start.after ?? [];
-      const after = start.after === null ? null : { provider_id, version };
+      const [provider_id = "", version = ""] = start ?? [];
+      const after = start === null ? null : { provider_id, version };
       const { provider_discovery: discovery } = services.config;
       const hides = discovery.allowlist.length > 0 || discovery.denylist.length > 0;
       // A cursor names the last item, so hidden versions are removed before the page is cut.
