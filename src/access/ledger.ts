@@ -7,6 +7,8 @@
 
 import http from "node:http";
 import https from "node:https";
+import { isIP } from "node:net";
+import { type HostLookup, lookUpHost } from "../config/host_lookup.ts";
 import type { LedgerConfig } from "../config/types.ts";
 import { createGrantCache } from "./grant_cache.ts";
 import type { NamespaceAnswer, NamespaceAuthority } from "./types.ts";
@@ -61,7 +63,11 @@ class LedgerOutage extends Error {
  * @param config `namespace.authority.ledger`
  * @param now A clock in milliseconds that never goes back
  */
-export function connectLedger(config: LedgerConfig, now: () => number = () => performance.now()): NamespaceAuthority {
+export function connectLedger(
+  config: LedgerConfig,
+  now: () => number = () => performance.now(),
+  lookUp: HostLookup = lookUpHost,
+): NamespaceAuthority {
   const url = new URL(config.base_url);
   const base = url.pathname.replace(/\/+$/, "");
   const agent = new (url.protocol === "https:" ? https : http).Agent({ keepAlive: true, maxSockets: 64 });
@@ -72,7 +78,12 @@ export function connectLedger(config: LedgerConfig, now: () => number = () => pe
     const target = new URL(url);
     target.pathname = `${base}/v1/write/namespaces/${namespaceId}`;
     const headers = headersOf(config, correlationId);
-    const fetchOnce = (): Promise<number> => fetchStatus(config, { target, agent, headers });
+    const fetchOnce = async (): Promise<number> => {
+      const spent = await lookedUp(config, target, agent, lookUp);
+      const connect_timeout_ms = config.connect_timeout_ms - spent;
+      const request_timeout_ms = config.request_timeout_ms - spent;
+      return await fetchStatus({ ...config, connect_timeout_ms, request_timeout_ms }, { target, agent, headers });
+    };
     try {
       const status = await fetchOnce().catch((error) => {
         if (error instanceof LedgerOutage && error.stale) return fetchOnce();
@@ -118,6 +129,23 @@ interface LedgerRequest {
   readonly target: URL;
   readonly agent: http.Agent;
   readonly headers: Record<string, string>;
+}
+
+/**
+ * Looks up the host of a connection that is not open yet. The runtime does it again to connect, without a bound: a name
+ * server that does not answer would hold a thread for each request.
+ *
+ * @returns Milliseconds that it took
+ */
+async function lookedUp(config: LedgerConfig, target: URL, agent: http.Agent, lookUp: HostLookup): Promise<number> {
+  const host = target.hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 || Object.keys(agent.freeSockets).length > 0) return 0;
+  const startedAt = performance.now();
+  const limit = AbortSignal.timeout(config.connect_timeout_ms);
+  // Any other failure is the connection's to report.
+  await lookUp(host, limit).catch(() => null);
+  if (limit.aborted) throw new LedgerOutage("authority_connect_timeout");
+  return Math.min(performance.now() - startedAt, config.connect_timeout_ms - 1);
 }
 
 /** The status of one response, once its whole body was read. */

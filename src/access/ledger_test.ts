@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { LedgerConfig } from "../config/types.ts";
+import { untilAborted } from "../config/until_aborted.ts";
 import { createGrantCache } from "./grant_cache.ts";
 import { connectLedger, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
 import { namespaceAuthorityOf } from "./namespace_authority.ts";
@@ -216,4 +217,34 @@ Deno.test("namespaceAuthorityOf() is null without a ledger, and unavailable once
   const authority = namespaceAuthorityOf({ authority: { mode: "ledger_http", ledger } });
   authority?.close();
   assert.deepEqual(await authority?.ask(2, null), { verdict: "unavailable", reason: "authority_closed" });
+});
+
+Deno.test("a ledger whose name server does not answer gets no request, and each question ends in its time", async () => {
+  let requests = 0;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    requests++;
+    return body(0);
+  });
+  const base_url = `http://localhost:${server.addr.port}`;
+  const silent = connectLedger(
+    { base_url, auth_token: null, connect_timeout_ms: 100, request_timeout_ms: 500 },
+    () => CLOCK.now,
+    (_host, signal) => untilAborted(new Promise(() => {}), signal),
+  );
+  // The connection reports why a name cannot be looked up.
+  const failing = connectLedger(
+    { base_url, auth_token: null, ...AMPLE },
+    () => CLOCK.now,
+    () => Promise.reject(new Error("no such name")),
+  );
+  try {
+    const late = { verdict: "unavailable", reason: "authority_connect_timeout" };
+    assert.deepEqual(await Promise.all([2, 3, 4].map((id) => silent.ask(id, null))), [late, late, late]);
+    assert.equal(requests, 0);
+    assert.equal((await failing.ask(2, null)).verdict, "granted");
+  } finally {
+    silent.close();
+    failing.close();
+    await server.shutdown();
+  }
 });

@@ -9,7 +9,7 @@ import { hostKey } from "../../config/host_name.ts";
 import type { BuiltinProviderConfig } from "../../config/types.ts";
 import { type Destination, type EgressPolicy, resolveDestination, type Resolver } from "../egress/destination.ts";
 import type { PinnedFailure, PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
-import { untilAborted } from "../egress/until_aborted.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
 import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 import { createWorkerPool, type WorkerPool } from "../sandbox/worker_pool.ts";
 import type { ProviderDependencies } from "./engine.ts";

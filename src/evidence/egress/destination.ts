@@ -4,12 +4,11 @@
  * @module
  */
 
-import { lookup } from "node:dns/promises";
+import { type HostLookup, lookUpHost } from "../../config/host_lookup.ts";
 import { hostKey, urlHost } from "../../config/host_name.ts";
 import type { Failure } from "../builtin/result.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
-import { shareLookups } from "./shared_lookups.ts";
-import { untilAborted } from "./until_aborted.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
 
 /** The destinations that the operator allows. */
 export interface EgressPolicy {
@@ -34,21 +33,15 @@ export interface Destination {
 }
 
 /** Resolves a host to all of its addresses; injectable for tests. */
-export type Resolver = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+export type Resolver = HostLookup;
 
 /** Characters of a URL. */
 const URL_CHARACTERS_MAXIMUM = 8192;
 /** Addresses of one host that are tried, in the resolver's order. */
 const ADDRESSES_TRIED_MAXIMUM = 4;
 
-/** Lookups of the system's resolver at one time: a quarter of the runtime's threads for blocking calls. */
-const LOOKUPS_AT_ONCE = 8;
-
 /** Resolves with the system's resolver. */
-export const systemResolver: Resolver = shareLookups(async (host) => {
-  const found = await lookup(host, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
-}, LOOKUPS_AT_ONCE);
+export const systemResolver: Resolver = lookUpHost;
 
 /** The URL's parts; a refusal where the policy forbids it; null where the text is not an absolute URL. */
 export function checkDestination(text: string, policy: EgressPolicy): Destination | Failure | null {

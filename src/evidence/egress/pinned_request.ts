@@ -13,7 +13,7 @@ import type { OperationalCode } from "../types.ts";
 import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
 import { tlsCode } from "./tls_code.ts";
-import { untilAborted } from "./until_aborted.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
 
 /** A question to the worker. */
 export interface PinnedQuestion {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { untilAborted } from "../egress/until_aborted.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
 import type { Connect, Connection } from "./connections.ts";
 import { ExternalFailure, failureIn } from "./failure.ts";
 

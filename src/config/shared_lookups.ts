@@ -6,9 +6,15 @@
  * @module
  */
 
-import { createLimiter } from "../../canonical/limiter.ts";
-import type { Resolver } from "./destination.ts";
+import { createLimiter } from "../canonical/limiter.ts";
 import { untilAborted } from "./until_aborted.ts";
+
+/**
+ * Looks a host up, and gives all of its addresses.
+ *
+ * @throws The reason of the signal when it aborts
+ */
+export type HostLookup = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 interface SharedLookup {
   addresses: Promise<readonly string[]>;
@@ -22,7 +28,7 @@ interface SharedLookup {
  *
  * @param lookUp Looks a host up; never cancelled once it began
  */
-export function shareLookups(lookUp: (host: string) => Promise<readonly string[]>, atOnce: number): Resolver {
+export function shareLookups(lookUp: (host: string) => Promise<readonly string[]>, atOnce: number): HostLookup {
   const whenFree = createLimiter(atOnce);
   const pending = new Map<string, SharedLookup>();
   const begin = (host: string): SharedLookup => {
