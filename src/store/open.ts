@@ -5,8 +5,6 @@
  */
 
 import type { Sha256 } from "../canonical/identity.ts";
-import { openMemoryRunStore } from "./memory/run_store.ts";
-import { openMemorySchemaRegistry } from "./memory/schema_registry.ts";
 import type { SchemaLimits } from "./shape.ts";
 import type { StoreRows } from "./store_rows.ts";
 import type { TypedProviderReads } from "./typed_provider_types.ts";
@@ -58,21 +56,8 @@ export async function openStores(
   notice?: (message: string) => void,
 ): Promise<Stores> {
   const { run, schemas } = options;
-  if (run.type === "memory" && schemas.type === "memory") {
-    return { runs: openMemoryRunStore(run, sha256), schemas: openMemorySchemaRegistry(schemas) };
-  }
   if (run.type === "postgres" || schemas.type === "postgres") return await openOnPostgres(options, sha256);
-  // Loaded on first use: a process without a file does not load SQLite.
   const sqlite = await import("./sqlite/open.ts");
-  if (run.type === "memory") {
-    return {
-      runs: openMemoryRunStore(run, sha256),
-      schemas: await sqlite.openSqliteSchemaRegistry(schemas, sha256, notice),
-    };
-  }
-  if (schemas.type === "memory") {
-    return { runs: await sqlite.openSqliteRunStore(run, sha256, notice), schemas: openMemorySchemaRegistry(schemas) };
-  }
   return await sqlite.openSqliteStores(options, sha256, notice);
 }
 

@@ -131,10 +131,3 @@ export function admits(query: RunQuery, entry: RunEntry): boolean {
   const own = new Set(entry.parameters.map(parameterText));
   return query.parameters.every((text) => own.has(text));
 }
-
-/** Whether a run comes after a position, and was begun before the first page was read. */
-export function isAfter(position: RunPosition, { created_instant, run_key }: RunEntry, row: number): boolean {
-  if (row > position.newest) return false;
-  if (created_instant !== position.created_instant) return created_instant < position.created_instant;
-  return run_key.run_id < position.run_id;
-}

@@ -13,15 +13,7 @@ import {
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
 import { checkStore } from "./check/check.ts";
 import { closeStores, openStores } from "./open.ts";
-import {
-  admits,
-  completesRun,
-  entryOfCreation,
-  isAfter,
-  parameterText,
-  type RunPosition,
-  type RunQuery,
-} from "./run_index.ts";
+import { admits, completesRun, entryOfCreation, parameterText, type RunPosition, type RunQuery } from "./run_index.ts";
 import { INDEXED_AT_START } from "./sqlite/run_index.ts";
 import { EXAMINED_MAXIMUM, planned } from "./sqlite/run_list.ts";
 import { migrateStore } from "./sqlite/open.ts";
@@ -338,13 +330,9 @@ for (const [record, expected] of COMPLETIONS) {
   Deno.test(`completesRun() of ${record} is ${expected}`, () => assert.equal(completesRun(record), expected));
 }
 
-Deno.test("isAfter() and admits() compare every member", () => {
+Deno.test("admits() compares every member", () => {
   const creation = appendTo(runKey("a"), null, { operation: "a", created: 5, correlation: "c" });
   const entry = entryOfCreation(creation, creation.records[0]?.record ?? "");
-  const at = { created_instant: 5, run_id: "g", newest: 1 };
-  assert.deepEqual([isAfter(at, entry, 1), isAfter(at, entry, 2)], [true, false]);
-  assert.deepEqual([4, 6].map((created_instant) => isAfter({ ...at, created_instant }, entry, 1)), [false, true]);
-  assert.equal(isAfter({ ...at, run_id: entry.run_key.run_id }, entry, 1), false);
   assert.deepEqual([admits(ALL, entry), admits({ namespace_id: 3 }, entry)], [true, false]);
   assert.equal(
     parameterText({ value: 1, parameter_id: "p", more: true }),

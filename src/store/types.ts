@@ -229,8 +229,8 @@ export interface RunStore {
   listRuns(after: RunKey | null, limit: number): Promise<RunHead[]>;
   /** Resolves where the store can write and read. */
   ready(): Promise<void>;
-  /** The load of the writer; absent in a store without a writer. */
-  load?(): WriterLoad;
+  /** The load of the writer. */
+  load(): WriterLoad;
   /** Commits queued operations, then closes. */
   close(): Promise<void>;
 }

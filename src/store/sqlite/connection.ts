@@ -148,6 +148,15 @@ export function openReaderConnection(path: string, options: Pick<StorageOptions,
   });
 }
 
+/** Opens an empty store in memory. Large sorts stay there too: SQLite would put them into a temporary file. */
+export function openInMemory(): Connection {
+  const database = new DatabaseSync(":memory:", DATABASE);
+  database.exec("PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF");
+  const connection = toConnection(database, ":memory:");
+  createTables(connection);
+  return connection;
+}
+
 /**
  * Turns an unused database into one movable file, without a log beside it.
  *

@@ -7,9 +7,15 @@
 import { resolve } from "node:path";
 
 import { type StorageOptions, StoreError } from "../types.ts";
-import { type Connection, EmptyFileError, openWriterConnection, type WriterConnection } from "./connection.ts";
+import {
+  type Connection,
+  EmptyFileError,
+  openReaderConnection,
+  openWriterConnection,
+  type WriterConnection,
+} from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
-import { createFileGuard, type FileGuard } from "./file_guard.ts";
+import { createFileGuard, type FileGuard, type PathGuard } from "./file_guard.ts";
 import { type CommitWatch, watchCommits } from "./commit_watch.ts";
 import { createHeadCache, type HeadCache } from "./head_cache.ts";
 import { findLoss, keepMark } from "./high_water_mark.ts";
@@ -25,7 +31,7 @@ export interface StoreFile {
   readonly readers: ReaderPool;
   readonly heads: HeadCache;
   readonly commits: CommitWatch;
-  readonly guard: FileGuard;
+  readonly guard: PathGuard;
   /** Runs without an entry in the index when the file was opened, at most one more than {@link INDEXED_AT_START}. */
   readonly unindexed: number;
   /** Adds a user of the file. */
@@ -102,7 +108,7 @@ function useGuarded(
     mover.committed();
   };
   const writer = createWriter(connection, options, { verifyBefore, verify, committed });
-  const readers = createReaderPool(path, options, guard);
+  const readers = createReaderPool({ path, options, guard, open: () => openReaderConnection(path, options) });
   let users = 1;
   const release = async (): Promise<void> => {
     users -= 1;

@@ -24,7 +24,7 @@ import { identityOf, pageSize } from "./connection.ts";
 import { integer } from "./rows.ts";
 
 /** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
-export interface FileGuard {
+export interface PathGuard {
   /**
    * Compares now.
    *
@@ -37,6 +37,10 @@ export interface FileGuard {
    * @throws {StoreError} As `verify`
    */
   readonly verifyThisTurn: () => void;
+}
+
+/** A {@link PathGuard} with what the connection that writes needs. */
+export interface FileGuard extends PathGuard {
   /**
    * Compares before a transaction begins, unless {@link verifyThisTurn} did so in the turn of the event loop that ends with it. The
    * comparison after the commit finds what happened since.

@@ -8,6 +8,7 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
 import { type Notice, openStoreFile, type StoreFile, storePath } from "./file.ts";
+import { openMemoryFile } from "./memory.ts";
 import { addEntries, INDEX_BATCH, INDEXED_AT_START } from "./run_index.ts";
 import { createSqliteRunStore } from "./run_store.ts";
 import { createSqliteSchemaRegistry } from "./schema_registry.ts";
@@ -15,11 +16,15 @@ import { createSqliteSchemaRegistry } from "./schema_registry.ts";
 type RunStorage = StorageOptions & { readonly max_versions: number | null };
 type SchemaStorage = StorageOptions & SchemaLimits;
 
-/** Opens a run store in a separate file. */
+/** Opens a run store in a separate file, or in memory. */
 export async function openSqliteRunStore(options: RunStorage, sha256: Sha256, notice?: Notice): Promise<RunStore> {
-  const file = await openStoreFile(options, notice);
+  const file = await openFile(options, notice);
   await indexAtStart(file, sha256, notice);
   return createSqliteRunStore(file, { max_versions: options.max_versions, sha256 });
+}
+
+async function openFile(options: StorageOptions, notice?: Notice): Promise<StoreFile> {
+  return options.type === "memory" ? openMemoryFile(options) : await openStoreFile(options, notice);
 }
 
 /**
@@ -69,17 +74,17 @@ export async function migrateStore(
   }
 }
 
-/** Opens a schema registry in a separate file. */
+/** Opens a schema registry in a separate file, or in memory. */
 export async function openSqliteSchemaRegistry(
   options: SchemaStorage,
   sha256: Sha256,
   notice?: Notice,
 ): Promise<SchemaRegistry> {
-  return createSqliteSchemaRegistry(await openStoreFile(options, notice), options, sha256);
+  return createSqliteSchemaRegistry(await openFile(options, notice), options, sha256);
 }
 
 /**
- * Opens both stores. With one path they share connections, and their settings must be equal.
+ * Opens both stores. With one path they share connections, and their settings must be equal. Each store in memory is separate.
  *
  * @throws {StoreError} `io` where the settings differ, else as {@link openStoreFile}
  */
@@ -89,7 +94,7 @@ export async function openSqliteStores(
   notice?: Notice,
 ): Promise<{ readonly runs: RunStore; readonly schemas: SchemaRegistry }> {
   const { run, schemas } = options;
-  if (storePath(run) === storePath(schemas)) {
+  if (run.type === "sqlite" && schemas.type === "sqlite" && storePath(run) === storePath(schemas)) {
     const differing = SHARED_MEMBERS.find((member) => run[member] !== schemas[member]);
     if (differing !== undefined) {
       throw new StoreError("io", `Cannot open "${storePath(run)}" for runs and schemas: "${differing}" differs`);

@@ -16,9 +16,9 @@
 import { setImmediate } from "node:timers";
 
 import { type StorageOptions, StoreError } from "../types.ts";
-import { type Connection, openReaderConnection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
-import type { FileGuard } from "./file_guard.ts";
+import type { PathGuard } from "./file_guard.ts";
 
 /** Reading connections to one file. */
 export interface ReaderPool {
@@ -34,13 +34,16 @@ export interface ReaderPool {
   readonly end: () => Promise<readonly Connection[]>;
 }
 
-/** The storage options of the readers. */
-export type ReaderOptions = Pick<StorageOptions, "busy_timeout_ms" | "read_pool_size">;
-
-interface PoolState {
+/** What the readers read. */
+export interface ReaderSource {
   readonly path: string;
-  readonly options: ReaderOptions;
-  readonly guard: FileGuard;
+  readonly options: Pick<StorageOptions, "busy_timeout_ms" | "read_pool_size">;
+  readonly guard: PathGuard;
+  /** Opens a connection; for a store in memory it gives the only one. */
+  readonly open: () => Connection;
+}
+
+interface PoolState extends ReaderSource {
   readonly connections: (Connection | undefined)[];
   /** Indexes of connections without a long read; the last one is used first. */
   readonly free: number[];
@@ -52,9 +55,10 @@ interface PoolState {
 const BUSY_PAUSE_MILLIS = 5;
 
 /** Creates a pool without open connections. It never reads from a file that was removed or replaced. */
-export function createReaderPool(path: string, options: ReaderOptions, guard: FileGuard): ReaderPool {
+export function createReaderPool(source: ReaderSource): ReaderPool {
+  const { options } = source;
   const indexes = Array.from({ length: options.read_pool_size }, (_, index) => index);
-  const state: PoolState = { path, options, guard, connections: [], free: indexes, waiting: [], closed: false };
+  const state: PoolState = { ...source, connections: [], free: indexes, waiting: [], closed: false };
   return {
     point: (read) => withRetries(state, () => read(connectionAt(state, 0))),
     long: (slice) => readLong(state, slice),
@@ -71,7 +75,7 @@ function connectionAt(state: PoolState, index: number): Connection {
   state.guard.verifyThisTurn();
   const known = state.connections[index];
   if (known !== undefined) return known;
-  const opened = openReaderConnection(state.path, state.options);
+  const opened = state.open();
   state.connections[index] = opened;
   // The path may name another file by now.
   state.guard.verify();

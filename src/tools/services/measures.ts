@@ -64,10 +64,9 @@ function count(counts: Map<string, Count>, key: string, milliseconds: number): v
   counts.set(key, known);
 }
 
-/** The load of the run store's writer; no metrics for a store without a writer. */
+/** The load of the run store's writer. */
 export function storeMeasures(runs: RunStore): readonly Measure[] {
-  const load = runs.load?.();
-  if (load === undefined) return [];
+  const load = runs.load();
   const labels = { store: "run_state_store" };
   return [
     gauge("gate_store_queue_depth", "Operations that wait for the writer.", labels, load.queued),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { answered, found } from "../../../tests/simulation/acquisition_fixture.ts";
-import { STORAGE } from "../../../tests/simulation/store_fixture.ts";
+import { sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
 import { httpProfile, typedContract } from "../../../tests/simulation/typed_documents.ts";
 import { sealContract } from "../../evidence/contract/seal.ts";
 import { sealVersion } from "../../evidence/contract/seal.ts";
 import type { Provider } from "../../evidence/types.ts";
-import { openMemorySchemaRegistry } from "../../store/memory/schema_registry.ts";
+import { openSqliteSchemaRegistry } from "../../store/sqlite/open.ts";
 import type { TypedProviderStore } from "../../store/typed_provider_types.ts";
 import { createTypedProviders, OPEN_MAXIMUM, type OpenTypedProvider } from "./typed_providers.ts";
 
@@ -17,7 +17,8 @@ const QUERY = [
 
 /** A store with so many active providers, `p0` and so on, in a namespace. */
 async function storeOf(count: number): Promise<TypedProviderStore> {
-  const { typedProviders } = openMemorySchemaRegistry({ ...STORAGE, max_entries: null, max_schema_bytes: 1 });
+  const options = { ...STORAGE, type: "memory", max_entries: null, max_schema_bytes: 1 } as const;
+  const { typedProviders } = await openSqliteSchemaRegistry(options, sha256);
   for (let index = 0; index < count; index++) {
     const contract = typedContract({ provider_id: `p${index}` });
     const { loaded: { provider_version: version }, profile } = sealVersion(
