@@ -15,12 +15,12 @@ import { decimalOfNumber } from "../law/value/decimal.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { anchorCounts } from "./anchor.ts";
 import type { PresentedEvidence } from "./evidence.ts";
-import { asJson } from "./primitives.ts";
+import { asJson, type Primitives } from "./primitives.ts";
 import type { OperatorProfile, TrustedKey, TrustPolicy } from "./profile.ts";
 import type { EvaluatedAttempt } from "./attempt.ts";
 import type { QualificationEnvironment } from "./qualify.ts";
 import { hasBoundSignature } from "./statement.ts";
-import type { ObservedError } from "./types.ts";
+import type { ContentHash, EvidenceAnchor, EvidenceSignature, ObservedError } from "./types.ts";
 
 /**
  * The trust policy of a provider: its own setting, else the default. The default applies to external providers only.
@@ -56,13 +56,42 @@ export function hasSourceSignature(
   if (signature === undefined || key === undefined || value === null) return false;
   const { primitives, law } = environment;
   if (hasBoundSignature(primitives, new Map([[key.key_id, key]]), law, attempt, item)) return true;
+  const hashes = sourceForms(value).map((form) => contentHash(primitives.sha256, canonicalize(form)));
+  return signsBareHash(primitives, key, signature, hashes);
+}
+
+/** Whether a key signed the canonical bytes of one of the hash objects `{algorithm, value}`. */
+export function signsBareHash(
+  { verifyEd25519 }: Pick<Primitives, "verifyEd25519">,
+  key: TrustedKey,
+  signature: EvidenceSignature,
+  hashes: readonly ContentHash[],
+): boolean {
   const publicKey = decodeBase64(key.public_key);
   const bytes = decodeBase64(signature.signature);
   if (publicKey === null || bytes === null) return false;
-  return sourceForms(value).some((form) => {
-    const hash = contentHash(primitives.sha256, canonicalize(form));
-    return primitives.verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes);
-  });
+  return hashes.some((hash) => verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes));
+}
+
+/** The error of a result without the signature or the anchor that its provider owes; null where it has both. */
+export function findTrustError(
+  profile: OperatorProfile,
+  provider_id: string,
+  channel: Channel,
+  anchor: EvidenceAnchor | undefined,
+  isSigned: (trusted: readonly TrustedKey[]) => boolean,
+): ObservedError | null {
+  const trust = providerTrust(profile, provider_id, channel);
+  if (trust !== "audit" && !isSigned(trust.require_signature.keys)) {
+    const message = `Provider "${provider_id}" has to sign its results, and this one has no valid signature`;
+    return { code: "signature_invalid", message };
+  }
+  const isAnchored = profile.anchors.every((one) => one.provider_id !== provider_id) ||
+    anchorCounts(anchor, provider_id, profile.anchors);
+  if (isAnchored) return null;
+  const message =
+    `Provider "${provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
+  return { code: "anchor_invalid", message };
 }
 
 function withError(item: PresentedEvidence, error: ObservedError): PresentedEvidence {
@@ -76,19 +105,16 @@ function admitItem(
   item: PresentedEvidence,
   isSigned: typeof hasSourceSignature,
 ): PresentedEvidence {
-  if (item.error !== undefined || item.provider_id === undefined) return item;
-  const { profile } = environment;
-  const trust = providerTrust(profile, item.provider_id, item.channel);
-  if (trust !== "audit" && !isSigned(environment, attempt, trust.require_signature.keys, item)) {
-    const message = `Provider "${item.provider_id}" has to sign its results, and this one has no valid signature`;
-    return withError(item, { code: "signature_invalid", message });
-  }
-  const isAnchored = profile.anchors.every(({ provider_id }) => provider_id !== item.provider_id) ||
-    anchorCounts(item.anchor, item.provider_id, profile.anchors);
-  if (isAnchored) return item;
-  const message =
-    `Provider "${item.provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
-  return withError(item, { code: "anchor_invalid", message });
+  const { error, provider_id } = item;
+  if (error !== undefined || provider_id === undefined) return item;
+  const owed = findTrustError(
+    environment.profile,
+    provider_id,
+    item.channel,
+    item.anchor,
+    (trusted) => isSigned(environment, attempt, trusted, item),
+  );
+  return owed === null ? item : withError(item, owed);
 }
 
 /**

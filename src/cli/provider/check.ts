@@ -10,7 +10,7 @@ import { parseJson } from "../../canonical/scan.ts";
 import { examineResult } from "../../evidence/acquisition/examine.ts";
 import { judgeParams } from "../../evidence/acquisition/params.ts";
 import { measureValue } from "../../evidence/acquisition/present.ts";
-import { findTrustError, laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
+import { findResultError, laneAtGivenTime } from "../../evidence/acquisition/single_query.ts";
 import { minimumLane, type OperatorProfile } from "../../run/profile.ts";
 import type { ObservedError } from "../../run/types.ts";
 import { operatorProfile } from "../../tools/services/operator_profile.ts";
@@ -152,7 +152,7 @@ function findObstacle(provider: Provider, profile: OperatorProfile, result: Evid
     return { code: "lane", message };
   }
   const source = result.value === null ? null : measureValue(result.value);
-  const error = findTrustError(provider, profile, result, source);
+  const error = findResultError(provider, profile, result, source);
   // The signature of a statement includes the run, so it can only be verified within a run.
   const isStatement = error?.code === "signature_invalid" && result.signature !== null &&
     result.observed_at !== undefined;

@@ -4,13 +4,9 @@
  * @module
  */
 
-import { decodeBase64 } from "../../canonical/base64.ts";
-import { canonicalize } from "../../canonical/canonicalize.ts";
-import { providerTrust } from "../../run/acquired.ts";
-import { anchorCounts } from "../../run/anchor.ts";
-import { asJson } from "../../run/primitives.ts";
-import type { OperatorProfile, TrustedKey } from "../../run/profile.ts";
-import type { ContentHash, EvidenceSignature, ObservedError } from "../../run/types.ts";
+import { findTrustError, signsBareHash } from "../../run/acquired.ts";
+import type { OperatorProfile } from "../../run/profile.ts";
+import type { ObservedError } from "../../run/types.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { verifyEd25519 } from "../host_primitives.ts";
 import type {
@@ -53,7 +49,7 @@ export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> 
     return { ok: false, code: "response_too_large", message, retryable: false };
   }
   const error = await examineResult(single.schemas, provider.loaded, single.check, result) ??
-    findTrustError(single.provider, single.profile, result, source);
+    findResultError(single.provider, single.profile, result, source);
   const lane = laneAtGivenTime(provider, result);
   const examined: EvidenceResult = error === null
     ? { ...result, lane, evidence_hash: source?.content_hash ?? null }
@@ -70,7 +66,7 @@ export function laneAtGivenTime(
 }
 
 /** The error of a result under the operator's policies; null without one. */
-export function findTrustError(
+export function findResultError(
   provider: Pick<Provider, "provider_id" | "kind">,
   profile: OperatorProfile,
   result: EvidenceResult,
@@ -80,30 +76,11 @@ export function findTrustError(
   if (!hashRecomputes(result, source)) {
     return { code: "hash_mismatch", message: "The hash of the provider differs from that of its value" };
   }
-  const trust = providerTrust(profile, provider_id, kind === "builtin" ? "local_acquisition" : "provider_acquisition");
-  const isSigned = trust === "audit" ||
-    source !== null && signsBareHash(trust.require_signature.keys, source.content_hash, result.signature);
-  if (!isSigned) {
-    const message = `Provider "${provider_id}" has to sign its results, and this one has no valid signature`;
-    return { code: "signature_invalid", message };
-  }
-  const isAnchored = profile.anchors.every((one) => one.provider_id !== provider_id) ||
-    anchorCounts(result.evidence_anchor ?? undefined, provider_id, profile.anchors);
-  if (isAnchored) return null;
-  const message =
-    `Provider "${provider_id}" has to anchor its results, and this one has no anchor that its policy accepts`;
-  return { code: "anchor_invalid", message };
-}
-
-/** Whether a trusted key signed the canonical bytes of `{algorithm, value}`. */
-function signsBareHash(
-  trusted: readonly TrustedKey[],
-  hash: ContentHash,
-  signature: EvidenceSignature | null,
-): boolean {
-  const key = trusted.find(({ key_id }) => key_id === signature?.key_id);
-  const publicKey = key === undefined ? null : decodeBase64(key.public_key);
-  const bytes = signature === null ? null : decodeBase64(signature.signature);
-  if (publicKey === null || bytes === null) return false;
-  return verifyEd25519(publicKey, canonicalize(asJson(hash)), bytes);
+  const channel = kind === "builtin" ? "local_acquisition" : "provider_acquisition";
+  const anchor = result.evidence_anchor ?? undefined;
+  return findTrustError(profile, provider_id, channel, anchor, (trusted) => {
+    const key = trusted.find(({ key_id }) => key_id === result.signature?.key_id);
+    if (key === undefined || result.signature === null || source === null) return false;
+    return signsBareHash({ verifyEd25519 }, key, result.signature, [source.content_hash]);
+  });
 }
