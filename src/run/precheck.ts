@@ -68,32 +68,21 @@ export type Precheck =
   }
   | { readonly ok: false; readonly rejections: readonly EvidenceRejection[] };
 
-/** The item that the acquisition of a binding would present. */
-function assumeValue(
+/** An item with a value as a source gives it, or with an error where that does not fit the domain of its condition. */
+export function withValue(
   sha256: Sha256,
-  { condition, retention }: CompiledCondition,
-  binding: AcquisitionBinding,
-  assumed: AssumedAcquisition,
+  { condition }: CompiledCondition,
+  base: Omit<PresentedEvidence, "value">,
+  given: JsonValue,
+  schema_verdict: "valid" | "invalid" | undefined,
 ): PresentedEvidence {
-  const base = {
-    item_id: `binding:${binding.binding_id}`,
-    condition_id: binding.condition_id,
-    channel: binding.channel,
-    retention,
-    lane: "verified",
-    provider_id: binding.provider_id,
-    binding_id: binding.binding_id,
-    hash_recomputes: true,
-  } as const;
   const domain = condition.observation_domain;
-  if (assumed.value === null && domain.domain !== "Json") return { ...base, value: null };
-  const value = fitProviderResult(assumed.value, domain);
+  const value = fitProviderResult(given, domain);
   if (value === null) {
-    const message = `Value does not fit domain "${domain.domain}" of condition "${binding.condition_id}"`;
+    const message = `Value does not fit domain "${domain.domain}" of condition "${condition.condition_id}"`;
     return { ...base, value: null, error: { code: "domain_mismatch", message } };
   }
   const { identity, content_hash } = hashValue(sha256, value);
-  const { schema_verdict } = assumed;
   return {
     ...base,
     value,
@@ -101,6 +90,28 @@ function assumeValue(
     content_hash,
     ...schema_verdict === undefined ? {} : { schema_verdict },
   };
+}
+
+/** The item that the acquisition of a binding would present. */
+function assumeValue(
+  sha256: Sha256,
+  compiled: CompiledCondition,
+  binding: AcquisitionBinding,
+  { value, schema_verdict }: AssumedAcquisition,
+): PresentedEvidence {
+  const base = {
+    item_id: `binding:${binding.binding_id}`,
+    condition_id: binding.condition_id,
+    channel: binding.channel,
+    retention: compiled.retention,
+    lane: "verified",
+    provider_id: binding.provider_id,
+    binding_id: binding.binding_id,
+    hash_recomputes: true,
+  } as const;
+  const { domain } = compiled.condition.observation_domain;
+  if (value === null && domain !== "Json") return { ...base, value };
+  return withValue(sha256, compiled, base, value, schema_verdict);
 }
 
 function assumeItems(

@@ -6,16 +6,16 @@
  * @module
  */
 
+import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
-import { fitProviderResult } from "../law/value/typed_value.ts";
 import type { Kleene } from "../law/value/truth.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence, type Evaluation } from "./evaluate.ts";
-import { hashValue, maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
+import { maximumValueBytes, type PresentedEvidence } from "./evidence.ts";
 import { judgedFromPrecheck, type JudgedItem } from "./missing/causes.ts";
-import { type ExplainedTraceItem, explainErrors, type PrecheckEnvironment } from "./precheck.ts";
+import { type ExplainedTraceItem, explainErrors, type PrecheckEnvironment, withValue } from "./precheck.ts";
 import { minimumLane } from "./profile.ts";
 
 /** The asserted value of a condition. */
@@ -71,26 +71,14 @@ function assertedItem(
     lane: "asserted",
     hash_recomputes: true,
   } as const;
-  const domain = compiled.condition.observation_domain;
+  const { domain } = compiled.condition.observation_domain;
   // Only an acquisition can find nothing; a caller cannot assert absence.
-  if (raw === null && domain.domain !== "Json" && source.binding_id !== undefined) return { ...base, value: null };
-  const value = fitProviderResult(raw, domain);
-  if (value === null) {
-    const message = `Value does not fit domain "${domain.domain}" of condition "${condition_id}"`;
-    return { ...base, value: null, error: { code: "domain_mismatch", message } };
-  }
-  const { identity, valueText, content_hash } = hashValue(sha256, value);
-  if (utf8Length(valueText) > maximumBytes) {
-    const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${utf8Length(valueText)}`;
-    return { ...base, value: null, error: { code: "value_too_large", message } };
-  }
-  return {
-    ...base,
-    value,
-    value_identity: identity,
-    content_hash,
-    ...schema_verdict === undefined ? {} : { schema_verdict },
-  };
+  if (raw === null && domain !== "Json" && source.binding_id !== undefined) return { ...base, value: null };
+  const item = withValue(sha256, compiled, base, raw, schema_verdict);
+  const bytes = item.value === null ? 0 : utf8Length(canonicalize(item.value.value));
+  if (bytes <= maximumBytes) return item;
+  const message = `Expected a value of at most ${maximumBytes} canonical bytes, got ${bytes}`;
+  return { ...base, value: null, error: { code: "value_too_large", message } };
 }
 
 /** Evaluates a stage with asserted values. Freshness, anchors and signatures of acquisitions are assumed to be met. */
