@@ -9,19 +9,11 @@ import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../c
 import { formatPath } from "../canonical/path.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { didYouMean } from "../law/suggest.ts";
-import type { Channel } from "../law/types.ts";
 import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { OperatorProfile } from "./profile.ts";
-import type {
-  AcquisitionWitness,
-  ContentHash,
-  EvidenceAnchor,
-  EvidenceSignature,
-  Material,
-  ObservedError,
-} from "./types.ts";
+import type { ContentHash, EvidenceAnchor, EvidenceSignature, Material, RecordedEvidence } from "./types.ts";
 
 /** Most evidence items of one condition in one call. */
 export const ITEMS_PER_CONDITION = 64;
@@ -41,29 +33,16 @@ export interface CallerEvidence {
   readonly observed_at?: number;
 }
 
-/** An evidence item before qualification, of a caller or acquired. */
-export interface PresentedEvidence {
-  readonly item_id: string;
-  readonly condition_id: string;
-  readonly channel: Channel;
-  readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
-  /** The lane that the source declares. */
-  readonly lane: "verified" | "asserted";
+/** An evidence item before qualification, of a caller or acquired. Its lane is the one that the source declares. */
+export interface PresentedEvidence extends
+  Omit<
+    RecordedEvidence,
+    "qualified" | "reason" | "submission_record_id" | "value_type" | "hash_recomputes" | "found_nothing"
+  > {
   /** Null if nothing was found or an error was observed. */
   readonly value: TypedValue | null;
-  readonly value_identity?: Identity;
-  /** Plain hash of the value's canonical bytes. */
-  readonly content_hash?: ContentHash;
-  readonly error?: ObservedError;
-  readonly provider_id?: string;
-  readonly binding_id?: string;
-  readonly signature?: EvidenceSignature;
-  readonly anchor?: EvidenceAnchor;
-  readonly observed_at?: number;
   /** False if the hash that the source gave does not recompute. */
   readonly hash_recomputes: boolean;
-  readonly schema_verdict?: "valid" | "invalid";
-  readonly acquisition?: AcquisitionWitness;
   /** Exactly for evidence that waited. */
   readonly submission?: SubmissionFacts;
 }
