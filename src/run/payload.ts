@@ -38,35 +38,25 @@ export function hashPayload(sha256: Sha256, payload: Payload): HashedPayload | n
     case "json": {
       const value = canonicalize(payload.value);
       const text = `{"kind":"json","value":${value}}`;
-      return {
-        payload,
-        text,
-        identity: identifyCanonical(sha256, "payload", text),
-        content_hash: contentHash(sha256, value),
-        bytes: utf8Length(value),
-      };
+      return named(sha256, payload, text, contentHash(sha256, value), utf8Length(value));
     }
     case "bytes": {
       const bytes = decodeBase64(payload.base64);
       if (bytes === null) return null;
       const text = `{"base64":"${payload.base64}","kind":"bytes"}`;
-      return {
-        payload,
-        text,
-        identity: identifyCanonical(sha256, "payload", text),
-        content_hash: contentHash(sha256, bytes),
-        bytes: bytes.length,
-      };
+      return named(sha256, payload, text, contentHash(sha256, bytes), bytes.length);
     }
-    case "external": {
-      const text = canonicalize(asJson(payload));
-      return {
-        payload,
-        text,
-        identity: identifyCanonical(sha256, "payload", text),
-        content_hash: payload.content_ref.content_hash,
-        bytes: 0,
-      };
-    }
+    case "external":
+      return named(sha256, payload, canonicalize(asJson(payload)), payload.content_ref.content_hash, 0);
   }
+}
+
+function named(
+  sha256: Sha256,
+  payload: Payload,
+  text: string,
+  content_hash: ContentHash,
+  bytes: number,
+): HashedPayload {
+  return { payload, text, identity: identifyCanonical(sha256, "payload", text), content_hash, bytes };
 }
