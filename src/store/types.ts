@@ -7,6 +7,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { Head, OperationId, RunKey } from "../run/types.ts";
+import type { ExportRecord } from "../runpack/format/segments.ts";
 import type { RunFigures } from "./open_stages.ts";
 import type { Outbox } from "./outbox.ts";
 import type { TypedProviderStore } from "./typed_provider_types.ts";
@@ -36,20 +37,8 @@ export interface Receipt {
   readonly revision: number;
 }
 
-/** One accepted record with its material and its receipt. */
-export interface StoredRecord {
-  readonly revision: number;
-  readonly record_id: Identity;
-  /** Canonical text of the record. */
-  readonly record: string;
-  /** Canonical texts of the objects that the record names, in the order of the names. */
-  readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
-  readonly receipt: {
-    readonly operation: OperationId;
-    readonly invocation_identity: Identity;
-    readonly result: string;
-  };
-}
+/** One accepted record with its material and its receipt, as an export reads it. */
+export type StoredRecord = ExportRecord;
 
 /** A record of a run as its receipt has it; an archived run has no more. */
 export type StoredReceipt = Pick<StoredRecord, "revision" | "record_id" | "receipt">;

@@ -27,8 +27,9 @@ import {
 export interface ExportRecord {
   readonly revision: number;
   readonly record_id: Identity;
-  /** Canonical text. */
+  /** Canonical text of the record. */
   readonly record: string;
+  /** Canonical texts of the objects that the record names, in the order of the names. */
   readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
   readonly receipt: {
     readonly operation: OperationId;
