@@ -17,6 +17,14 @@ const READERS: readonly string[] = [...WRITERS, "NamespaceWriter", "NamespaceRea
 /** Roles that may get a schema by name without listing schemas, where the policy class is `scratch`. */
 const SCRATCH_GETTERS: readonly string[] = ["AgentSandbox"];
 
+/** An action on the schemas of a namespace, and the rules that decide on it. */
+interface RegistryUse {
+  readonly acl: RegistryAclConfig;
+  readonly principal: Principal;
+  readonly action: RegistryAction;
+  readonly namespaceId: number;
+}
+
 /**
  * Decides whether a caller may perform an action on the schemas of a namespace.
  *
@@ -31,17 +39,11 @@ export function checkRegistry(
   action: RegistryAction,
   namespaceId: number,
 ): Decision {
-  return acl.mode === "custom"
-    ? checkRules(acl, principal, action, namespaceId)
-    : checkBuiltin(acl, principal, action, namespaceId);
+  const use = { acl, principal, action, namespaceId };
+  return acl.mode === "custom" ? checkRules(use) : checkBuiltin(use);
 }
 
-function checkBuiltin(
-  acl: RegistryAclConfig,
-  principal: Principal,
-  action: RegistryAction,
-  namespaceId: number,
-): Decision {
+function checkBuiltin({ acl, principal, action, namespaceId }: RegistryUse): Decision {
   if (acl.allow_local_only && principal.authMethod === "local") {
     return { allowed: true, reason: "builtin_allow_local_only" };
   }
@@ -70,18 +72,14 @@ function mayRead(names: readonly string[], policyClass: string | null, action: R
     names.some((name) => SCRATCH_GETTERS.includes(name));
 }
 
-function checkRules(
-  acl: RegistryAclConfig,
-  principal: Principal,
-  action: RegistryAction,
-  namespaceId: number,
-): Decision {
+function checkRules(use: RegistryUse): Decision {
+  const { acl, principal, action, namespaceId } = use;
   const { policyClass } = principal;
   const isNamed = acl.rules.some((rule) => rule.policy_classes.some((entry) => entry === policyClass));
   // A missing class, or one that no rule names, must not pass a rule that denies the class that it counts as.
   const deniedAs = isNamed ? policyClass : policyClassOf(policyClass);
   const index = acl.rules.findIndex((rule) =>
-    ruleMatches(rule, principal, action, namespaceId) &&
+    ruleMatches(rule, use) &&
     any(rule.policy_classes, (entry) => entry === policyClass || rule.effect === "deny" && entry === deniedAs)
   );
   const rule = acl.rules[index];
@@ -97,12 +95,7 @@ function checkRules(
 }
 
 /** Whether every selector of a rule but that of policy classes matches. */
-function ruleMatches(
-  rule: RegistryAclRuleConfig,
-  principal: Principal,
-  action: RegistryAction,
-  namespaceId: number,
-): boolean {
+function ruleMatches(rule: RegistryAclRuleConfig, { principal, action, namespaceId }: RegistryUse): boolean {
   return (
     any(rule.actions, (entry) => entry === action) &&
     any(rule.namespaces, (entry) => entry === namespaceId) &&
