@@ -8,7 +8,7 @@ import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import { judgedFromPrecheck, type UnmetCause, unmetCauses } from "../run/missing/causes.ts";
+import { judgedFromPrecheck, unmetCauses } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
@@ -77,12 +77,12 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const first = judge(environment, law, stage, input, new Map());
   if (!first.ok) return rejected(stage_id, first);
   const verifiedOnly = verifiedOnlyUnder(services.environment.profile);
-  const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer =>
-    cutAnswer({
-      ...precheckResult(precheck),
-      ...causesMember(causesOfPrecheck(stage, precheck, environment)),
-      ...missingMember(stage, precheck.trace, verifiedOnly),
-    });
+  const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer => {
+    const { trace, evidence } = precheck;
+    const causes = unmetCauses(stage, trace, evidence.map(judgedFromPrecheck), environment.precheck_at);
+    const missing = missingMember(stage, trace, verifiedOnly);
+    return cutAnswer({ ...precheckResult(precheck), ...causesMember(causes), ...missing });
+  };
   const judged = [...evidence, ...assumedEvidence(law, input)];
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));
   if ("length" in verdicts) {
@@ -101,14 +101,6 @@ function assumedEvidence(law: CompiledLaw, input: Input): Pick<CallerEvidence, "
     condition_id: law.bindingIndex.get(binding_id)?.condition_id ?? "",
     value: { value, value_type: "Json" },
   }));
-}
-
-function causesOfPrecheck(
-  stage: CompiledStage,
-  { trace, evidence }: Extract<Precheck, { ok: true }>,
-  { precheck_at }: PrecheckEnvironment,
-): UnmetCause[] {
-  return unmetCauses(stage, trace, evidence.map(judgedFromPrecheck), precheck_at);
 }
 
 function judge(

@@ -259,22 +259,17 @@ export class DomainError extends Error {
   }
 }
 
-/** An authority gave no stamp: nothing was decided, and the same call may succeed later. */
-export class AuthorityUnavailable extends Error {
-  /** Names the authority. */
-  constructor(authority: string) {
-    super(`Cannot decide: the ${authority} authority gives no stamp`);
-    this.name = "AuthorityUnavailable";
-  }
+/** The error where the time authority gave no stamp: nothing was decided, and the same call may succeed later. */
+export function noTimeStamp(): DomainError {
+  return new DomainError("authority_unavailable", "Cannot decide: the time authority gives no stamp");
 }
 
 /**
- * The domain error for an expected failure of the store, of the schema sandbox or of an authority; null for a defect.
+ * The domain error for an expected failure of the store or of the schema sandbox, or one that a module threw; null for a defect.
  */
 export function domainErrorOf(thrown: unknown): ToolError | null {
   if (thrown instanceof DomainError) return thrown.error;
   if (thrown instanceof StoreError) return storeFailure(thrown);
   if (thrown instanceof SchemaSandboxError) return sandboxFailure(thrown);
-  if (thrown instanceof AuthorityUnavailable) return toolError("authority_unavailable", thrown.message);
   return null;
 }

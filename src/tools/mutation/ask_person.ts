@@ -14,6 +14,7 @@ import type { ProjectedRun } from "../../store/projection.ts";
 import { DomainError } from "../framework/errors.ts";
 import type { Asking } from "../framework/types.ts";
 import type { Services } from "../services/services.ts";
+import type { NamedRun } from "./mutation.ts";
 import { waitingValues } from "./submitted_evidence.ts";
 
 /** The key of the question among the requests of a round. */
@@ -73,20 +74,15 @@ export function showsPages({ capabilities }: Pick<Asking, "capabilities">): bool
   return isJsonObject(elicitation) && isJsonObject(member(elicitation, "url"));
 }
 
-/** The stage of a run. */
-interface StageName {
-  readonly namespace_id: number;
-  readonly scenario_id: string;
-  readonly run_id: string;
-  readonly stage_id: string;
-}
-
 /**
  * The page of a run in the console. It names run and stage, and has no credential.
  *
  * @param publicUrl `--public-url`, without a slash at its end
  */
-export function runUrl(publicUrl: string, { namespace_id, scenario_id, run_id, stage_id }: StageName): string {
+export function runUrl(
+  publicUrl: string,
+  { namespace_id, scenario_id, run_id, stage_id }: NamedRun & { readonly stage_id: string },
+): string {
   const [scenario, stage] = [scenario_id, stage_id].map(encodeURIComponent);
   return `${publicUrl}/console#/run/${namespace_id}/${scenario}/${run_id}/${stage}`;
 }

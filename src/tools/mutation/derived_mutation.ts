@@ -206,7 +206,7 @@ function sameHead(a: Head, b: Head): boolean {
  * any
  * later head.
  *
- * @throws {AuthorityUnavailable} Where the time authority has no stamp
+ * @throws {DomainError} `authority_unavailable`: where the time authority has no stamp
  * @throws {StoreError} Where the store fails; then nothing was changed
  */
 export async function runDerivedMutation(

@@ -11,7 +11,7 @@ import { type Decision, type Request, runKeyOf, type Stamps } from "../../run/co
 import type { CompiledLaw } from "../../run/compile.ts";
 import { invocationIdentity } from "../../run/invocation.ts";
 import type { OperationFamily, RunKey, RunState, TimeSource } from "../../run/types.ts";
-import { AuthorityUnavailable } from "../framework/errors.ts";
+import { noTimeStamp } from "../framework/errors.ts";
 import type { Call } from "../framework/types.ts";
 import { mutationKey } from "../services/keyed_lock.ts";
 import type { Services } from "../services/services.ts";
@@ -45,14 +45,14 @@ export interface Mutation {
  * The stamps of a decision. The time authority is read once, when the decision first reads its stamp: a refusal that
  * needs no stamp does not depend on the authority.
  *
- * @throws {AuthorityUnavailable} When the stamp is read and the authority has none
+ * @throws {DomainError} `authority_unavailable`: when the stamp is read and the authority has none
  */
 export function mintStamps(services: Pick<Services, "time">): Stamps {
   let minted: TimeSource | null = null;
   return {
     get time(): TimeSource {
       minted ??= services.time.read();
-      if (minted === null) throw new AuthorityUnavailable("time");
+      if (minted === null) throw noTimeStamp();
       return minted;
     },
   };
@@ -71,7 +71,7 @@ async function findReceipt(
  * Executes a mutation. The same operation identity with the same invocation returns the original answer, byte for byte,
  * at any later head.
  *
- * @throws {AuthorityUnavailable} Where the time authority has no stamp
+ * @throws {DomainError} `authority_unavailable`: where the time authority has no stamp
  * @throws {StoreError} Where the store fails; then nothing was changed
  */
 export async function runMutation(services: Services, mutation: Mutation, call: Call): Promise<Outcome> {

@@ -15,6 +15,7 @@ import type { Head, RunState } from "../../run/types.ts";
 import { success } from "../framework/errors.ts";
 import type { Services } from "../services/services.ts";
 import { QUESTION, runUrl, showsPages, waitingSentence } from "./ask_person.ts";
+import type { NamedRun } from "./mutation.ts";
 import { outcomeAnswer, stale } from "./outcome.ts";
 
 /** How long a step may take until it becomes a task, in milliseconds: slower than most providers. */
@@ -99,7 +100,7 @@ function answerNow({ input, answer }: AnsweredCall, held: StepResult, status: Ru
 }
 
 /** The run of decoded arguments. */
-function runOf(input: JsonObject): { namespace_id: number; scenario_id: string; run_id: string } {
+function runOf(input: JsonObject): NamedRun {
   const { namespace_id, scenario_id, run_id } = input;
   return { namespace_id: Number(namespace_id), scenario_id: String(scenario_id), run_id: String(run_id) };
 }

@@ -61,23 +61,16 @@ async function find(services: Services, resolution: Resolution): Promise<Outcome
 }
 
 function nextAfter(resolution: Resolution, outcome: Outcome): NextStep[] {
-  const { tool, input, again } = resolution;
+  const { tool: { name: tool }, input, again } = resolution;
   switch (outcome.outcome) {
     case "known_unaccepted":
       return [again];
     case "invocation_mismatch": {
-      const { accepted_invocation_identity = "" } = outcome.result;
-      return [{
-        tool: tool.name,
-        arguments_hint: { ...input, invocation_identity: accepted_invocation_identity },
-        why: "The operation was accepted with other arguments: get what it did",
-      }];
+      const { accepted_invocation_identity: invocation_identity = "" } = outcome.result;
+      const why = "The operation was accepted with other arguments: get what it did";
+      return [{ tool, arguments_hint: { ...input, invocation_identity }, why }];
     }
     default:
-      return [{
-        tool: tool.name,
-        arguments_hint: { ...input },
-        why: "The operation is being executed: ask again shortly",
-      }];
+      return [{ tool, arguments_hint: { ...input }, why: "The operation is being executed: ask again shortly" }];
   }
 }

@@ -7,6 +7,7 @@
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { Head } from "../../run/types.ts";
+import type { NamedRun } from "../mutation/mutation.ts";
 import type { Outcome } from "../mutation/outcome.ts";
 import type { NextStep } from "../framework/types.ts";
 import { failuresOf, nextAfterAcquisition } from "./after_acquisition.ts";
@@ -15,7 +16,7 @@ import { firstOf, FRESH_ID, type Retry, textOf } from "./shared_steps.ts";
 /** What a refused call was about. */
 interface RefusedRun {
   readonly tool: string;
-  readonly run: { readonly namespace_id: number; readonly scenario_id: string; readonly run_id: string };
+  readonly run: NamedRun;
   readonly expected_head: Head;
 }
 
@@ -28,7 +29,7 @@ export interface RefusedCall extends RefusedRun {
 }
 
 /** The arguments of every call on a run that names its head. */
-type RunArguments = RefusedRun["run"] & Pick<RefusedRun, "expected_head">;
+type RunArguments = NamedRun & Pick<RefusedRun, "expected_head">;
 
 /** A refused open, evaluate or submit, with its arguments. */
 export function refusedMutation(

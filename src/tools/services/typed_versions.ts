@@ -4,7 +4,6 @@
  * @module
  */
 
-import type * as z from "../../config/schema_builder.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -25,9 +24,6 @@ import type { Services } from "./services.ts";
 
 /** The members that name a version. */
 export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
-
-/** An expectation about the active version; null = none is active. */
-export const expectedActive: z.Schema<string | null> = name.nullable();
 
 /** The members of a version in a listing. */
 export const VERSION_MEMBERS: Members = {

@@ -7,9 +7,10 @@
 import * as z from "../../config/schema_builder.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
+import { name } from "../framework/input.ts";
 import { closed, orNull, TEXT } from "../framework/output.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
-import { expectedActive, noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
+import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
 
 const NAMED = { name: "typed_providers_activate", group: "Authoring", audit: "mutation" } as const;
@@ -25,7 +26,7 @@ export const typedProvidersActivate: MakeTool = (services) =>
       "expected_active is the version that is active now, null where none is; another one is active_conflict. The previous " +
       "version becomes registered again, and runs that are bound to it keep it.",
     hints: WRITES,
-    input: z.strictObject({ ...versionMembers, expected_active: expectedActive }),
+    input: z.strictObject({ ...versionMembers, expected_active: name.nullable() }),
     listedBy: "active",
     output: closed({ provider_id: TEXT, active: TEXT, previous: orNull(TEXT) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),

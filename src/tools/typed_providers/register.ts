@@ -5,7 +5,7 @@
  */
 
 import * as z from "../../config/schema_builder.ts";
-import { AuthorityUnavailable, failure, success } from "../framework/errors.ts";
+import { failure, noTimeStamp, success } from "../framework/errors.ts";
 import { jsonObject } from "../framework/input.ts";
 import { closed, IDENTITY, oneOfNames, TEXT } from "../framework/output.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
@@ -55,7 +55,7 @@ async function register(services: Services, given: Input): Promise<ToolAnswer> {
   refuseName(services, provider_id);
   const { loaded: { contract, provider_version }, profile } = await checkVersion(services, provider_id, given);
   const time = services.time.read();
-  if (provider_version === undefined || time === null) throw new AuthorityUnavailable("time");
+  if (provider_version === undefined || time === null) throw noTimeStamp();
   const { identity: provider_version_identity, text: body } = provider_version;
   const registered = await services.schemas.typedProviders.register({
     namespace_id,
