@@ -116,18 +116,3 @@ export function parameterText(parameter: JsonValue): string {
     value: member(parameter, "value") ?? null,
   }));
 }
-
-/** Whether a query admits a run. */
-export function admits(query: RunQuery, entry: RunEntry): boolean {
-  const { correlation } = entry;
-  if (entry.run_key.namespace_id !== query.namespace_id) return false;
-  if ((query.scenario_id ?? entry.scenario_id) !== entry.scenario_id) return false;
-  if ((query.scenario_law_identity ?? entry.scenario_law_identity) !== entry.scenario_law_identity) return false;
-  if ((query.status ?? entry.status) !== entry.status) return false;
-  if (query.correlation_id !== undefined) {
-    if (correlation.kind === "unset" || correlation.correlation_id !== query.correlation_id) return false;
-  }
-  if (query.parameters === undefined) return true;
-  const own = new Set(entry.parameters.map(parameterText));
-  return query.parameters.every((text) => own.has(text));
-}

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { encodeProvenance, encodeSums } from "../../src/runpack/format/release_provenance.ts";
+import { encodeProvenance, encodeSums } from "../release/lists.ts";
 import { sha256 } from "../../src/evidence/host_primitives.ts";
 import { packSigner } from "../../src/runpack/host/signing.ts";
 import { gate, inFolder } from "./gate_command.ts";

@@ -8,16 +8,12 @@
 
 import { parseArgs } from "node:util";
 import { join, resolve } from "node:path";
-import {
-  encodeProvenance,
-  encodeSums,
-  PROVENANCE_FILE,
-  SUMS_FILE,
-} from "../../src/runpack/format/release_provenance.ts";
+import { PROVENANCE_FILE, SUMS_FILE } from "../../src/runpack/format/release_provenance.ts";
 import { VERSION } from "../../src/config/product_version.ts";
 import { sha256 } from "../../src/evidence/host_primitives.ts";
 import { packSigner } from "../../src/runpack/host/signing.ts";
 import type { PackageFile } from "./archives.ts";
+import { encodeProvenance, encodeSums } from "./lists.ts";
 import { billOfMaterials, formula, serverEntry } from "./documents.ts";
 import {
   archivePackage,

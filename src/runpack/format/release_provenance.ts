@@ -5,10 +5,8 @@
  * @module
  */
 
-import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isIdentity } from "../../canonical/identity.ts";
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { compareCodePoints } from "../../canonical/order.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { STATEMENT_TYPE } from "./dsse.ts";
 import { PACK_DEPTH } from "./types.ts";
@@ -20,7 +18,7 @@ export const SUMS_FILE = "SHA256SUMS";
 export const PROVENANCE_FILE = "provenance.dsse.json";
 
 /** The type of the predicate (https://slsa.dev/spec/v1.0/provenance). */
-const PROVENANCE_TYPE = "https://slsa.dev/provenance/v1";
+export const PROVENANCE_TYPE = "https://slsa.dev/provenance/v1";
 
 /** Maximum files of a release. */
 export const RELEASE_FILES = 64;
@@ -30,14 +28,6 @@ export type Digests = ReadonlyMap<string, string>;
 
 /** A name without a folder, and without characters that a terminal or a shell interprets. */
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+~-]{0,127}$/;
-
-/** The text of `SHA256SUMS`, sorted by name. */
-export function encodeSums(digests: Digests): string {
-  const lines = [...digests].sort(([a], [b]) => compareCodePoints(a, b)).map(([name, digest]) =>
-    `${digest}  ${name}\n`
-  );
-  return lines.join("");
-}
 
 /**
  * Decodes `SHA256SUMS`: lines of a digest, two spaces and a file name, each name once.
@@ -66,13 +56,6 @@ export function decodeSums(text: string): Digests | string {
     digests.set(name, digest);
   }
   return digests;
-}
-
-/** The in-toto statement of a release, in canonical JSON. */
-export function encodeProvenance(digests: Digests, predicate: JsonObject): string {
-  const subject = [...digests].sort(([a], [b]) => compareCodePoints(a, b))
-    .map(([name, sha256]) => ({ name, digest: { sha256 } }));
-  return canonicalize({ _type: STATEMENT_TYPE, subject, predicateType: PROVENANCE_TYPE, predicate });
 }
 
 /**
