@@ -7,8 +7,7 @@
 
 import http from "node:http";
 import https from "node:https";
-import { isIP } from "node:net";
-import { type HostLookup, lookUpHost } from "../config/host_lookup.ts";
+import { type HostLookup, isLookedUp, lookUpHost } from "../config/host_lookup.ts";
 import type { LedgerConfig } from "../config/types.ts";
 import { createGrantCache } from "./grant_cache.ts";
 import type { NamespaceAnswer, NamespaceAuthority } from "./types.ts";
@@ -131,20 +130,12 @@ interface LedgerRequest {
   readonly headers: Record<string, string>;
 }
 
-/**
- * Looks up the host of a connection that is not open yet. The runtime does it again to connect, without a bound: a name
- * server that does not answer would hold a thread for each request.
- *
- * @returns Milliseconds that it took
- */
+/** Looks up the host of a connection that is not open yet; returns the milliseconds that it took. */
 async function lookedUp(config: LedgerConfig, target: URL, agent: http.Agent, lookUp: HostLookup): Promise<number> {
-  const host = target.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 || Object.keys(agent.freeSockets).length > 0) return 0;
+  if (Object.keys(agent.freeSockets).length > 0) return 0;
   const startedAt = performance.now();
-  const limit = AbortSignal.timeout(config.connect_timeout_ms);
-  // Any other failure is the connection's to report.
-  await lookUp(host, limit).catch(() => null);
-  if (limit.aborted) throw new LedgerOutage("authority_connect_timeout");
+  const isInTime = await isLookedUp(target, config.connect_timeout_ms, lookUp);
+  if (!isInTime) throw new LedgerOutage("authority_connect_timeout");
   return Math.min(performance.now() - startedAt, config.connect_timeout_ms - 1);
 }
 

@@ -15,6 +15,7 @@ import type {
 } from "@aws-sdk/client-s3";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
+import { type HostLookup, isLookedUp } from "../../config/host_lookup.ts";
 import type { RunpackStorageConfig } from "../../config/types.ts";
 import { objectName } from "../format/archive.ts";
 import { MANIFEST_BYTES, SIGNATURE_BYTES, SIGNATURES, type SourceFault } from "../format/types.ts";
@@ -30,6 +31,7 @@ export interface S3Options {
   readonly requestMillis?: number;
   /** Time limit of a whole request with all its attempts. */
   readonly overallMillis?: number;
+  readonly lookUp?: HostLookup;
   /** Where absent, the SDK reads them from the environment. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
@@ -53,6 +55,8 @@ interface Bucket {
   readonly bucket: string;
   readonly prefix: string;
   readonly overallMillis: number;
+  /** Waits until the name of the store is looked up. Rejects where that takes too long. */
+  readonly findStore: () => Promise<void>;
   probe: Promise<void> | null;
 }
 
@@ -77,7 +81,19 @@ export async function openS3Repository(config: RunpackStorageConfig, options: S3
   const prefix = config.prefix === null || config.prefix === "" ? "" : `${config.prefix.replace(/\/$/, "")}/`;
   const { bucket } = config;
   const overallMillis = options.overallMillis ?? OVERALL_MILLIS;
-  return repositoryOf({ sdk, client, bucket, prefix, overallMillis, name: `the bucket "${bucket}"`, probe: null });
+  const findStore = storeFinder(config, options);
+  const name = `the bucket "${bucket}"`;
+  return repositoryOf({ sdk, client, bucket, prefix, overallMillis, findStore, name, probe: null });
+}
+
+function storeFinder({ endpoint }: RunpackStorageConfig, { connectMillis, lookUp }: S3Options): Bucket["findStore"] {
+  // Without an endpoint the SDK derives the name, which is below this one.
+  const url = new URL(endpoint ?? "https://s3.amazonaws.com");
+  const millis = connectMillis ?? CONNECT_MILLIS;
+  return async () => {
+    if (await isLookedUp(url, millis, lookUp)) return;
+    throw new Error(`the name "${url.hostname}" was not looked up within ${millis} ms`);
+  };
 }
 
 function repositoryOf(bucket: Bucket): Repository {
@@ -104,7 +120,11 @@ function repositoryOf(bucket: Bucket): Repository {
 }
 
 /** Sends one request with a time limit: a store may start an answer and never finish it. */
-async function within<T>({ overallMillis }: Bucket, ask: (abort: AbortController) => Promise<T>): Promise<T> {
+async function within<T>(
+  { overallMillis, findStore }: Bucket,
+  ask: (abort: AbortController) => Promise<T>,
+): Promise<T> {
+  await findStore();
   const abort = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

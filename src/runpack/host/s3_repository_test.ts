@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 
+import type { HostLookup } from "../../config/host_lookup.ts";
 import type { RunpackStorageConfig } from "../../config/types.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
 import { type Repository, RepositoryError, type RepositoryErrorCode } from "./repository.ts";
 import { openS3Repository } from "./s3_repository.ts";
 
@@ -87,6 +89,16 @@ Deno.test("openS3Repository() of a store that does not answer: unavailable, in b
     );
     assert.ok(Date.now() - began < 900);
     repository.close();
+  }));
+
+Deno.test("openS3Repository() sends nothing to a store whose name server does not answer: unavailable", () =>
+  withAnswers(() => assert.fail("a request was sent"), async (config) => {
+    const endpoint = config.endpoint?.replace("127.0.0.1", "localhost") ?? null;
+    const lookUp: HostLookup = (_host, signal) => untilAborted(new Promise(() => {}), signal);
+    const repository = await openS3Repository({ ...config, endpoint }, { ...OPTIONS, connectMillis: 100, lookUp });
+    for (const ask of [() => repository.ready(), () => repository.getManifest("0".repeat(64))]) {
+      await assert.rejects(ask, (error) => error instanceof RepositoryError && error.code === "unavailable");
+    }
   }));
 
 Deno.test("getObject() cuts off a store that answers more than was asked for", () =>
