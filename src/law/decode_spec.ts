@@ -51,10 +51,7 @@ export interface DraftBinding extends Draft<Omit<AcquisitionBinding, "params">> 
 }
 
 /** The size limits in force: the lower ones of operator and law. */
-export interface EffectiveLimits {
-  readonly maximum_value_bytes: number;
-  readonly maximum_payload_bytes: number;
-}
+export type EffectiveLimits = Pick<LawLimits, "maximum_value_bytes" | "maximum_payload_bytes">;
 
 /** A spec as far as it could be read. An array is undefined if it is no array or its length is out of bounds. */
 export interface DraftSpec {

@@ -36,7 +36,7 @@ export interface PredicateValidation {
 }
 
 /**
- * Why a predicate does not fit its domain:
+ * One reason why a predicate does not fit its domain. Its code:
  *
  * - `predicate_not_allowed`: the domain has no such predicate;
  * - `predicate_not_enabled`: the operator has not enabled it;
@@ -48,21 +48,7 @@ export interface PredicateValidation {
  * - `parameter_not_found`: the law declares no such parameter;
  * - `too_few`, `too_many`, `duplicate`: the values of an `InSet`.
  */
-export type PredicateRefusalCode = Extract<
-  RefusalCode,
-  | "predicate_not_allowed"
-  | "predicate_not_enabled"
-  | "expected_invalid"
-  | "expected_outside_domain"
-  | "parameter_not_found"
-  | "too_few"
-  | "too_many"
-  | "duplicate"
->;
-
-/** One reason why a predicate does not fit its domain. */
-export interface PredicateRefusal extends Pick<Refusal, "message"> {
-  readonly code: PredicateRefusalCode;
+export interface PredicateRefusal extends Pick<Refusal, "code" | "message"> {
   /** Steps below the predicate object, from the outside in; append them to the path of the predicate. */
   readonly path: readonly (string | number)[];
 }
@@ -289,7 +275,7 @@ function isTypedValue(value: unknown): value is TypedValue {
 }
 
 function refusal(
-  code: PredicateRefusalCode,
+  code: RefusalCode,
   path: readonly (string | number)[],
   message: string,
 ): PredicateRefusal {
