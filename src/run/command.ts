@@ -14,12 +14,12 @@ import { type OperatorProfile, profileIdentity, type TrustedKey, trustedKeys } f
 import {
   type Admission,
   type Attribution,
-  type BoundContract,
   type Correlation,
   type Head,
   type Material,
   PROCEDURE,
   type ProcedureName,
+  type RunCreatedBody,
   type RunKey,
   type RunRecord,
   type RunState,
@@ -59,12 +59,8 @@ export interface CreateCommand extends Request {
   readonly correlation: Correlation;
   readonly genesis: Genesis;
   readonly allocation: Allocation;
-  readonly contracts: readonly BoundContract[];
-  readonly schemas: readonly {
-    readonly schema_id: string;
-    readonly version: string;
-    readonly schema_identity: Identity;
-  }[];
+  readonly contracts: RunCreatedBody["contracts"];
+  readonly schemas: RunCreatedBody["schemas"];
 }
 
 /** Opens a ready stage. */

@@ -17,7 +17,6 @@ export const BASE64 = "RFC 4648 base64 with padding";
 
 /** A payload with its hashes. */
 export interface HashedPayload {
-  readonly payload: Payload;
   /** Canonical text of the payload object. */
   readonly text: string;
   /** Identity of kind `payload` over `text`. */
@@ -38,25 +37,24 @@ export function hashPayload(sha256: Sha256, payload: Payload): HashedPayload | n
     case "json": {
       const value = canonicalize(payload.value);
       const text = `{"kind":"json","value":${value}}`;
-      return named(sha256, payload, text, contentHash(sha256, value), utf8Length(value));
+      return named(sha256, text, contentHash(sha256, value), utf8Length(value));
     }
     case "bytes": {
       const bytes = decodeBase64(payload.base64);
       if (bytes === null) return null;
       const text = `{"base64":"${payload.base64}","kind":"bytes"}`;
-      return named(sha256, payload, text, contentHash(sha256, bytes), bytes.length);
+      return named(sha256, text, contentHash(sha256, bytes), bytes.length);
     }
     case "external":
-      return named(sha256, payload, canonicalize(asJson(payload)), payload.content_ref.content_hash, 0);
+      return named(sha256, canonicalize(asJson(payload)), payload.content_ref.content_hash, 0);
   }
 }
 
 function named(
   sha256: Sha256,
-  payload: Payload,
   text: string,
   content_hash: ContentHash,
   bytes: number,
 ): HashedPayload {
-  return { payload, text, identity: identifyCanonical(sha256, "payload", text), content_hash, bytes };
+  return { text, identity: identifyCanonical(sha256, "payload", text), content_hash, bytes };
 }

@@ -24,7 +24,7 @@ import {
 import { SPEC_LIMITS } from "../law/limits.ts";
 import { type TypedValue, VALUE_TYPES } from "../law/value/types.ts";
 import { asJson, type Primitives } from "./primitives.ts";
-import type { ContentHash, EvidenceSignature, Head } from "./types.ts";
+import type { ContentHash, EvidenceSignature, Head, SubmittedEvidence } from "./types.ts";
 
 /** The content type of a submission whose payload is evidence that waits. */
 export const EVIDENCE_CONTENT_TYPE = "application/vnd.gate.evidence+json";
@@ -49,21 +49,14 @@ export interface SubmittedPayload {
   readonly signature: EvidenceSignature;
 }
 
-/** The signed statement. Times are Unix milliseconds. */
-export interface SubmittedStatement {
+/** The signed statement: what the record of a submission retains of it, with the place of the opening. */
+export interface SubmittedStatement
+  extends Omit<SubmittedEvidence, "value_type" | "content_hash" | "schema_verdict" | "public_key" | "signature"> {
   readonly namespace_id: number;
   readonly scenario_law_identity: Identity;
   readonly run_id: string;
   readonly stage_id: string;
   readonly stage_open_record_id: Identity;
-  readonly condition_id: string;
-  readonly observed_at: number;
-  /** Null withdraws. */
-  readonly value_identity: Identity | null;
-  readonly seen_head: Head;
-  readonly valid_until?: number;
-  /** Plain SHA-256 over the UTF-8 bytes of the comment. */
-  readonly comment_hash?: ContentHash;
 }
 
 const identifier = boundedText(1, SPEC_LIMITS.identifierBytes);

@@ -309,6 +309,7 @@ export interface SubmittedEvidence {
   /** The head of the run that the signer saw. */
   readonly seen_head: Head;
   readonly valid_until?: number;
+  /** Plain SHA-256 over the UTF-8 bytes of the comment. */
   readonly comment_hash?: ContentHash;
   /** Base64 of the 32 bytes of the key. */
   readonly public_key: string;
