@@ -105,7 +105,8 @@ export function narrowedBindings(
   return compiled.bindings.map(({ binding_id }) => binding_id).filter((bindingId) => !asked.has(bindingId));
 }
 
-function completionAfter(
+/** The trace and truth of the requirement of the scenario after a stage was completed. */
+export function completionAfter(
   law: CompiledLaw,
   state: RunState,
   stageId: string,

@@ -13,10 +13,10 @@ import { TRI, type Tri, triName, UNKNOWN } from "../../../law/value/truth.ts";
 import type { Environment } from "../../../run/command.ts";
 import type { CompiledLaw, CompiledStage } from "../../../run/compile.ts";
 import { decide } from "../../../run/decide/decide.ts";
-import { narrowedBindings } from "../../../run/decide/decide_evaluate.ts";
+import { completionAfter, narrowedBindings } from "../../../run/decide/decide_evaluate.ts";
 import { submitsEvidence } from "../../../run/decide/decide_submit.ts";
 import { maximumPayloadBytes, rejectLeftOut } from "../../../run/evidence.ts";
-import { stagesAfterCompletion, stagesSatisfy, traceStages } from "../../../run/frontier.ts";
+import { traceStages } from "../../../run/frontier.ts";
 import { hashPayload } from "../../../run/payload.ts";
 import { asJson } from "../../../run/primitives.ts";
 import { runProgram } from "../../../run/program.ts";
@@ -78,12 +78,9 @@ function attemptFault({ before, law }: Step, body: StageEvaluatedBody): Violatio
   if (!sameJson(narrowedBindings(compiled, body.evidence), body.narrowed_bindings)) return "narrowed_bindings_mismatch";
   const narrowed = new Set(body.narrowed_bindings);
   if (rejectLeftOut(compiled, (bindingId) => !narrowed.has(bindingId)).length > 0) return "binding_required";
-  const after = before.stages.map((one, at) => at === index ? { ...one, classification: "complete" as const } : one);
-  if (body.completed) stagesAfterCompletion(law, after, index);
-  const trace = body.completed ? traceStages(law.completion, law.completionStages, after) : null;
-  if (!sameJson(trace, body.scenario_trace ?? null)) return "scenario_trace_mismatch";
-  const complete = body.completed && stagesSatisfy(law.completion, law.completionStages, after);
-  return body.run_status === (complete ? "complete" : before.status) ? null : "run_status_mismatch";
+  const completion = body.completed ? completionAfter(law, before, body.stage_id) : null;
+  if (!sameJson(completion?.scenario_trace ?? null, body.scenario_trace ?? null)) return "scenario_trace_mismatch";
+  return body.run_status === (completion?.complete ? "complete" : before.status) ? null : "run_status_mismatch";
 }
 
 /** The truth of the requirement over the lines of the trace; null where they are not the lines of its leaves. */
