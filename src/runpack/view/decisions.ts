@@ -20,17 +20,15 @@ import { absenceText, cut } from "./words.ts";
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
 
-interface Decision {
-  readonly record: Extract<RunRecord, { record_kind: "stage_evaluated" }>;
-}
+type Decision = Extract<RunRecord, { record_kind: "stage_evaluated" }>;
 
 /** The last decision of each stage, in the order of the records. */
 export function lastDecisions({ records }: PackView): readonly Decision[] {
   const last = new Map<string, Decision>();
   for (const { record } of records) {
-    if (record.record_kind === "stage_evaluated") last.set(record.body.stage_id, { record });
+    if (record.record_kind === "stage_evaluated") last.set(record.body.stage_id, record);
   }
-  return [...last.values()].sort((a, b) => a.record.revision - b.record.revision);
+  return [...last.values()].sort((a, b) => a.revision - b.revision);
 }
 
 /** The element of a decision, for links. */
@@ -43,7 +41,7 @@ export function renderEvidence(view: PackView, run: RunPicture): Markup {
   const decisions = lastDecisions(view);
   if (decisions.length === 0) return element("p", { class: "note" }, "No stage was evaluated.");
   return all(
-    ...decisions.map(({ record }) => {
+    ...decisions.map((record) => {
       const { stage_id, attempt_number } = record.body;
       const state = run.stages.get(stage_id);
       return element(

@@ -25,7 +25,7 @@ const VALUE_CHARACTERS = 240;
 export function renderTimeline(view: PackView, most: number, hasEvidence = false): Markup {
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
-  const last = new Set(hasEvidence ? lastDecisions(view).map(({ record }) => record.revision) : []);
+  const last = new Set(hasEvidence ? lastDecisions(view).map(({ revision }) => revision) : []);
   const before = hidden === 0 ? "" : element("p", { class: "note" }, `${counted(hidden, "earlier record")} not shown.`);
   return all(
     before,
