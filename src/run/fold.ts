@@ -16,11 +16,7 @@ export const RECENT_ATTEMPTS = 20;
 
 /** A record does not follow the state that it is folded into: the chain is broken. */
 export class FoldError extends Error {
-  /** @param message Names the record, and why it does not follow */
-  constructor(message: string) {
-    super(message);
-    this.name = "FoldError";
-  }
+  override readonly name = "FoldError";
 }
 
 /** The members of a recorded evidence item that answers show. */

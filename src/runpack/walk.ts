@@ -11,11 +11,7 @@ import type { Manifest, ObjectReference, Segment } from "./format/types.ts";
 
 /** A pack that is not complete: an object is missing, or does not belong at its place. */
 export class PackError extends Error {
-  /** An error with the object and the reason in its message. */
-  constructor(message: string) {
-    super(message);
-    this.name = "PackError";
-  }
+  override readonly name = "PackError";
 }
 
 /** The bytes of an object; null where it is missing. */
