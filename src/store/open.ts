@@ -64,7 +64,7 @@ export async function openStores(
 /** Stores on one PostgreSQL database, whose client is loaded here. */
 async function openOnPostgres({ run, schemas }: StoresOptions, sha256: Sha256): Promise<Stores> {
   if (run.type !== schemas.type || run.url !== schemas.url) {
-    throw new StoreError("io", "Cannot open the stores: both have to be on one database");
+    throw new StoreError("io", "Cannot open the stores: schema_registry.url must be the same as run_state_store.url");
   }
   return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
 }

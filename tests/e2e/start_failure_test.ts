@@ -199,3 +199,13 @@ Deno.test("a server without a store reports the reason if its input is empty", (
     assert.equal(code, 8);
     assert.match(stderr, /"level":"error".*the file is not a database/);
   }));
+
+Deno.test("stores on two databases: the reason names both members, and no password", () =>
+  inFolder(async (folder) => {
+    const config = ["run_state_store", "schema_registry"]
+      .map((section) => `[${section}]\ntype = "postgres"\nurl = "postgres://a:secret@127.0.0.1:1/${section}"\n`);
+    await Deno.writeTextFile(`${folder}/gate.toml`, config.join(""));
+    const { code, stderr } = await gate(folder, "runs", "--config", "gate.toml");
+    assert.equal(code, 8);
+    assert.equal(stderr, "gate: Cannot open the stores: schema_registry.url must be the same as run_state_store.url\n");
+  }));
