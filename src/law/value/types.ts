@@ -27,43 +27,6 @@ export interface TypedValue {
   readonly value_type: ValueType;
 }
 
-/** Strings, bounded by the length of their UTF-8 form in bytes, both bounds included. */
-export interface StringDomain {
-  readonly domain: "String";
-  readonly minimum_bytes: number;
-  readonly maximum_bytes: number;
-}
-
-/** True and false. */
-export interface BooleanDomain {
-  readonly domain: "Boolean";
-}
-
-/** Integers that a double holds exactly, within ±(2^53-1); the bounds are included. */
-export interface IntegerDomain {
-  readonly domain: "Integer";
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
-/** Decimal numbers of up to 1000 digits, carried as strings and compared exactly; the bounds are included. */
-export interface DecimalDomain {
-  readonly domain: "Decimal";
-  readonly minimum?: string;
-  readonly maximum?: string;
-}
-
-/** RFC 3339 date-times with an offset, compared as instants, or full-dates. */
-export interface TimestampDomain {
-  readonly domain: "Timestamp";
-}
-
-/** Content digests: 64 lower-case hex digits. */
-export interface DigestDomain {
-  readonly domain: "Digest";
-  readonly algorithm: "sha256";
-}
-
 /** The registered JSON Schema that the values of a {@link JsonDomain} have to meet. */
 export interface DomainSchema {
   readonly schema_id: string;
@@ -77,20 +40,21 @@ export interface JsonDomain {
   readonly schema?: DomainSchema;
 }
 
-/** What a condition may observe: a closed set of values, distinguished by `domain`. */
+/** What a condition may observe: a closed set of values, distinguished by `domain`. All bounds are included. */
 export type ObservationDomain =
-  | StringDomain
-  | BooleanDomain
-  | IntegerDomain
-  | DecimalDomain
-  | TimestampDomain
-  | DigestDomain
+  /** Strings, bounded by the length of their UTF-8 form in bytes. */
+  | { readonly domain: "String"; readonly minimum_bytes: number; readonly maximum_bytes: number }
+  /** True and false. */
+  | { readonly domain: "Boolean" }
+  /** Integers that a double holds exactly, within ±(2^53-1). */
+  | { readonly domain: "Integer"; readonly minimum?: number; readonly maximum?: number }
+  /** Decimal numbers of up to 1000 digits, carried as strings and compared exactly. */
+  | { readonly domain: "Decimal"; readonly minimum?: string; readonly maximum?: string }
+  /** RFC 3339 date-times with an offset, compared as instants, or full-dates. */
+  | { readonly domain: "Timestamp" }
+  /** Content digests: 64 lower-case hex digits. */
+  | { readonly domain: "Digest"; readonly algorithm: "sha256" }
   | JsonDomain;
-
-/** Tests for the presence of a value; has no expected value. */
-export interface PresencePredicate {
-  readonly predicate: PresencePredicateName;
-}
 
 /** The value that a parameter of the law has in a run. */
 export interface ParameterReference {
@@ -104,12 +68,6 @@ export function isParameterReference(expected: unknown): expected is ParameterRe
 
 /** A value of the law, or one that each run gives. */
 export type SetMember = TypedValue | ParameterReference;
-
-/** Asks whether the value is one of several. */
-export interface InSetPredicate {
-  readonly predicate: "InSet";
-  readonly expected: readonly SetMember[];
-}
 
 /** An instant relative to the evaluation time of an attempt, such as -86,400,000 for a day before it. */
 export interface RelativeTime {
@@ -126,12 +84,6 @@ export function isTypedValue(expected: Expected): expected is TypedValue {
   return "value_type" in expected;
 }
 
-/** Compares the value with one expected value. */
-export interface ComparisonPredicate {
-  readonly predicate: ComparisonPredicateName;
-  readonly expected: Expected;
-}
-
 /** Whether an expected value is an instant relative to the evaluation time. */
 export function isRelativeTime(expected: unknown): expected is RelativeTime {
   return typeof expected === "object" && expected !== null && Object.hasOwn(expected, "relative_to");
@@ -143,7 +95,13 @@ export function usesEvaluationTime(predicate: Predicate): boolean {
 }
 
 /** The test that a condition puts to the value it observes. */
-export type Predicate = PresencePredicate | InSetPredicate | ComparisonPredicate;
+export type Predicate =
+  /** Tests for the presence of a value; has no expected value. */
+  | { readonly predicate: PresencePredicateName }
+  /** Asks whether the value is one of several. */
+  | { readonly predicate: "InSet"; readonly expected: readonly SetMember[] }
+  /** Compares the value with one expected value. */
+  | { readonly predicate: ComparisonPredicateName; readonly expected: Expected };
 
 /** The expected values of a predicate, in its order; empty for the tests of presence. */
 export function expectedOf(predicate: Predicate): readonly Expected[] {
