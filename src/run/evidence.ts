@@ -13,7 +13,14 @@ import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { OperatorProfile } from "./profile.ts";
-import type { ContentHash, EvidenceAnchor, EvidenceSignature, Material, RecordedEvidence } from "./types.ts";
+import type {
+  ContentHash,
+  EvidenceAnchor,
+  EvidenceSignature,
+  Material,
+  RecordedEvidence,
+  WaitingEvidence,
+} from "./types.ts";
 
 /** Most evidence items of one condition in one call. */
 export const ITEMS_PER_CONDITION = 64;
@@ -47,14 +54,8 @@ export interface PresentedEvidence extends
   readonly submission?: SubmissionFacts;
 }
 
-/** What qualification reads of the record of a submission. Times are Unix milliseconds. */
-export interface SubmissionFacts {
-  readonly record_id: Identity;
-  /** Base64 of the 32 bytes of the key. */
-  readonly public_key: string;
-  readonly submitted_at: number;
-  readonly valid_until?: number;
-}
+/** What qualification reads of the record of a submission. */
+export type SubmissionFacts = Pick<WaitingEvidence, "record_id" | "public_key" | "submitted_at" | "valid_until">;
 
 /** Why the evidence of a call is rejected. One rejection rejects the whole call, before any record. */
 export interface EvidenceRejection {

@@ -283,10 +283,7 @@ export function waitingFor({ submitted_evidence = [] }: RunState, stageId: strin
 
 /** What qualification reads of evidence that waits. */
 export function submissionFacts(
-  { record_id, public_key, submitted_at, valid_until }: Pick<
-    WaitingEvidence,
-    "record_id" | "public_key" | "submitted_at" | "valid_until"
-  >,
+  { record_id, public_key, submitted_at, valid_until }: SubmissionFacts,
 ): SubmissionFacts {
   return { record_id, public_key, submitted_at, ...valid_until === undefined ? {} : { valid_until } };
 }

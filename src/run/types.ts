@@ -205,13 +205,9 @@ export interface RecordedEvidence extends EvidenceItem {
 }
 
 /** One evaluation of a stage. */
-export interface Attempt {
-  readonly attempt_number: number;
+export interface Attempt
+  extends Pick<StageEvaluatedBody, "attempt_number" | "stage_id" | "outcome" | "completed" | "trace"> {
   readonly record_id: Identity;
-  readonly stage_id: string;
-  readonly outcome: "true" | "false" | "unknown";
-  readonly completed: boolean;
-  readonly trace: readonly TraceItem[];
   readonly evidence: readonly EvidenceItem[];
 }
 

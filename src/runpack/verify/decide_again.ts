@@ -6,25 +6,18 @@
 
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
-import type { Command, Decision, Environment, EvaluateCommand, SubmitCommand } from "../../run/command.ts";
+import type { Command, Decision, EvaluateCommand, SubmitCommand } from "../../run/command.ts";
 import { isClockError } from "../../run/attempt.ts";
-import type { CompiledLaw } from "../../run/compile.ts";
 import { decide } from "../../run/decide/decide.ts";
 import type { CallerEvidence, PresentedEvidence, SubmissionFacts } from "../../run/evidence.ts";
 import { isOfCaller } from "../../run/qualify.ts";
 import type { RecordedEvidence, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { requestOf } from "./procedure_request.ts";
-import { isValue, type StepValues } from "./step.ts";
+import { isValue, type Step, type StepValues } from "./step.ts";
 
 /** The state and environment in which a record is decided again. */
-export interface DecisionInputs {
-  readonly law: CompiledLaw;
-  readonly before: RunState | null;
-  readonly environment: Environment;
-  readonly values: StepValues;
-  readonly seenRecordId?: Identity;
-}
+export type DecisionInputs = Pick<Step, "law" | "before" | "environment" | "values" | "seenRecordId">;
 
 /**
  * A recorded item as it was presented to qualification; without its value where that is absent. The error of a clock
