@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { ask, codeOf, hostileChild, hostileEndpoint } from "./acquisition_entries.ts";
+import { createMcpProvider } from "@/evidence/external/mcp_provider.ts";
+import { until } from "../until.ts";
+import { ask, codeOf, contractOf, hostileChild, hostileEndpoint, mcpEntry } from "./acquisition_entries.ts";
 
 const SHORT = { timeouts: { connect_timeout_ms: 500, request_timeout_ms: 1500 } };
 
@@ -188,6 +190,62 @@ Deno.test("createMcpProvider() over HTTP", async (test) => {
   }
   await close();
 });
+
+/** As many queries as an endpoint has connections. */
+const CONNECTIONS = 64;
+
+/** An endpoint that answers neither queries to hold nor cancellations until it is closed. */
+function holdingEndpoint(): { readonly url: string; readonly held: () => number; readonly close: () => Promise<void> } {
+  let held = 0;
+  const { promise: closed, resolve: release } = Promise.withResolvers<void>();
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
+  const server = Deno.serve(options, async (request) => {
+    const { id, method, params } = await request.json() as {
+      readonly id: number;
+      readonly method: string;
+      readonly params: { readonly arguments: { readonly query: { readonly params: { readonly hold?: string } } } };
+    };
+    if (method === "tools/call" && params.arguments.query.params.hold !== undefined) held++;
+    else if (method !== "notifications/cancelled") return answerOf(id, method);
+    await closed;
+    return new Response(null, { status: 503 });
+  });
+  const close = async (): Promise<void> => {
+    release();
+    await server.shutdown();
+  };
+  return { url: `http://127.0.0.1:${server.addr.port}/mcp`, held: () => held, close };
+}
+
+function answerOf(id: number, method: string): Response {
+  if (method === "notifications/initialized") return new Response(null, { status: 202 });
+  const known = method === "initialize" || method === "tools/call";
+  if (!known) return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
+  const result = method === "initialize"
+    ? { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "holding", version: "1" } }
+    : { content: [], structuredContent: { value: { kind: "json", value: 7 }, content_type: "application/json" } };
+  return Response.json({ jsonrpc: "2.0", id, result });
+}
+
+for (const [name, isLeft, outcome] of [["left", true, "cancelled"], ["late", false, "timeout"]] as const) {
+  Deno.test(`createMcpProvider() over HTTP frees the connections of queries that are ${name}`, async () => {
+    const endpoint = holdingEndpoint();
+    const provider = createMcpProvider(
+      mcpEntry("holding", { ...SHORT, url: endpoint.url }),
+      contractOf("holding"),
+      "/",
+    );
+    assert.equal(codeOf(await ask(provider, {})), "ok");
+    const caller = new AbortController();
+    const queries = Array.from({ length: CONNECTIONS }, () => ask(provider, { hold: "yes" }, caller.signal));
+    await until("all are held", () => endpoint.held() === CONNECTIONS);
+    if (isLeft) caller.abort();
+    assert.deepEqual(new Set((await Promise.all(queries)).map(codeOf)), new Set([outcome]));
+    await until("a query is answered again", async () => codeOf(await ask(provider, {})) === "ok");
+    await provider.close();
+    await endpoint.close();
+  });
+}
 
 Deno.test("createMcpProvider() over HTTP carries its bearer token", async () => {
   const right = await hostileEndpoint({ auth: { bearer_token: "secret" } }, ["secured"]);

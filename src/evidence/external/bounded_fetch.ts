@@ -8,7 +8,7 @@
 import { Buffer } from "node:buffer";
 import http from "node:http";
 import https from "node:https";
-import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { readResponseEvent, readText } from "./body.ts";
 import { noteOutgoing } from "./child.ts";
@@ -23,6 +23,8 @@ export interface BoundedFetchOptions {
   readonly url: URL;
   /** Milliseconds to reach the host, TLS included. */
   readonly connectTimeoutMillis: number;
+  /** Milliseconds for an exchange. One whose response nothing awaits has the time of connecting. */
+  readonly requestTimeoutMillis: number;
   readonly rawResults: RawResults;
 }
 
@@ -37,6 +39,7 @@ export interface BoundedFetch {
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const secure = options.url.protocol === "https:";
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 8 });
+  const open = new Map<JsonValue, AbortController>();
   return {
     fetch: async (_url, init = {}) => {
       const method = init.method ?? "GET";
@@ -44,15 +47,48 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       if (method === "GET") return new Response(null, { status: 405 });
       const sent = method === "POST" && typeof init.body === "string" ? parseJson(init.body) : null;
       const message = sent?.ok === true && isJsonObject(sent.value) ? sent.value : null;
-      if (message !== null) noteOutgoing(options.rawResults, message, member(message, "method"));
+      if (message !== null) {
+        const cancelled = noteOutgoing(options.rawResults, message, member(message, "method"));
+        open.get(cancelled)?.abort(new ExternalFailure("cancelled", "Cancelled", false));
+      }
+      const id = message === null ? null : member(message, "id") ?? null;
+      const millis = id === null ? options.connectTimeoutMillis : options.requestTimeoutMillis;
+      using exchange = openExchange(millis, init.signal ?? null);
+      if (id !== null) open.set(id, exchange.controller);
+      const { signal } = exchange.controller;
       try {
-        return await request(options, agent, init, method, message);
+        return await request(options, agent, { ...init, signal }, method, message);
       } catch (error) {
         if (!(error instanceof StaleConnection)) throw error;
-        return await request(options, agent, init, method, message);
+        return await request(options, agent, { ...init, signal }, method, message);
+      } finally {
+        open.delete(id);
       }
     },
     close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Opens an exchange, which ends with a signal or after some milliseconds. The library ends neither a cancelled nor a late
+ * exchange: each would keep its connection, and soon no connection would be free.
+ */
+function openExchange(
+  millis: number,
+  gone: AbortSignal | null,
+): Disposable & { readonly controller: AbortController } {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(gone?.reason);
+  const late = new ExternalFailure("timeout", `The provider did not answer within ${millis} ms`);
+  const timer = setTimeout(() => controller.abort(late), millis);
+  if (gone?.aborted === true) end();
+  else gone?.addEventListener("abort", end, { once: true });
+  return {
+    controller,
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      gone?.removeEventListener("abort", end);
+    },
   };
 }
 

@@ -66,7 +66,8 @@ for (const [name, answer, outcome] of ANSWERS) {
       }
     })();
     const url = new URL(`http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}/`);
-    const bounded = createBoundedFetch({ url, connectTimeoutMillis: 20_000, rawResults: createRawResults() });
+    const timeouts = { connectTimeoutMillis: 20_000, requestTimeoutMillis: 20_000 };
+    const bounded = createBoundedFetch({ url, ...timeouts, rawResults: createRawResults() });
     try {
       const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
       const asking = bounded.fetch(url, { method: "POST", body });

@@ -7,7 +7,7 @@
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { LineReader } from "../../canonical/lines.ts";
-import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { ExternalFailure } from "./failure.ts";
 import { HAS_GROUPS, killGroup, stopGroup, watchGroup } from "./process_group.ts";
 import { createReplyLines } from "./reply_lines.ts";
@@ -148,14 +148,22 @@ export function startChild(options: ChildOptions): Child {
   return child;
 }
 
-/** Registers the results to keep: those of tool calls that were not cancelled. */
-export function noteOutgoing(rawResults: RawResults, sent: JsonObject, method: JsonValue | undefined): void {
+/**
+ * Registers the results to keep: those of tool calls that were not cancelled. Returns the id of the request that the
+ * message cancels; null for any other message.
+ */
+export function noteOutgoing(
+  rawResults: RawResults,
+  sent: JsonObject,
+  method: JsonValue | undefined,
+): JsonValue {
   const id = member(sent, "id");
   if (method === "tools/call" && id !== undefined) rawResults.expect(id);
-  if (method !== "notifications/cancelled") return;
+  if (method !== "notifications/cancelled") return null;
   const params = member(sent, "params");
-  const requestId = typeof params === "object" && params !== null ? member(params as JsonObject, "requestId") : null;
-  if (requestId !== undefined && requestId !== null) rawResults.discard(requestId);
+  const requestId = isJsonObject(params) ? member(params, "requestId") ?? null : null;
+  if (requestId !== null) rawResults.discard(requestId);
+  return requestId;
 }
 
 async function drain(stream: ReadableStream<Uint8Array>, take: LineReader["push"]): Promise<void> {

@@ -90,8 +90,8 @@ function childConnection(child: Child, session: ClientSession, over: Connection[
 export function connectEndpoint(entry: McpProviderConfig, url: URL): Connect {
   return async (timeoutMillis) => {
     const rawResults = createRawResults();
-    const { connect_timeout_ms: connectTimeoutMillis } = entry.timeouts;
-    const bounded = createBoundedFetch({ url, connectTimeoutMillis, rawResults });
+    const { connect_timeout_ms: connectTimeoutMillis, request_timeout_ms: requestTimeoutMillis } = entry.timeouts;
+    const bounded = createBoundedFetch({ url, connectTimeoutMillis, requestTimeoutMillis, rawResults });
     const token = entry.auth?.bearer_token ?? null;
     const transport = new StreamableHTTPClientTransport(url, {
       fetch: bounded.fetch,
