@@ -135,11 +135,12 @@ type ItemRejection = Omit<EvidenceRejection, "path"> & { readonly member: readon
 /** Stages that a rejection names. */
 const NAMED_STAGES = 3;
 
-const DOMAIN_REJECTIONS: Readonly<Record<DomainFaultCode, Omit<ItemRejection, "message">>> = {
-  value_type_mismatch: { code: "value_type_mismatch", member: ["value", "value_type"] },
-  value_malformed: { code: "value_invalid", member: ["value", "value"] },
-  value_out_of_bounds: { code: "value_outside_domain", member: ["value", "value"] },
-};
+/** The code of a value outside its domain in rejections, and the member of the typed value at fault. */
+export const DOMAIN_CODES = {
+  value_type_mismatch: ["value_type_mismatch", "value_type"],
+  value_malformed: ["value_invalid", "value"],
+  value_out_of_bounds: ["value_outside_domain", "value"],
+} as const satisfies Readonly<Record<DomainFaultCode, readonly [code: string, member: string]>>;
 
 /** The end of a message: the stages that use a condition. */
 function usersOf(law: CompiledLaw, conditionId: string): string {
@@ -169,7 +170,10 @@ function rejectionOf(
     return { code: "condition_of_other_stage", member: ["condition_id"], message };
   }
   const fault = checkInDomain(item.value, compiled.condition.observation_domain);
-  if (fault !== null) return { ...DOMAIN_REJECTIONS[fault.code], message: fault.message };
+  if (fault !== null) {
+    const [code, member] = DOMAIN_CODES[fault.code];
+    return { code, member: ["value", member], message: fault.message };
+  }
   if (item.retention.retention !== compiled.retention) {
     const message = `Expected retention "${compiled.retention}" of the condition, got "${item.retention.retention}"`;
     return { code: "retention_mismatch", member: ["retention", "retention"], message };

@@ -13,8 +13,9 @@ import { SPEC_LIMITS } from "../law/limits.ts";
 import { eachPlaceholder, hasPlaceholder } from "../law/placeholders.ts";
 import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding, Parameter, ParameterValue } from "../law/types.ts";
-import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
+import { checkInDomain } from "../law/value/typed_value.ts";
 import { bindCompiled, type CompiledLaw } from "./compile.ts";
+import { DOMAIN_CODES } from "./evidence.ts";
 
 /** Why the genesis of a run is rejected (docs/format/records.md, "Genesis"). */
 export type GenesisFaultCode =
@@ -54,12 +55,6 @@ const PARAMETERS_PATH = "$.genesis.parameters";
 /** Values that change the path of a URL or leave it open. */
 const PATH_VALUES: readonly string[] = ["", ".", ".."];
 
-const DOMAIN_FAULTS: Readonly<Record<DomainFaultCode, readonly [code: GenesisFaultCode, member: string]>> = {
-  value_type_mismatch: ["value_type_mismatch", "value_type"],
-  value_malformed: ["value_invalid", "value"],
-  value_out_of_bounds: ["value_outside_domain", "value"],
-};
-
 function pathOf(index: number, ...members: readonly string[]): string {
   return formatPath(["genesis", "parameters", index, ...members]);
 }
@@ -78,7 +73,7 @@ function checkGiven(
   }
   const fault = checkInDomain(value, own.domain);
   if (fault !== null) {
-    const [code, member] = DOMAIN_FAULTS[fault.code];
+    const [code, member] = DOMAIN_CODES[fault.code];
     return { code, path: pathOf(index, "value", member), parameter_id, message: fault.message };
   }
   const bytes = utf8Length(canonicalize(value.value));

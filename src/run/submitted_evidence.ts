@@ -10,11 +10,17 @@ import type { Identity } from "../canonical/identity.ts";
 import { pathAt, pathOf } from "../canonical/path.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { collector } from "../law/refusals.ts";
-import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts";
+import { checkInDomain } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { Environment, Stamps, SubmitCommand } from "./command.ts";
 import type { CompiledCondition, CompiledLaw } from "./compile.ts";
-import { hashValue, maximumValueBytes, type PresentedEvidence, type SubmissionFacts } from "./evidence.ts";
+import {
+  DOMAIN_CODES,
+  hashValue,
+  maximumValueBytes,
+  type PresentedEvidence,
+  type SubmissionFacts,
+} from "./evidence.ts";
 import {
   commentHash,
   EVIDENCE_CONTENT_TYPE,
@@ -191,12 +197,6 @@ export function checkSubmitted(
   }
   return checkTimes(given, reading) ?? checkPlace(opening, given);
 }
-
-const DOMAIN_CODES: Readonly<Record<DomainFaultCode, readonly [code: SubmissionCode, member: string]>> = {
-  value_type_mismatch: ["value_type_mismatch", "value_type"],
-  value_malformed: ["value_invalid", "value"],
-  value_out_of_bounds: ["value_outside_domain", "value"],
-};
 
 function checkValue(
   law: CompiledLaw,
