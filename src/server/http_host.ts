@@ -5,26 +5,15 @@
  */
 
 import { urlHost } from "../config/host_name.ts";
-import type { Audit } from "./audit/types.ts";
-import { createAuthenticator } from "./auth/authenticator.ts";
-import { createHealth } from "./process/health.ts";
 import { CONSOLE_PATH } from "./http/console_pages.ts";
-import type { Hosting, HttpHostOptions } from "./hosting.ts";
+import type { Hosting } from "./hosting.ts";
 import { watchLoop } from "./process/loop_delay.ts";
-import { createMetrics, type Metrics } from "./process/metrics.ts";
-import { meterDispatcher } from "./protocol/metered_dispatcher.ts";
+import { createMetrics } from "./process/metrics.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
 import { watchHangup } from "./process/signals.ts";
 import { redirectWarnings } from "./process/warnings.ts";
 import { createServerIds } from "./process/trace.ts";
-import {
-  type Admissions,
-  connectionRefusals,
-  createAdmissions,
-  createRefusals,
-  type Refusals,
-  type RefusedConnection,
-} from "./audit/refusals.ts";
+import { connectionRefusals, createAdmissions, createRefusals, type RefusedConnection } from "./audit/refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
 
 /** How long a stopping process waits for requests in work, in milliseconds. */
@@ -47,8 +36,18 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const admissions = createAdmissions({ audit });
   const tls = await openServerTls(hosting, connectionRefusals("tls", { transport, refusals, nextServerId }));
   const hangup = tls === null ? null : watchHangup(tls.reload);
-  const parts = { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http: options.http };
-  const serving = await startServing(hosting, transport, parts);
+  metrics.source(runtime.measures ?? (() => []));
+  metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
+  if (tls !== null) {
+    const expires = (): number => tls.expires() / 1000;
+    metrics.gauge(
+      "gate_tls_certificate_expires_seconds",
+      "When the server's certificate runs out, Unix time.",
+      expires,
+    );
+  }
+  const parts = { hosting, transport, runtime, metrics, audit, refusals, admissions, tls, nextServerId };
+  const serving = await serveHttp({ ...parts, http: options.http });
   const loop = watchLoop(metrics);
   const url = urlOf(serving, tls !== null);
   const page = options.http.console === undefined ? {} : { console: `${url}${CONSOLE_PATH}` };
@@ -64,61 +63,6 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   log("info", "Stopped serving", { transport });
   loop.close();
   restoreWarnings();
-}
-
-interface Parts {
-  readonly runtime: Awaited<ReturnType<Hosting["load"]>>;
-  readonly metrics: Metrics;
-  readonly audit: Audit;
-  readonly refusals: Refusals;
-  readonly admissions: Admissions;
-  readonly tls: TlsServing | null;
-  readonly nextServerId: () => string;
-  readonly http: HttpHostOptions;
-}
-
-async function startServing(hosting: Hosting, transport: "http" | "sse", parts: Parts): Promise<HttpServing> {
-  const { options, log, limits } = hosting;
-  const { runtime, metrics, audit, refusals, admissions, tls, nextServerId, http } = parts;
-  const { server } = options;
-  metrics.gauge("gate_inflight", "Requests in work.", limits.inflight);
-  metrics.source(runtime.measures ?? (() => []));
-  if (tls !== null) {
-    const expires = (): number => tls.expires() / 1000;
-    metrics.gauge(
-      "gate_tls_certificate_expires_seconds",
-      "When the server's certificate runs out, Unix time.",
-      expires,
-    );
-  }
-  metrics.gauge("process_resident_memory_bytes", "Resident memory.", () => Deno.memoryUsage().rss);
-  return await serveHttp({
-    transport,
-    server,
-    dispatcher: meterDispatcher(hosting.dispatcher, metrics),
-    limits,
-    metrics,
-    refusals,
-    admissions,
-    nextServerId,
-    log,
-    tls: tls?.listener ?? null,
-    ...(http.console === undefined ? {} : { console: http.console }),
-    ...(runtime.readRevision === undefined ? {} : { readRevision: runtime.readRevision }),
-    allowedHosts: http.allowedHosts,
-    allowedOrigins: http.allowedOrigins,
-    authenticate: createAuthenticator({
-      auth: server.auth,
-      ...(http.link === undefined ? {} : { link: http.link }),
-      subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
-    }),
-    health: createHealth({
-      stores: runtime.unready ?? (() => Promise.resolve([])),
-      folders: http.folders,
-      auditFault: audit.fault,
-    }),
-    ...(http.bounds === undefined ? {} : { bounds: http.bounds }),
-  });
 }
 
 async function openServerTls({ options, log }: Hosting, refused: RefusedConnection): Promise<TlsServing | null> {

@@ -5,61 +5,46 @@
  */
 
 import { parseBind } from "../config/bind.ts";
-import type { ServerConfig } from "../config/types.ts";
-import type { Authenticator } from "./auth/types.ts";
+import type { Audit } from "./audit/types.ts";
+import { createAuthenticator } from "./auth/authenticator.ts";
+import type { Hosting, HttpHostOptions, Runtime } from "./hosting.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
-import type { Health } from "./process/health.ts";
-import { hasSeveralCallers, type Limits } from "./process/limits.ts";
-import type { Log } from "./process/log.ts";
+import { meterDispatcher } from "./protocol/metered_dispatcher.ts";
+import { createHealth } from "./process/health.ts";
+import { hasSeveralCallers } from "./process/limits.ts";
 import type { Metrics } from "./process/metrics.ts";
+import type { TlsServing } from "./tls/serving.ts";
 import { unreachable } from "./process/start_failure.ts";
 import { createSseRoutes, type SseRoutes } from "./sse/sse_routes.ts";
 import { createApp, type Route } from "./http/app.ts";
-import {
-  CONNECTION_BOUNDS,
-  type ConnectionBounds,
-  listen,
-  type Listener,
-  type ListenerOptions,
-} from "./http/listener.ts";
+import { CONNECTION_BOUNDS, listen, type Listener } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
 import { type ClientQuestions, createClientQuestions } from "./http/client_questions.ts";
-import { type ConsoleAssets, consolePages } from "./http/console_pages.ts";
+import { consolePages } from "./http/console_pages.ts";
 import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
 import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
 import type { HttpReply } from "./http/reply.ts";
-import { createRunStreams, type ReadRevision, type RunStreams, STREAMS } from "./http/run_streams.ts";
+import { createRunStreams, type RunStreams, STREAMS } from "./http/run_streams.ts";
 import {
   backpressureBounds,
   createResponseBackpressure,
   limitsWithBackpressure,
 } from "./http/response_backpressure.ts";
 
-/** The options of the HTTP transports. */
-export interface HttpOptions {
+/** What an HTTP transport needs of the process, once its stores and its audit log are open. */
+export interface HttpParts {
+  readonly hosting: Hosting;
   readonly transport: "http" | "sse";
-  readonly server: ServerConfig;
-  /** `--allowed-host` and `--allowed-origin`. */
-  readonly allowedHosts: readonly string[];
-  readonly allowedOrigins: readonly string[];
-  readonly authenticate: Authenticator;
-  readonly dispatcher: Dispatcher;
-  readonly limits: Limits;
-  readonly health: Health;
+  readonly http: HttpHostOptions;
+  readonly runtime: Runtime;
   readonly metrics: Metrics;
+  readonly audit: Audit;
   readonly refusals: Refusals;
   readonly admissions: Admissions;
+  readonly tls: TlsServing | null;
   /** Makes the id of each request. */
   readonly nextServerId: () => string;
-  readonly log: Log;
-  readonly tls: ListenerOptions["tls"];
-  /** The console; absent without it. */
-  readonly console?: ConsoleAssets;
-  /** Reads heads of runs, for streams that announce changes; absent without them. */
-  readonly readRevision?: ReadRevision;
-  /** Default: {@link CONNECTION_BOUNDS}. */
-  readonly bounds?: ConnectionBounds;
 }
 
 /** A started transport. */
@@ -74,45 +59,57 @@ export interface HttpServing {
  *
  * @throws {StartFailure} When the address cannot be listened on
  */
-export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
-  const bind = parseBind(options.server.bind ?? "");
-  if (bind === null) throw new Error(`Cannot listen: server.bind is "${options.server.bind ?? ""}"`);
-  const { metrics } = options;
-  const backpressure = createResponseBackpressure(backpressureBounds(options.server));
-  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", backpressure.bytes);
-  const limits = limitsWithBackpressure(options.limits, backpressure);
-  const bodyAdmission = createBodyAdmission(options.server.max_body_bytes, bodyBounds(options.server));
-  metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
-  const streams = streamsOf(options);
-  const questions = questionsOf(options);
-  const endpoint = { ...options, limits, bodyAdmission, streams, questions };
-  const sse = options.transport === "sse" ? createSseRoutes(endpoint) : null;
-  const pages = options.console === undefined ? new Map() : consolePages(options.console);
+export async function serveHttp(parts: HttpParts): Promise<HttpServing> {
+  const { hosting, http, runtime, metrics, audit, tls } = parts;
+  const { server } = hosting.options;
+  const bind = parseBind(server.bind ?? "");
+  if (bind === null) throw new Error(`Cannot listen: server.bind is "${server.bind ?? ""}"`);
+  const backpressure = createResponseBackpressure(backpressureBounds(server));
+  const bodyAdmission = createBodyAdmission(server.max_body_bytes, bodyBounds(server));
+  const dispatcher = meterDispatcher(hosting.dispatcher, metrics);
+  const limits = limitsWithBackpressure(hosting.limits, backpressure);
+  const streams = streamsOf(parts, dispatcher);
+  const questions = questionsOf(parts);
+  const endpoint = { ...parts, server, dispatcher, limits, log: hosting.log, bodyAdmission, streams, questions };
+  const sse = parts.transport === "sse" ? createSseRoutes(endpoint) : null;
+  const pages = http.console === undefined ? new Map() : consolePages(http.console);
   let { port } = bind;
   const app = createApp({
-    ...options,
-    limits,
+    ...endpoint,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
     pages,
     names: createHostAndOriginChecks({
+      ...http,
       bindAddress: bind.hostname,
       port: () => port,
       // A proxy may end TLS. Where this server ends it, a page without TLS is not of this server.
-      ...pages.size > 0 ? { pageSchemes: options.tls === null ? ["http", "https"] : ["https"] } : {},
-      ...options,
+      ...pages.size > 0 ? { pageSchemes: tls === null ? ["http", "https"] : ["https"] } : {},
+    }),
+    authenticate: createAuthenticator({
+      ...http,
+      auth: server.auth,
+      subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
+    }),
+    health: createHealth({
+      stores: runtime.unready ?? (() => Promise.resolve([])),
+      folders: http.folders,
+      auditFault: audit.fault,
     }),
   });
   const listener = await listen({
     ...bind,
-    bounds: options.bounds ?? CONNECTION_BOUNDS,
+    bounds: http.bounds ?? CONNECTION_BOUNDS,
     handle: app,
     hold: backpressure.hold,
-    tls: options.tls,
-    log: options.log,
-    refused: connectionRefusals("request", options),
-  }).catch((error) => unreachable(`Cannot listen on "${options.server.bind}": ${listenReason(error)}`));
+    tls: tls?.listener ?? null,
+    log: hosting.log,
+    refused: connectionRefusals("request", parts),
+  }).catch((error) => unreachable(`Cannot listen on "${server.bind}": ${listenReason(error)}`));
   // With port 0 the system chooses a port.
   port = listener.address.port;
+  metrics.gauge("gate_inflight", "Requests in work.", hosting.limits.inflight);
+  metrics.gauge("gate_http_unread_bytes", "Bytes of answers that are not read yet.", backpressure.bytes);
+  metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, { sse, streams, questions }, patience) };
 }
@@ -131,15 +128,17 @@ function listenReason(error: unknown): string {
 }
 
 /** Streams that announce changes of runs. HTTP+SSE has sessions of its own. */
-function streamsOf(options: HttpOptions): RunStreams | null {
-  const { transport, server, dispatcher, metrics, readRevision } = options;
+function streamsOf(
+  { hosting, transport, metrics, runtime: { readRevision } }: HttpParts,
+  dispatcher: Dispatcher,
+): RunStreams | null {
   if (transport !== "http" || readRevision === undefined) return null;
-  const perCaller = hasSeveralCallers(server) ? STREAMS.caller : STREAMS.all;
+  const perCaller = hasSeveralCallers(hosting.options.server) ? STREAMS.caller : STREAMS.all;
   return createRunStreams({ dispatcher, metrics, readRevision, perCaller });
 }
 
 /** Questions to clients of the older era, where a tool can ask them. HTTP+SSE asks in its sessions. */
-function questionsOf({ transport, dispatcher: { offer: { rounds } } }: HttpOptions): ClientQuestions | null {
+function questionsOf({ transport, hosting: { dispatcher: { offer: { rounds } } } }: HttpParts): ClientQuestions | null {
   if (transport !== "http" || rounds === undefined || rounds.capabilities.length === 0) return null;
   return createClientQuestions(rounds);
 }
