@@ -81,6 +81,10 @@ async function say({ text, how }: Answer): Promise<void> {
   switch (how) {
     case "silent":
       return;
+    case "stuck":
+      // The process reads and answers nothing more.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      return;
     case "exit":
       return Deno.exit(3);
     case "garbage":

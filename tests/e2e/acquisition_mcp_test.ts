@@ -134,6 +134,16 @@ Deno.test("createMcpProvider() cancels the query of a disconnected caller only",
   await provider.close();
 });
 
+Deno.test("createMcpProvider() restarts a stuck process although each caller leaves before the timeout", async () => {
+  const provider = hostileChild(SHORT);
+  await ask(provider, {});
+  const impatient = (behave: string): Promise<string> =>
+    ask(provider, { behave }, AbortSignal.timeout(SHORT.timeouts.request_timeout_ms / 5)).then(codeOf);
+  assert.equal(await impatient("stuck"), "cancelled");
+  await until("a query is answered again", async () => await impatient("fine") === "ok");
+  await provider.close();
+});
+
 Deno.test("createMcpProvider() restarts a process that keeps dying with backoff", async () => {
   const provider = hostileChild(SHORT);
   const started = performance.now();

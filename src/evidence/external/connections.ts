@@ -11,6 +11,7 @@ import { type Child, startChild, type StderrTail } from "./child.ts";
 import { type ClientSession, type Negotiation, openSession } from "./client_session.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createRawResults } from "./messages.ts";
+import { createSilence, type Silence } from "./silence.ts";
 
 /** The protocol revision that has no `initialize`. */
 const MODERN: Negotiation = { pin: "2026-07-28" };
@@ -25,8 +26,8 @@ export interface Connection {
   /** Kills the process at once: queries in flight fail with `failure`. No effect on an endpoint. */
   readonly abort: (failure: ExternalFailure) => void;
   readonly close: () => Promise<void>;
-  /** Whether a timeout ends the connection: a process that does not answer may be stuck. */
-  readonly endsWithTimeout: boolean;
+  /** How long a process has answered nothing: it may be stuck. Null for an endpoint. */
+  readonly silence: Silence | null;
 }
 
 /** Opens connections to one provider. */
@@ -82,7 +83,7 @@ function childConnection(child: Child, session: ClientSession, over: Connection[
       await session.close();
       await child.gone;
     },
-    endsWithTimeout: true,
+    silence: createSilence(),
   };
 }
 
@@ -113,7 +114,7 @@ export function connectEndpoint(entry: McpProviderConfig, url: URL): Connect {
         await session.close();
         bounded.close();
       };
-      return { session, over: () => null, abort: () => {}, close, endsWithTimeout: false };
+      return { session, over: () => null, abort: () => {}, close, silence: null };
     } catch (error) {
       await transport.close();
       bounded.close();

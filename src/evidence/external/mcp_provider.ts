@@ -83,7 +83,10 @@ function grantOf(entry: McpProviderConfig): JsonObject {
     : { kind: "http", host: new URL(entry.url ?? "").hostname };
 }
 
-/** Queries within the timeout. A process that exceeds it is ended, because it may be stuck. */
+/**
+ * Queries within the timeout. A process that exceeds it is ended, because it may be stuck. The callers may leave before, so
+ * the time of all queries counts that waited since its last answer.
+ */
 async function ask(
   connections: ReconnectingConnection,
   input: JsonObject,
@@ -95,23 +98,33 @@ async function ask(
     const connection = await connections.acquire(deadline, signal);
     const remaining = deadline - performance.now();
     if (remaining <= 0) throw new ExternalFailure("timeout", `The provider did not answer within ${timeoutMillis} ms`);
+    const { silence } = connection;
+    silence?.begin();
     try {
       const result = await connection.session.call(input, Math.ceil(remaining), signal);
       connections.recordSuccess();
+      silence?.answered();
       return result;
     } catch (error) {
       const failure = connection.over() ?? failureIn(error);
-      if (signal.aborted) throw new ExternalFailure("cancelled", "The caller is gone", false);
-      if (failure?.code === "timeout" && connection.endsWithTimeout && connection.over() === null) {
+      const isLate = failure?.code === "timeout" && !signal.aborted;
+      const isStuck = isLate || signal.aborted && (silence?.milliseconds() ?? 0) >= timeoutMillis;
+      if (isStuck && silence !== null && connection.over() === null) {
         connections.discard(
           connection,
           new ExternalFailure("worker_died", "The provider was ended: it did not answer in time"),
         );
+      }
+      if (signal.aborted) throw new ExternalFailure("cancelled", "The caller is gone", false);
+      if (isLate && silence !== null) {
         throw new ExternalFailure("timeout", `The provider did not answer within ${timeoutMillis} ms`);
       }
+      silence?.answered();
       const { SessionLost } = await import("./client_session.ts");
       if (!(failure instanceof SessionLost) || attempt > 0) throw failure ?? error;
       connections.discard(connection, failure);
+    } finally {
+      silence?.end();
     }
   }
 }
