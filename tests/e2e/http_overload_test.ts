@@ -236,6 +236,25 @@ Deno.test("over SSE half-sent messages of one caller take no place in work, and 
   });
 });
 
+Deno.test("over SSE a full server accepts the cancellation of a call in work, and rejects further calls", async () => {
+  const limits = { max_inflight: 1, rate_limit: null };
+  await attack({ ...TWO, transport: "sse", limits }, PATIENT, async (target) => {
+    const [held, other] = [await openStream(target, TOKEN), await openStream(target, OTHER_TOKEN)];
+    const say = async (path: string, token: string, text: string): Promise<number> =>
+      (await send(target.url, text, { path, headers: fieldsOf(token) })).status;
+    const cancellation = message(undefined, "notifications/cancelled", { requestId: 1 });
+    assert.equal(await say(held.path, TOKEN, callText(1, "wait", { milliseconds: 60_000 })), 202);
+    await until("the call is in work", async () => await metric(target, "gate_inflight") === 1);
+    assert.equal(await say(other.path, OTHER_TOKEN, callText(2, "echo")), 503);
+    assert.equal(await say(other.path, OTHER_TOKEN, cancellation), 503, "no call of this session is in work");
+    assert.equal(await say(held.path, TOKEN, callText(3, "echo")), 202);
+    assert.match(await held.next(), /"id":3,"error":\{"code":-32072/);
+    assert.equal(await say(held.path, TOKEN, cancellation), 202);
+    await until("the call has ended", async () => await metric(target, "gate_inflight") === 0);
+    for (const stream of [held, other]) stream.close();
+  });
+});
+
 Deno.test("over SSE unanswered messages are counted too", async () => {
   const rate_limit = { max_requests: 6, window_ms: 60_000, max_entries: 64 };
   await attack({ ...TWO, transport: "sse", limits: { max_inflight: 4, rate_limit } }, PATIENT, async (target) => {

@@ -46,8 +46,8 @@ export interface Session {
   readonly fail: (error: EdgeError, answered: () => void) => void;
   /** Resolves once no request is in work. */
   readonly idle: () => Promise<void>;
-  /** Whether a response of the client is awaited. */
-  readonly awaitsResponse: () => boolean;
+  /** Whether a request is in work. */
+  readonly isBusy: () => boolean;
   /** Ends the questions to the client: no more responses can arrive. */
   readonly endQuestions: () => void;
   /** Cancels the requests in work: they get no answer. */
@@ -110,7 +110,7 @@ export function openSession(options: SessionOptions): Session {
     reject: (error, id) => reject(state, error, id, originOf(state)),
     fail: (error, answered) => failAll(state, error, answered),
     idle: () => idle(state),
-    awaitsResponse: () => state.questions?.isOpen() ?? false,
+    isBusy: () => state.work.size > 0,
     endQuestions: () => {
       state.hears = false;
       state.questions?.end();

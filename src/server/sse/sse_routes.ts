@@ -144,8 +144,8 @@ async function receiveMessage(
   const found = sessions.get(id);
   // The session of another caller looks like an unknown one.
   if (found === undefined || found.subject !== principal.subject) return errorReply(NO_SESSION);
-  // The requests in work may be questions, which end with a response. A request is refused by the session.
-  if (options.limits.isFull() && !found.session.awaitsResponse()) return errorReply(httpError(FULL));
+  // A response or a cancellation ends requests in work. A request is refused by the session.
+  if (options.limits.isFull() && !found.session.isBusy()) return errorReply(httpError(FULL));
   const body = await options.bodyAdmission.read(incoming);
   if (!body.ok) return body.reply;
   // The stream may have ended while the body was received.
