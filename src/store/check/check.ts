@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers";
 
 import { checkArtifacts, checkLaws, checkOrphans, checkSchemas, checkTypedProviders } from "./check_rows.ts";
 import { checkRuns } from "./check_runs.ts";
-import type { Checking, CheckOptions, StoreCheckReport, StoreProblem } from "./check_types.ts";
+import type { Checking, CheckOptions, StoreCheckReport, StoreCounts, StoreProblem } from "./check_types.ts";
 import type { StoreRows } from "../store_rows.ts";
 
 /**
@@ -62,19 +62,22 @@ const PARTS: readonly (readonly [string, (checking: Checking) => Promise<void>])
   ["rows", checkOrphans],
 ];
 
+/** The counts before the first row. */
+export const NO_COUNTS: Readonly<StoreCounts> = {
+  laws: 0,
+  runs: 0,
+  archived_runs: 0,
+  records: 0,
+  material: 0,
+  artifacts: 0,
+  snapshots: 0,
+  schemas: 0,
+  typed_providers: 0,
+};
+
 /** Starts to check the rows of a store; problems are added to a list. */
 export function startChecking(rows: StoreRows, options: CheckOptions, problems: StoreProblem[]): Checking {
-  const counts = {
-    laws: 0,
-    runs: 0,
-    archived_runs: 0,
-    records: 0,
-    material: 0,
-    artifacts: 0,
-    snapshots: 0,
-    schemas: 0,
-    typed_providers: 0,
-  };
+  const counts = { ...NO_COUNTS };
   return {
     rows,
     options,

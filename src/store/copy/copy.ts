@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { BoundedMap } from "../bounded_map.ts";
-import { attempt, checkStructure, startChecking } from "../check/check.ts";
+import { attempt, checkStructure, NO_COUNTS, startChecking } from "../check/check.ts";
 import {
   checkArtifacts,
   type CheckedSchema,
@@ -53,16 +53,7 @@ export async function copyStore(
 ): Promise<CopyReport> {
   const problems: StoreProblem[] = [];
   const checking = startChecking(rows, options, problems);
-  const written = {
-    laws: 0,
-    runs: 0,
-    archived_runs: 0,
-    records: 0,
-    artifacts: 0,
-    snapshots: 0,
-    schemas: 0,
-    typed_providers: 0,
-  };
+  const { material: _, ...written } = NO_COUNTS;
   const copying: Copying = { checking, target, written, copied: new BoundedMap(COPIED_KEPT) };
   await attempt(checking, "structure", checkStructure);
   await attempt(checking, "laws", () => checkLaws(checking, (law) => copyLaw(copying, law)));
