@@ -47,10 +47,10 @@ export async function openAuditHeads(options: PostgresOptions): Promise<AuditHea
   return createAuditHeads(await openChecked({ ...options, connections: 1 }));
 }
 
-async function openChecked(options: PostgresOptions): Promise<Database> {
-  const database = await connect(options);
+async function openChecked(options: PostgresOptions, use: "read" | "write" = "write"): Promise<Database> {
+  const database = await connect(options, use === "read");
   try {
-    await requireDatabase(database);
+    await requireDatabase(database, use);
     await requireVersion(database);
     return database;
   } catch (error) {
@@ -65,15 +65,7 @@ async function openChecked(options: PostgresOptions): Promise<Database> {
  * @throws {StoreError} As {@link openPostgresStores}
  */
 export async function openPostgresRows(options: PostgresOptions): Promise<StoreRows> {
-  const database = await connect(options, true);
-  try {
-    await requireDatabase(database, "read");
-    await requireVersion(database);
-    return postgresRows(database);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  return postgresRows(await openChecked(options, "read"));
 }
 
 /**
