@@ -1,5 +1,5 @@
 /**
- * The schema registry on PostgreSQL.
+ * The schema registry on PostgreSQL, with the typed providers.
  *
  * Writes lock the row of their namespace first. So a limit on entries and the one active version of a provider hold for
  * all servers.
@@ -14,11 +14,12 @@ import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { integer } from "../sqlite/rows.ts";
 import { corruptSchema, matchesNames, tenantsIn, toSchema } from "../sqlite/schema_registry.ts";
+import { storeTypedProviders } from "../typed_provider_rows.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Database, Transaction } from "./database.ts";
 import { inNamespace } from "./namespace_lock.ts";
 import { ready } from "./run_store.ts";
-import { createPostgresTypedProviders } from "./typed_providers.ts";
+import { runSteps, statementsOn } from "./statements.ts";
 
 const EXISTS = "SELECT 1 AS one FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
 /** Schemas without known tenants, and the largest number of one tenant, over all tenants or over the given ones. */
@@ -67,7 +68,12 @@ export function createPostgresSchemaRegistry(
       use(async () => tenantsIn(await database.query(GET_TENANTS, [namespaceId, schemaId, version]))),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() => list(database, sha256, { namespaceId, after, limit, maximumCharacters })),
-    typedProviders: createPostgresTypedProviders(database, sha256, use),
+    typedProviders: storeTypedProviders(
+      sha256,
+      statementsOn(database, use).read,
+      (namespaceId, _bytes, begin) =>
+        use(() => inNamespace(database, namespaceId, (query) => runSteps(query, begin()))),
+    ),
     ready: () => use(() => ready(database)),
     close: () => use.close(release),
   };
