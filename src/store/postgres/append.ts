@@ -34,12 +34,15 @@ import { type Append, type AppendResult, type Receipt, type RunHead, type Stored
 import { tables, tableValues } from "./columns.ts";
 import type { Database, Row, Value } from "./database.ts";
 
+/** Columns that name a run. */
+const RUN_COLUMNS = [["namespace_id", "int8"], ["run_id", "text"]] as const;
+
+/** Columns of a run and of what it is bound to. */
+const BOUND_COLUMNS = [...RUN_COLUMNS, ["scenario_id", "text"], ["law_identity", "text"]] as const;
+
 /** Columns of the runs that a batch moves. */
 const MOVED_COLUMNS = [
-  ["namespace_id", "int8"],
-  ["run_id", "text"],
-  ["scenario_id", "text"],
-  ["law_identity", "text"],
+  ...BOUND_COLUMNS,
   ["expected_revision", "int8"],
   ["expected_head", "text"],
   ["revision", "int8"],
@@ -49,10 +52,7 @@ const MOVED_COLUMNS = [
 
 /** Columns of the runs that a batch creates. */
 const CREATED_COLUMNS = [
-  ["namespace_id", "int8"],
-  ["run_id", "text"],
-  ["scenario_id", "text"],
-  ["law_identity", "text"],
+  ...BOUND_COLUMNS,
   ["creation", "text"],
   ["revision", "int8"],
   ["head", "text"],
@@ -66,8 +66,7 @@ const CREATED_COLUMNS = [
 ] as const;
 
 const RECORD_COLUMNS = [
-  ["namespace_id", "int8"],
-  ["run_id", "text"],
+  ...RUN_COLUMNS,
   ["revision", "int8"],
   ["record_id", "text"],
   ["family", "text"],
@@ -80,15 +79,11 @@ const RECORD_COLUMNS = [
   ["material", "text"],
 ] as const;
 
-const ARTIFACT_COLUMNS = [["namespace_id", "int8"], ["run_id", "text"], ["identity", "text"], ["kind", "text"], [
-  "body",
-  "text",
-]] as const;
+const ARTIFACT_COLUMNS = [...RUN_COLUMNS, ["identity", "text"], ["kind", "text"], ["body", "text"]] as const;
 
 /** Changes of open stages: an empty `stage_id` stands for every stage of the run, and `opened` is -1 for one that is not open any more. */
 const STAGE_COLUMNS = [
-  ["namespace_id", "int8"],
-  ["run_id", "text"],
+  ...RUN_COLUMNS,
   ["stage_id", "text"],
   ["opened", "int8"],
 ] as const;
@@ -97,7 +92,7 @@ const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 
 /** Inserts records of existing runs; the parameters are those of {@link recordValues}. */
 export const INSERT_RECORDS = `INSERT INTO gate.records (${RECORD_NAMES})
-  SELECT ${RECORD_NAMES} FROM ${tables(["t", RECORD_COLUMNS]).join("")}`;
+  SELECT ${RECORD_NAMES} FROM ${tables(RECORD_COLUMNS).join("")}`;
 
 /** The parameters of {@link INSERT_RECORDS}. */
 export function recordValues(records: readonly RecordValues[]): Value[] {
@@ -187,18 +182,13 @@ function appendText([moved, created, records, artifacts, stages]: readonly strin
 }
 
 /** The tables of both statements. Most batches change no stage, so the longer forms are sent only for those that do. */
-const MOVE_TABLES = [["t", MOVED_COLUMNS], ["t", RECORD_COLUMNS]] as const;
-const APPEND_TABLES = [
-  ["t", MOVED_COLUMNS],
-  ["t", CREATED_COLUMNS],
-  ["t", RECORD_COLUMNS],
-  ["t", ARTIFACT_COLUMNS],
-] as const;
+const MOVE_TABLES = [MOVED_COLUMNS, RECORD_COLUMNS] as const;
+const APPEND_TABLES = [MOVED_COLUMNS, CREATED_COLUMNS, RECORD_COLUMNS, ARTIFACT_COLUMNS] as const;
 
 const MOVE = moveText(tables(...MOVE_TABLES));
-const MOVE_WITH_STAGES = moveText(tables(...MOVE_TABLES, ["t", STAGE_COLUMNS]));
+const MOVE_WITH_STAGES = moveText(tables(...MOVE_TABLES, STAGE_COLUMNS));
 const APPEND = appendText(tables(...APPEND_TABLES));
-const APPEND_WITH_STAGES = appendText(tables(...APPEND_TABLES, ["t", STAGE_COLUMNS]));
+const APPEND_WITH_STAGES = appendText(tables(...APPEND_TABLES, STAGE_COLUMNS));
 
 /**
  * The record of a run with the least revision at or above one. Without statistics the planner finds every index as good that begins with

@@ -18,12 +18,12 @@ export type Rows = readonly (readonly (string | number)[])[];
 /** The first parameter is the separator. */
 const FIRST_COLUMN = 2;
 
-/** The tables of {@link tableValues} in SQL, in the same order: each in the form `unnest(...) AS name (...)`. */
-export function tables(...named: readonly (readonly [name: string, columns: Columns])[]): string[] {
+/** The tables of {@link tableValues} in SQL, in the same order: each in the form `unnest(...) AS t (...)`. */
+export function tables(...all: readonly Columns[]): string[] {
   let parameter = FIRST_COLUMN;
-  return named.map(([name, columns]) => {
+  return all.map((columns) => {
     const values = columns.map(([, type]) => arrayOf(type, parameter++));
-    return `unnest(${values.join(", ")}) AS ${name} (${columns.map(([column]) => column).join(", ")})`;
+    return `unnest(${values.join(", ")}) AS t (${columns.map(([column]) => column).join(", ")})`;
   });
 }
 
