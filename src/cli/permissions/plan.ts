@@ -10,7 +10,7 @@ import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } fr
 import { trustedKeyFiles } from "../../config/paths.ts";
 import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import { hostKey } from "../../config/host_name.ts";
-import { parseAddress } from "../../evidence/egress/address.ts";
+import { NETWORKS_4_NOT_PUBLIC, parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
 import { type TypedHost, variableOf } from "../../evidence/typed/grants.ts";
 import { HAS_GROUPS, KILL_PROGRAM } from "../../evidence/external/process_group.ts";
@@ -39,24 +39,7 @@ export interface PermissionPlan {
 }
 
 /** Private networks, which providers may reach only if configured; the runtime accepts no IPv6 networks here. */
-const PRIVATE_NETWORKS = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-  "[::1]",
-];
+const PRIVATE_NETWORKS = [...NETWORKS_4_NOT_PUBLIC, "[::1]"];
 
 /** Variables that `gate serve` itself reads. */
 const OWN_VARIABLES = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];

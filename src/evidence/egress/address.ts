@@ -35,6 +35,9 @@ const RANGES_4: readonly Range[] = [
   { base: "240.0.0.0", bits: 4, kind: "never" }, // reserved, broadcast
 ];
 
+/** Networks of {@link RANGES_4}, as `10.0.0.0/8`. */
+export const NETWORKS_4_NOT_PUBLIC: readonly string[] = RANGES_4.map(({ base, bits }) => `${base}/${bits}`);
+
 /** IPv6 ranges that are always refused. Of the others only global unicast, 2000::/3, can be public. */
 const RANGES_6_NEVER: readonly Range[] = [
   { base: "::", bits: 128, kind: "never" },
