@@ -7,8 +7,18 @@
 import type { Sha256 } from "../canonical/identity.ts";
 import type { RunKey } from "../run/types.ts";
 import type { RunEntry } from "./run_index.ts";
-import type { Row } from "./sqlite/rows.ts";
-import type { StoreError } from "./types.ts";
+import { integer, type Row, text } from "./sqlite/rows.ts";
+import type { RunHead, StoreError } from "./types.ts";
+
+/** The run of a row, without what its archiving left. */
+export function runOf(row: Row): RunHead {
+  return {
+    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
+    scenario_id: text(row, "scenario_id"),
+    scenario_law_identity: text(row, "law_identity"),
+    head: { record_id: text(row, "head"), revision: integer(row, "revision") },
+  };
+}
 
 /** The tables that are visited row by row. */
 export type RowTable = "laws" | "artifacts" | "schemas" | "typed_providers";

@@ -16,6 +16,7 @@ import { completesRun, entryOfCreation } from "../run_index.ts";
 import { recordBytes } from "../size.ts";
 import { integer, type Row, sealHolds, text, toRecord } from "../sqlite/rows.ts";
 import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
+import { runOf } from "../store_rows.ts";
 import { type RunHead, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 
 /** Laws that are read once for many runs. */
@@ -103,16 +104,13 @@ export async function checkRuns(checking: Checking, runUse?: RunUse): Promise<vo
 
 async function startRun(shared: Shared, row: Row, keepBytes: number): Promise<RunCheck> {
   const { checking } = shared;
-  const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
-  const scenario_law_identity = text(row, "law_identity");
-  const head = { record_id: text(row, "head"), revision: integer(row, "revision") };
-  const run = { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head };
+  const run = runOf(row);
   return {
     shared,
     checking,
     row,
     run,
-    law: await lawOf(shared, run_key.namespace_id, scenario_law_identity),
+    law: await lawOf(shared, run.run_key.namespace_id, run.scenario_law_identity),
     folded: [],
     first: "",
     isComplete: false,

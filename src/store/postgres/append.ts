@@ -13,7 +13,7 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { Identity, Sha256 } from "../../canonical/identity.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
 import { stageChangesOf } from "../open_stages.ts";
@@ -30,6 +30,7 @@ import {
 } from "../sqlite/rows.ts";
 import { correlationText } from "../sqlite/run_index.ts";
 import { withArchived } from "../sqlite/tombstones.ts";
+import { runOf } from "../store_rows.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
 import { tables, tableValues } from "./columns.ts";
 import type { Database, Row, Value } from "./database.ts";
@@ -406,17 +407,13 @@ export async function findHeads(
 }
 
 function toHead(sha256: Sha256, row: Row): RunHead {
-  const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
-  const head: { record_id: Identity; revision: number } = {
-    record_id: text(row, "head"),
-    revision: integer(row, "revision"),
-  };
+  const run = runOf(row);
+  const { run_key, head } = run;
   if (row["record_id"] !== head.record_id) {
     throw corruptRecord(run_key, head.revision, "its head names another record");
   }
   if (row["last"] !== head.revision) {
     throw corruptRecord(run_key, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
   }
-  const scenario_law_identity = text(row, "law_identity");
-  return withArchived(sha256, { run_key, scenario_id: text(row, "scenario_id"), scenario_law_identity, head }, row);
+  return withArchived(sha256, run, row);
 }

@@ -17,16 +17,15 @@ import { recordBytes } from "../size.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
 import {
   corruptRecord,
-  integer,
   RECEIPT_COLUMNS,
   RECORD_COLUMNS,
   sealHolds,
-  text,
   toRecord,
   toStoredReceipt,
 } from "../sqlite/rows.ts";
 import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
 import { withArchived } from "../sqlite/tombstones.ts";
+import { runOf } from "../store_rows.ts";
 import { archivedError } from "../tombstone.ts";
 import { type RunHead, type RunStore, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
@@ -241,12 +240,5 @@ async function getSnapshot(
 
 async function listRuns(database: Database, sha256: Sha256, after: RunKey | null, limit: number): Promise<RunHead[]> {
   const rows = await database.query(LIST_RUNS, [after?.namespace_id ?? 0, after?.run_id ?? "", limit]);
-  return rows.map((row) =>
-    withArchived(sha256, {
-      run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
-      scenario_id: text(row, "scenario_id"),
-      scenario_law_identity: text(row, "law_identity"),
-      head: { record_id: text(row, "head"), revision: integer(row, "revision") },
-    }, row)
-  );
+  return rows.map((row) => withArchived(sha256, runOf(row), row));
 }
