@@ -162,12 +162,7 @@ async function dispatch(
   if (isListedPreflight(options, request)) return preflight(route);
   const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
-  const authentication = options.authenticate({
-    peerAddress: request.peerAddress,
-    connection: request.connection,
-    headers: request.headers,
-    tls: request.tls,
-  });
+  const authentication = options.authenticate(request);
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
     const { status, kind, detail, challenge, subject } = authentication;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RequestTls } from "../auth/types.ts";
+import type { AuthRequest } from "../auth/types.ts";
 import type { HeaderFields } from "./header_fields.ts";
 
 /** Why a body could not be read. */
@@ -16,19 +16,13 @@ export type BodyReading =
   | { readonly ok: false; readonly fault: BodyFault };
 
 /** One request. */
-export interface HttpRequest {
+export interface HttpRequest extends AuthRequest {
   readonly method: string;
   /** The target up to the first `?`, as it was sent. */
   readonly path: string;
   /** The text after the first `?`, or empty. */
   readonly query: string;
   readonly headers: HeaderFields;
-  /** IP address of the peer. */
-  readonly peerAddress: string;
-  /** Stands for the connection; the same object for all its requests. */
-  readonly connection: object;
-  /** Null where TLS does not end in this process. */
-  readonly tls: RequestTls | null;
   /** Aborted when the client is gone before its answer. */
   readonly signal: AbortSignal;
   /** Reads the body: at most `maximumBytes`, and only while `hasRoom` allows its size. */
