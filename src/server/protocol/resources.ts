@@ -20,12 +20,8 @@ export interface ListedResource {
 }
 
 /** A family of resources as `resources/templates/list` shows it. */
-export interface ListedTemplate {
+export interface ListedTemplate extends Omit<ListedResource, "uri" | "size"> {
   readonly uriTemplate: string;
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly mimeType: string;
 }
 
 /** The result of `resources/read`. */
