@@ -7,6 +7,7 @@
 import { urlHost } from "../config/host_name.ts";
 import { CONSOLE_PATH } from "./http/console_pages.ts";
 import type { Hosting } from "./hosting.ts";
+import { aborted } from "./process/log.ts";
 import { watchLoop } from "./process/loop_delay.ts";
 import { createMetrics } from "./process/metrics.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
@@ -53,7 +54,7 @@ export async function hostHttp(hosting: Hosting, transport: "http" | "sse"): Pro
   const page = options.http.console === undefined ? {} : { console: `${url}${CONSOLE_PATH}` };
   log("info", "Listening", { transport, url, ...page });
   options.http.listening?.(url);
-  await stopped(AbortSignal.any([signals.stop, broken]));
+  await aborted(AbortSignal.any([signals.stop, broken]));
   log("info", "Stopping: requests in work are answered first", { transport });
   await serving.close(PATIENCE_MILLISECONDS);
   hangup?.close();
@@ -72,11 +73,4 @@ async function openServerTls({ options, log }: Hosting, refused: RefusedConnecti
 
 function urlOf({ address }: HttpServing, isSecure: boolean): string {
   return `${isSecure ? "https" : "http"}://${urlHost(address.hostname)}:${address.port}`;
-}
-
-function stopped(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve());
-  return promise;
 }

@@ -124,6 +124,14 @@ interface Delay extends Disposable {
   readonly cancel: () => void;
 }
 
+/** Resolves when a signal is aborted. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  else signal.addEventListener("abort", () => resolve());
+  return promise;
+}
+
 /** A cancellable delay. */
 export function delay(milliseconds: number): Delay {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ import { NOT_UTF8, tooLarge } from "../protocol/parse_message.ts";
 import { createRequestIdScanner, type RequestIdScanner } from "../protocol/request_id_recovery.ts";
 import type { RequestDecision } from "../audit/event_coalescer.ts";
 import type { Limits } from "../process/limits.ts";
-import { delay, type Log } from "../process/log.ts";
+import { aborted, delay, type Log } from "../process/log.ts";
 import { openSession, type Session } from "../protocol/session.ts";
 import { startFailure } from "../process/start_failure.ts";
 import { createLineReader } from "../../canonical/lines.ts";
@@ -198,13 +198,6 @@ async function finishWork(
   if (finished) return;
   if (!gone.aborted) options.log("warn", "Stopped before every request was answered");
   session.abort();
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  else signal.addEventListener("abort", () => resolve());
-  return promise;
 }
 
 function nextTurn(): Promise<void> {
