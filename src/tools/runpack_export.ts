@@ -105,6 +105,6 @@ export const runpackExport: MakeTool = (services) =>
     refused: unauthorized,
     act: async (run, _raw, call) => {
       const publisher = await services.publisher();
-      return answerOf(await publisher.publish(run), run, call);
+      return answerOf(await publisher.publish(run, { signal: call.signal }), run, call);
     },
   });

@@ -125,7 +125,7 @@ async function fetchMirrored(
   call: Call,
 ): Promise<ToolAnswer | null> {
   try {
-    const pack = await (await services.publisher()).mirrored(decoded.runpack_identity);
+    const pack = await (await services.publisher()).mirrored(decoded.runpack_identity, call.signal);
     const isShown = isMissingHere && pack !== null && await isVisible(services, decoded, pack.manifest, call);
     if (!isShown) return notFound(services, decoded);
     await pack.fetch();

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { spec } from "@/tools/tests/tools_fixture.ts";
 import { type ServerProcess, startServer } from "./client.ts";
-import { callText, listening, send } from "./http_fixture.ts";
+import { until } from "../until.ts";
+import { callText, listening, message, send } from "./http_fixture.ts";
 import { gateArgs, inFolder, logText } from "./gate_command.ts";
 
 const BEARER = 'auth = { mode = "bearer_token", bearer_tokens = ["a-token-of-this-test"] }';
@@ -159,3 +160,59 @@ Deno.test("gate serve counts the batches of its store and the queries of its pro
     assert.equal(value('gate_provider_queries_total{provider="time",outcome="answered"}'), 1, text);
     assert.equal((await send(server.url, null, { path: "/readyz" })).status, 200);
   }, STORES));
+
+/** An object store that accepts connections and never answers. */
+function silentStore(): { readonly port: number; readonly asked: () => number } & Disposable {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const open: Deno.Conn[] = [];
+  (async () => {
+    for await (const connection of listener) open.push(connection);
+  })();
+  return {
+    port: listener.addr.port,
+    asked: () => open.length,
+    [Symbol.dispose]: () => {
+      listener.close();
+      for (const connection of open) connection.close();
+    },
+  };
+}
+
+Deno.test("calls that wait for an object store leave the server with their callers", async () => {
+  using store = silentStore();
+  const storage = `[runpack_storage]\ntype = "object_store"\nprovider = "s3"\nbucket = "packs"\nallow_http = true\n` +
+    `endpoint = "http://127.0.0.1:${store.port}"\nforce_path_style = true\n`;
+  const settings = 'transport = "http"\nbind = "127.0.0.1:0"\nlimits = { max_inflight = 2 }';
+  await withServer(settings, async (folder) => {
+    await using server = await listening(serve(folder, [], { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" }));
+    const call = async (name: string, input: unknown): Promise<Record<string, unknown>> => {
+      const { text } = await send(server.url, callText(1, name, input));
+      const { result } = JSON.parse(text) as { result: { structuredContent: Record<string, unknown> } };
+      return result.structuredContent;
+    };
+    const { scenario_id, scenario_law_identity } = await call("scenario_define", { spec: spec() });
+    const named = { namespace_id: 2, scenario_id, scenario_law_identity };
+    const own = { creation_request_id: "1".repeat(32), correlation: { kind: "unset" }, genesis: { kind: "empty" } };
+    const { outcome } = await call("scenario_start", { ...named, ...own });
+    const { run_key } = (outcome as { result: { run_key: { run_id: string } } }).result;
+    const calls = [
+      ["runpack_verify", { runpack_identity: "0".repeat(64) }],
+      ["runpack_export", { namespace_id: 2, run_id: run_key.run_id }],
+    ] as const;
+    for (const [name, input] of calls) {
+      const before = store.asked();
+      const gone = new AbortController();
+      const headers = { "content-type": "application/json" };
+      const body = callText(1, name, input);
+      const left = [1, 2].map(() =>
+        fetch(`${server.url}/mcp`, { method: "POST", headers, body, signal: gone.signal }).catch(() => null)
+      );
+      await until(`${name} asks the store`, () => store.asked() === before + 2);
+      assert.equal((await send(server.url, message(2, "ping"))).status, 503);
+      gone.abort();
+      await Promise.all(left);
+      const ping = async (): Promise<boolean> => (await send(server.url, message(3, "ping"))).status === 200;
+      await until(`${name} is no longer in work`, ping, 10);
+    }
+  }, `${STORES}${storage}`);
+});

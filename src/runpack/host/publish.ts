@@ -7,6 +7,7 @@
 
 import { setImmediate } from "node:timers";
 
+import { untilAborted } from "../../config/until_aborted.ts";
 import { createLimiter, type Limiter } from "../../canonical/limiter.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
@@ -46,14 +47,20 @@ export interface Publisher {
   /** Publishes a run at its accepted head. Rejects with {@link StoreError} only. */
   readonly publish: (
     runKey: RunKey,
-    options?: { readonly withheld_conditions?: readonly string[]; readonly onProgress?: OnProgress },
+    options?: {
+      readonly withheld_conditions?: readonly string[];
+      readonly onProgress?: OnProgress;
+      /** Aborted when the caller is gone: the publication then ends, and the work of its turn goes on. */
+      readonly signal?: AbortSignal;
+    },
   ) => Promise<Publication>;
   /**
    * A pack that another server has mirrored; null where the mirror does not have it, and without a mirror.
    *
+   * @param signal Aborted when the caller is gone; the search and a copy then end as unavailable
    * @throws {RepositoryError}
    */
-  readonly mirrored: (identity: Identity) => Promise<MirroredPack | null>;
+  readonly mirrored: (identity: Identity, signal?: AbortSignal) => Promise<MirroredPack | null>;
   /**
    * The repositories that cannot accept a pack: the local one, or a mirror that overwrites. An unreachable mirror is
    * not reported: the local repository keeps its packs until it is reachable.
@@ -89,6 +96,8 @@ export const NOWHERE: Publisher = {
 const EXPORTS_AT_ONCE = 2;
 /** Concurrent mirrorings. */
 const MIRRORS_AT_ONCE = 2;
+/** Concurrent searches in the mirror. */
+const SEARCHES_AT_ONCE = 16;
 /** How long readiness waits for the mirror. */
 const MIRROR_MILLIS = 1000;
 /** Canonical bytes in one read from the store. */
@@ -97,10 +106,14 @@ const PAGE_BYTES = 1024 * 1024;
 /** Makes a publisher. */
 export function createPublisher(parts: PublisherParts): Publisher {
   // Mirroring has its own limit, so that a slow mirror does not delay publications.
-  const lanes = { exporting: createLimiter(EXPORTS_AT_ONCE), mirroring: createLimiter(MIRRORS_AT_ONCE) };
+  const lanes = {
+    exporting: createLimiter(EXPORTS_AT_ONCE),
+    mirroring: createLimiter(MIRRORS_AT_ONCE),
+    searching: createLimiter(SEARCHES_AT_ONCE),
+  };
   return {
     publish: (runKey, options = {}) => publish(parts, lanes, runKey, options),
-    mirrored: (identity) => findMirrored(parts, lanes.mirroring, identity),
+    mirrored: (identity, signal) => findMirrored(parts, lanes, identity, signal),
     unready: async () => {
       const [local, mirror] = await Promise.allSettled([
         parts.local.ready(),
@@ -112,6 +125,33 @@ export function createPublisher(parts: PublisherParts): Publisher {
       ];
     },
   };
+}
+
+interface Lanes {
+  readonly exporting: Limiter;
+  readonly mirroring: Limiter;
+  readonly searching: Limiter;
+}
+
+/**
+ * Takes a turn in a lane. A caller that is gone waits no longer, and a turn that it had not begun is skipped. Otherwise its
+ * call would stay in work while an object store gives no answer.
+ */
+async function takeTurn<Result>(
+  lane: Limiter,
+  work: () => Promise<Result>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Result> {
+  const turn = lane(async () => {
+    signal.throwIfAborted();
+    return await work();
+  });
+  try {
+    return await untilAborted(turn, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new RepositoryError("unavailable", "Cannot wait for the repository: the caller is gone");
+  }
 }
 
 /** Waits for work up to a time limit. Slower work counts as failed. */
@@ -132,24 +172,25 @@ function isUnsupported(error: unknown): boolean {
 
 async function publish(
   parts: PublisherParts,
-  lanes: { readonly exporting: Limiter; readonly mirroring: Limiter },
+  lanes: Lanes,
   runKey: RunKey,
-  { withheld_conditions = [], onProgress = () => {} }: Parameters<Publisher["publish"]>[1] & object,
+  { withheld_conditions = [], onProgress = () => {}, signal }: Parameters<Publisher["publish"]>[1] & object,
 ): Promise<Publication> {
   let identity: Identity | null = null;
   try {
-    const made = await lanes.exporting(async (): Promise<ExportedPack | Publication> => {
+    const made = await takeTurn(lanes.exporting, async (): Promise<ExportedPack | Publication> => {
       // The head is read once: records accepted later are not part of the pack.
       const head = await parts.runs.getHead(runKey);
       if (head === null) return { outcome: "run_not_found" };
       if (head.archived !== undefined) return { outcome: "archived", archived: head.archived };
       return await exportTo(parts, head, withheld_conditions, onProgress);
-    });
+    }, signal);
     if ("outcome" in made) return made;
     const published = identity = made.runpack_identity;
     const { mirror } = parts;
     if (mirror !== null) {
-      await lanes.mirroring(async () => await mirrorPack(parts, await mirror(), published, onProgress));
+      const work = async (): Promise<void> => await mirrorPack(parts, await mirror(), published, onProgress);
+      await takeTurn(lanes.mirroring, work, signal);
     }
     return { outcome: "published", runpack_identity: identity };
   } catch (error) {
@@ -226,12 +267,17 @@ async function writeObjects(
 
 async function findMirrored(
   { sha256, local, mirror }: PublisherParts,
-  turn: Limiter,
+  { searching, mirroring }: Lanes,
   identity: Identity,
+  signal: AbortSignal | undefined,
 ): Promise<MirroredPack | null> {
-  const contents = mirror === null ? null : await openContents(sha256, await mirror(), identity);
+  if (mirror === null) return null;
+  const contents = await takeTurn(searching, async () => await openContents(sha256, await mirror(), identity), signal);
   if (contents === null) return null;
-  return { manifest: contents.manifest, fetch: () => turn(() => copyPack(contents, local)) };
+  return {
+    manifest: contents.manifest,
+    fetch: () => takeTurn(mirroring, () => copyPack(contents, local), signal),
+  };
 }
 
 async function mirrorPack(
