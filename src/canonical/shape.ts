@@ -153,7 +153,8 @@ function inside(faults: FaultSink, path: JsonPath, step: string | number): JsonP
 }
 
 type Readers = Readonly<Record<string, Reader<unknown>>>;
-type Read<R> = R extends Reader<infer T> ? T : never;
+/** The value that a reader gives. */
+export type Read<R> = R extends Reader<infer T> ? T : never;
 /** The value of a closed object: its required and its optional members. */
 export type Closed<R extends Readers, O extends Readers> =
   & { readonly [Name in keyof R]: Read<R[Name]> }

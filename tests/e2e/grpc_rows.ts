@@ -18,7 +18,7 @@ import {
   SETTINGS,
 } from "./grpc_peers.ts";
 import type { ImportedProvider } from "../../src/evidence/typed/import_result.ts";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import { importGrpc } from "../../src/evidence/typed/grpc/import_grpc.ts";
 
 /** Bytes of a response message that the profile of these tests allows. */

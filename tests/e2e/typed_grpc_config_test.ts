@@ -1,7 +1,7 @@
 /** gRPC through the command line: import of files, an entry of the configuration, a check, and what is refused. */
 
 import assert from "node:assert/strict";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import { decodeBase64 } from "../../src/canonical/base64.ts";
 import { gate, inFolder } from "./gate_command.ts";
 import { data, headers, message, OK_HEADERS, type Script, startPeer } from "./grpc_peers.ts";

@@ -3,7 +3,7 @@ import { sha256 } from "../../src/evidence/host_primitives.ts";
 import { decodeBase64 } from "../../src/canonical/base64.ts";
 import { createWorkerHost } from "../../src/evidence/sandbox/worker_host.ts";
 import type { CallQuestion, CallReply } from "../../src/evidence/typed/call.ts";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import type { ProviderAnswer } from "../../src/evidence/types.ts";
 import { data, headers, message, OK_HEADERS, type Peer, type Script, startPeer } from "./grpc_peers.ts";
 import { answering, HONEST, HOSTILE, importChecks, RESPONSE_BYTES, THREE } from "./grpc_rows.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import { type Script, type ServerTls, startPeer } from "./grpc_peers.ts";
 import { HONEST, HOSTILE, importChecks, RESPONSE_BYTES } from "./grpc_rows.ts";
 import { ownCertificate } from "./own_certificates.ts";

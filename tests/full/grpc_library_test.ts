@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { decodeResponse, encodeRequest } from "../../src/evidence/typed/grpc/message_json.ts";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import type { TypedProvider } from "../../src/evidence/typed/provider.ts";
 import { askProvider, outcomeOf } from "../e2e/providers_fixtures.ts";
 import { withTyped } from "../e2e/typed_fixture.ts";

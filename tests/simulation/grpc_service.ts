@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
 import { openDescriptors } from "../../src/evidence/typed/grpc/descriptors.ts";
 import { importGrpc } from "../../src/evidence/typed/grpc/import_grpc.ts";
 import type { ImportedProvider, ImportSelection } from "../../src/evidence/typed/import_result.ts";
-import type { GrpcProfile } from "../../src/evidence/typed/profile_types.ts";
+import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 
 /** The texts of the service. */
 export const EVERY_KIND: readonly { readonly path: string; readonly text: string }[] = [{

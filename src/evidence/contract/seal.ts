@@ -8,7 +8,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { HOST_PRIMITIVES } from "../host_primitives.ts";
-import type { RuntimeProfile, TypedVersion } from "../typed/profile_types.ts";
+import type { RuntimeProfile, TypedVersion } from "../typed/runtime_profile.ts";
 import type { LoadedContract, ProviderContract } from "../types.ts";
 
 /** The contract with its identity (kind `contract`), the plain hash of its canonical text, and that text. */

@@ -8,7 +8,7 @@ import type { JsonValue } from "../../canonical/json.ts";
 import type { ContractProblem } from "../contract/problems.ts";
 import { createWorkerHost } from "../sandbox/worker_host.ts";
 import type { ProviderContract } from "../types.ts";
-import type { GrpcProfile } from "./profile_types.ts";
+import type { GrpcProfile } from "./runtime_profile.ts";
 import { checkRuntimeProfile, type ProfileCheck } from "./runtime_profile.ts";
 
 /** Milliseconds to read the descriptors; the start of the worker is not counted. */

@@ -11,7 +11,7 @@ import { readBelow } from "../../config/files.ts";
 import { isHeaderValue } from "../../config/request_headers.ts";
 import type { CallQuestion } from "./call.ts";
 import { isReservedVariable, type TypedGrants, variableOf } from "./grants.ts";
-import type { Locator, RuntimeProfile } from "./profile_types.ts";
+import type { Locator, RuntimeProfile } from "./runtime_profile.ts";
 
 /** Bytes of one credential, certificate or key. */
 const CREDENTIAL_BYTES_MAXIMUM = 65_536;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { httpProfile } from "../../../tests/simulation/typed_documents.ts";
 import { type CallCredentials, CredentialError, readCredentials } from "./credentials.ts";
-import type { HttpCredential, OpenApiHttpProfile } from "./runtime_profile.ts";
+import type { OpenApiHttpProfile } from "./runtime_profile.ts";
 
 const MAXIMUM = 65_536;
-const BEARER: HttpCredential = { kind: "bearer", locator: "file://token" };
+const BEARER: OpenApiHttpProfile["credentials"][number] = { kind: "bearer", locator: "file://token" };
 
 /** Runs with a folder that has these private files; `setUp` changes them. */
 async function inFolder<Result>(
@@ -39,28 +39,29 @@ async function read(
   }
 }
 
-function withCredential(credential: HttpCredential): OpenApiHttpProfile {
+function withCredential(credential: OpenApiHttpProfile["credentials"][number]): OpenApiHttpProfile {
   return httpProfile({ credentials: [credential] });
 }
 
 /** Credential, content, header, value; for an error, the pattern of its message. */
-const CONTENTS: readonly (readonly [HttpCredential, string | Uint8Array, string | RegExp])[] = [
-  [BEARER, "abc", "authorization: Bearer abc"],
-  [BEARER, "abc\n", "authorization: Bearer abc"],
-  [BEARER, "abc\r\n", "authorization: Bearer abc"],
-  [BEARER, "x".repeat(MAXIMUM - 1), `authorization: Bearer ${"x".repeat(MAXIMUM - 1)}`],
-  [BEARER, "x".repeat(MAXIMUM), `authorization: Bearer ${"x".repeat(MAXIMUM)}`],
-  [BEARER, "x".repeat(MAXIMUM + 1), /has more than 65536 bytes/],
-  [BEARER, "", /must be one line of printable ASCII/],
-  [BEARER, "\n", /must be one line of printable ASCII/],
-  [BEARER, "a\nX-Evil: 1", /must be one line of printable ASCII/],
-  [BEARER, "é", /must be one line of printable ASCII/],
-  [BEARER, new Uint8Array([0xff]), /is not UTF-8/],
-  [{ kind: "basic", locator: "file://token" }, "user:pass", "authorization: Basic dXNlcjpwYXNz"],
-  [{ kind: "basic", locator: "file://token" }, "üser:p", "authorization: Basic w7xzZXI6cA=="],
-  [{ kind: "basic", locator: "file://token" }, "user", /must be "user:password"/],
-  [{ kind: "api_key", header: "X-Key", locator: "file://token" }, "k", "X-Key: k"],
-];
+const CONTENTS:
+  readonly (readonly [OpenApiHttpProfile["credentials"][number], string | Uint8Array, string | RegExp])[] = [
+    [BEARER, "abc", "authorization: Bearer abc"],
+    [BEARER, "abc\n", "authorization: Bearer abc"],
+    [BEARER, "abc\r\n", "authorization: Bearer abc"],
+    [BEARER, "x".repeat(MAXIMUM - 1), `authorization: Bearer ${"x".repeat(MAXIMUM - 1)}`],
+    [BEARER, "x".repeat(MAXIMUM), `authorization: Bearer ${"x".repeat(MAXIMUM)}`],
+    [BEARER, "x".repeat(MAXIMUM + 1), /has more than 65536 bytes/],
+    [BEARER, "", /must be one line of printable ASCII/],
+    [BEARER, "\n", /must be one line of printable ASCII/],
+    [BEARER, "a\nX-Evil: 1", /must be one line of printable ASCII/],
+    [BEARER, "é", /must be one line of printable ASCII/],
+    [BEARER, new Uint8Array([0xff]), /is not UTF-8/],
+    [{ kind: "basic", locator: "file://token" }, "user:pass", "authorization: Basic dXNlcjpwYXNz"],
+    [{ kind: "basic", locator: "file://token" }, "üser:p", "authorization: Basic w7xzZXI6cA=="],
+    [{ kind: "basic", locator: "file://token" }, "user", /must be "user:password"/],
+    [{ kind: "api_key", header: "X-Key", locator: "file://token" }, "k", "X-Key: k"],
+  ];
 
 for (const [credential, content, expected] of CONTENTS) {
   const shown = typeof content === "string" ? JSON.stringify(content.slice(0, 16)) : "bytes";

@@ -7,7 +7,7 @@
 import { isLoopbackAddress } from "../../config/bind.ts";
 import { hostKey } from "../../config/host_name.ts";
 import type { ContractProblem } from "../contract/problems.ts";
-import type { Locator, RuntimeProfile } from "./profile_types.ts";
+import type { Locator, RuntimeProfile } from "./runtime_profile.ts";
 
 /** A host and port that typed providers may connect to. */
 export interface TypedHost {

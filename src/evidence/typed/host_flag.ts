@@ -7,7 +7,7 @@
 import { urlHost } from "../../config/host_name.ts";
 import { classifyAddress } from "../egress/address.ts";
 import { certifiedName, locatorsOf, parseHostPort, serviceAddress, type TypedHost, variableOf } from "./grants.ts";
-import type { RuntimeProfile } from "./profile_types.ts";
+import type { RuntimeProfile } from "./runtime_profile.ts";
 import { isLocator } from "./runtime_profile.ts";
 
 /**

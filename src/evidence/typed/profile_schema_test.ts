@@ -13,7 +13,7 @@ import { checkContract } from "../contract/check.ts";
 import { CONTRACT_SCHEMA } from "../contract/contract_schema.ts";
 import type { ContractProblem, ContractProblemCode } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
-import type { GrpcOperation } from "./profile_types.ts";
+import type { GrpcOperation } from "./runtime_profile.ts";
 import { PROFILE_SCHEMA } from "./profile_schema.ts";
 import { checkRuntimeProfile } from "./runtime_profile.ts";
 

@@ -26,7 +26,7 @@ import type { EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
 import type { CallQuestion, CallResponse } from "./call.ts";
 import { CredentialError, readCredentials } from "./credentials.ts";
 import { checkGrants, type ServiceAddress, serviceAddress, type TypedGrants } from "./grants.ts";
-import type { RuntimeProfile, TypedVersion } from "./profile_types.ts";
+import type { RuntimeProfile, TypedVersion } from "./runtime_profile.ts";
 
 /** Requests in flight of one provider. */
 const CONCURRENCY = 256;

@@ -5,6 +5,7 @@
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
+import type { Identity } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { below, type JsonPath } from "../../canonical/path.ts";
 import {
@@ -17,16 +18,14 @@ import {
   matching,
   oneOf,
   orNull,
+  type Read,
   type Reader,
   variant,
 } from "../../canonical/shape.ts";
 import { isReservedHeader } from "../../config/request_headers.ts";
 import { type ContractProblem, createProblemCollector, type ProblemCollector } from "../contract/problems.ts";
 import { CHECKS_MAXIMUM } from "../contract/check.ts";
-import type { ProviderContract } from "../types.ts";
-import type { HttpOperation, OpenApiHttpProfile, RuntimeProfile } from "./profile_types.ts";
-
-export type * from "./profile_types.ts";
+import type { LoadedContract, ProviderContract } from "../types.ts";
 
 /** Limits of a runtime profile. */
 export const PROFILE_LIMITS = {
@@ -94,6 +93,9 @@ function unshown<T>(read: Reader<T>): Reader<T> {
   };
 }
 
+/** Names a credential or a file, never its content: `file://NAME` below the credentials folder, or `env://NAME`. */
+export type Locator = string;
+
 const L = PROFILE_LIMITS;
 const P = PROFILE_PATTERNS;
 const readLocator = pattern('a locator "file://NAME" or "env://NAME"', P.locator);
@@ -104,6 +106,7 @@ const readSource = closed({ operation: boundedText(1, L.pointerBytes), pointer: 
 const BASE = {
   profile_version: oneOf("1"),
   tls: unshown(closed({
+    // PEM certificates to trust in place of the system's.
     ca: orNull(readLocator),
     client: orNull(closed({ certificate: readLocator, key: readLocator })),
   })),
@@ -113,13 +116,26 @@ const BASE = {
   }),
 };
 
+/** How one value of a check's params, `param`, becomes a part of a request. */
+export interface OperationParameter {
+  /** The name in the request. */
+  readonly name: string;
+  readonly in: keyof typeof PARAMETER_STYLES;
+  readonly param: string;
+  readonly style: ParameterStyle;
+  readonly explode: boolean;
+}
+
+/** The serialisation of an array or an object (OpenAPI 3, Parameter Object). */
+export type ParameterStyle = typeof PARAMETER_STYLES[keyof typeof PARAMETER_STYLES][number];
+
 const readParameter = variant("in", {
   path: parameterIn("path"),
   query: parameterIn("query"),
   header: parameterIn("header"),
 });
 
-function parameterIn(place: keyof typeof PARAMETER_STYLES): Reader<unknown> {
+function parameterIn(place: keyof typeof PARAMETER_STYLES): Reader<OperationParameter> {
   return closed({
     name: place === "header" ? pattern("a header name", P.headerName) : readName,
     in: oneOf(place),
@@ -128,6 +144,9 @@ function parameterIn(place: keyof typeof PARAMETER_STYLES): Reader<unknown> {
     explode: boolean,
   });
 }
+
+/** One HTTP request of a check. */
+export type HttpOperation = Read<typeof readHttpOperation>;
 
 const readHttpOperation = closed({
   method: oneOf(...HTTP_METHODS),
@@ -140,6 +159,7 @@ const readHttpOperation = closed({
   source: readSource,
 });
 
+// The content of a `basic` credential is `user:password`.
 const SECRET = { locator: readLocator };
 
 const readHttpCredential = variant("kind", {
@@ -154,6 +174,9 @@ const readGrpcCredential = variant("kind", {
   metadata: closed({ kind: oneOf("metadata"), name: pattern("a metadata name", P.metadataName), ...SECRET }),
 });
 
+/** One gRPC call of a check. */
+export type GrpcOperation = Read<typeof readGrpcOperation>;
+
 const readGrpcOperation = closed({
   service: pattern("the full name of a service", P.serviceName),
   method: pattern("the name of a method", P.methodName),
@@ -162,7 +185,7 @@ const readGrpcOperation = closed({
 });
 
 /** A map from `check_id`; the ids are compared with the contract afterwards. */
-function operationsOf(read: Reader<unknown>): Reader<JsonObject> {
+function operationsOf<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
   return (faults, value, path) => {
     if (!isJsonObject(value)) {
       faults.add({ kind: "object", required: [], value }, path);
@@ -174,33 +197,53 @@ function operationsOf(read: Reader<unknown>): Reader<JsonObject> {
       return undefined;
     }
     for (const name of names) read(faults, value[name] as JsonValue, below(path, name));
-    return value;
+    return value as unknown as Readonly<Record<string, T>>;
   };
 }
 
-const readProfile = variant("typed_protocol", {
-  openapi_http: closed({
-    ...BASE,
-    typed_protocol: oneOf("openapi_http"),
-    base_url: unshown(pattern(
-      "an http or https URL in ASCII without user information, query and fragment",
-      P.baseUrl,
-      L.urlCharacters,
-    )),
-    credentials: unshown(listOf(readHttpCredential, L.credentials)),
-    operations: operationsOf(readHttpOperation),
-  }),
-  grpc: closed({
-    ...BASE,
-    typed_protocol: oneOf("grpc"),
-    endpoint: pattern('"host:port"', P.endpoint),
-    plaintext: boolean,
-    authority: orNull(pattern('"host" or "host:port"', P.authority)),
-    credentials: unshown(listOf(readGrpcCredential, L.credentials)),
-    descriptor_set_base64: pattern("base64 text", P.base64, L.bytes),
-    operations: operationsOf(readGrpcOperation),
-  }),
+/** The profile of an HTTP service. */
+export type OpenApiHttpProfile = Read<typeof readHttpProfile>;
+
+const readHttpProfile = closed({
+  ...BASE,
+  typed_protocol: oneOf("openapi_http"),
+  base_url: unshown(pattern(
+    "an http or https URL in ASCII without user information, query and fragment",
+    P.baseUrl,
+    L.urlCharacters,
+  )),
+  credentials: unshown(listOf(readHttpCredential, L.credentials)),
+  operations: operationsOf(readHttpOperation),
 });
+
+/** The profile of a gRPC service. */
+export type GrpcProfile = Read<typeof readGrpcProfile>;
+
+const readGrpcProfile = closed({
+  ...BASE,
+  typed_protocol: oneOf("grpc"),
+  endpoint: pattern('"host:port"', P.endpoint),
+  plaintext: boolean,
+  authority: orNull(pattern('"host" or "host:port"', P.authority)),
+  credentials: unshown(listOf(readGrpcCredential, L.credentials)),
+  descriptor_set_base64: pattern("base64 text", P.base64, L.bytes),
+  operations: operationsOf(readGrpcOperation),
+});
+
+/** A runtime profile. The published schema (`profile_schema.ts`) describes each member. */
+export type RuntimeProfile = OpenApiHttpProfile | GrpcProfile;
+
+const readProfile = variant("typed_protocol", { openapi_http: readHttpProfile, grpc: readGrpcProfile });
+
+/** A contract and its profile with their identities: one version of a typed provider. */
+export interface TypedVersion {
+  readonly loaded: LoadedContract;
+  readonly profile: RuntimeProfile;
+  /** Kind `runtime-profile`. */
+  readonly profile_identity: Identity;
+  /** Kind `provider-version`, over `{contract, profile}`. */
+  readonly provider_version_identity: Identity;
+}
 
 /** A profile, or all of its problems. */
 export type ProfileCheck =

@@ -6,7 +6,7 @@
 
 import type { JsonObject, JsonValue } from "../../../src/canonical/json.ts";
 import { compileSchema } from "../../../src/evidence/json_schema/compile.ts";
-import type { HttpOperation, OpenApiHttpProfile } from "../../../src/evidence/typed/profile_types.ts";
+import type { HttpOperation, OpenApiHttpProfile } from "../../../src/evidence/typed/runtime_profile.ts";
 import type { CheckContract } from "../../../src/evidence/types.ts";
 import { STRATEGIES, valueFor } from "./generated_values.ts";
 

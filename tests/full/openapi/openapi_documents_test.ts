@@ -11,7 +11,7 @@ import type { ImportCandidate, ImportedProvider, ImportResult } from "../../../s
 import { importInSandbox } from "../../../src/evidence/typed/import_sandbox.ts";
 import { importOpenApi } from "../../../src/evidence/typed/openapi/import.ts";
 import { readSource } from "../../../src/evidence/typed/openapi/read_source.ts";
-import type { OpenApiHttpProfile } from "../../../src/evidence/typed/profile_types.ts";
+import type { OpenApiHttpProfile } from "../../../src/evidence/typed/runtime_profile.ts";
 import { NOON } from "../../e2e/providers_fixtures.ts";
 import { inFolder } from "../../e2e/gate_command.ts";
 import { withTyped } from "../../e2e/typed_fixture.ts";

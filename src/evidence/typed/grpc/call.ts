@@ -12,7 +12,7 @@ import { sha256 } from "../../host_primitives.ts";
 import { selectWhole } from "../../json_path/json_path.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
 import { credentialRepeated, hide, repeats, secretsOf } from "../repeated_credentials.ts";
-import type { GrpcOperation, GrpcProfile } from "../profile_types.ts";
+import type { GrpcOperation, GrpcProfile } from "../runtime_profile.ts";
 import { openDescriptors } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 import { decodeResponse, encodeRequest } from "./message_json.ts";

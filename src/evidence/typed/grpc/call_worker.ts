@@ -7,7 +7,7 @@
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
-import type { GrpcProfile } from "../profile_types.ts";
+import type { GrpcProfile } from "../runtime_profile.ts";
 import { createGrpcCaller } from "./call.ts";
 
 serveQuestions<GrpcProfile, CallQuestion, CallReply>((profile) => createGrpcCaller(profile));

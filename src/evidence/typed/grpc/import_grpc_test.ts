@@ -6,7 +6,7 @@ import { EVERY_KIND, importEveryKind } from "../../../../tests/simulation/grpc_s
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import { compileSchema } from "../../json_schema/compile.ts";
 import { IMPORT_LIMITS, type ImportOptions, type ImportResult } from "../import_result.ts";
-import type { GrpcProfile } from "../profile_types.ts";
+import type { GrpcProfile } from "../runtime_profile.ts";
 import { checkRuntimeProfile } from "../runtime_profile.ts";
 import type { JsonValue } from "../../../canonical/json.ts";
 import { openDescriptors, readDescriptorSet } from "./descriptors.ts";

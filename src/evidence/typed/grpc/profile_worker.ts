@@ -8,7 +8,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { below, type JsonPath, pathOf } from "../../../canonical/path.ts";
 import type { ContractProblem } from "../../contract/problems.ts";
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
-import type { GrpcOperation, GrpcProfile } from "../profile_types.ts";
+import type { GrpcOperation, GrpcProfile } from "../runtime_profile.ts";
 import { openDescriptors } from "./descriptors.ts";
 import { describeMessage, describePath, type SchemaObstacle } from "./message_schema.ts";
 

@@ -15,7 +15,7 @@ import { type PinnedQuestion, type PinnedResponse, requestPinned } from "../../e
 import { sha256 } from "../../host_primitives.ts";
 import { selectWhole } from "../../json_path/json_path.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
-import type { HttpOperation, OpenApiHttpProfile } from "../profile_types.ts";
+import type { HttpOperation, OpenApiHttpProfile } from "../runtime_profile.ts";
 import { credentialRepeated, hide, repeats, repeatsInJson, secretsOf } from "../repeated_credentials.ts";
 import { type RequestParts, serialiseParams } from "./serialise.ts";
 

@@ -7,7 +7,7 @@
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";
 import type { CallQuestion, CallReply } from "../call.ts";
-import type { OpenApiHttpProfile } from "../profile_types.ts";
+import type { OpenApiHttpProfile } from "../runtime_profile.ts";
 import { callHttp } from "./call.ts";
 
 serveQuestions<OpenApiHttpProfile, CallQuestion, CallReply>((profile) => (question, signal) =>

@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { isHeaderValue } from "../../../config/request_headers.ts";
 import type { ObservedError } from "../../../run/types.ts";
 import { invalidParams } from "../../builtin/result.ts";
-import type { HttpOperation, OperationParameter } from "../profile_types.ts";
+import type { HttpOperation, OperationParameter } from "../runtime_profile.ts";
 
 /** The parts of a request that depend on params. */
 export interface RequestParts {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { httpOperation } from "../../../../tests/simulation/typed_documents.ts";
 import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
-import type { OperationParameter, ParameterStyle } from "../profile_types.ts";
+import type { OperationParameter, ParameterStyle } from "../runtime_profile.ts";
 import { serialiseParams } from "./serialise.ts";
 
 function formOf(parameter: OperationParameter, value: JsonValue): string {

@@ -26,7 +26,7 @@ import {
   shortDescription,
   stepsOf,
 } from "../import_result.ts";
-import type { HttpOperation, OpenApiHttpProfile } from "../profile_types.ts";
+import type { HttpOperation, OpenApiHttpProfile } from "../runtime_profile.ts";
 import { PROFILE_LIMITS, PROFILE_PATTERNS } from "../runtime_profile.ts";
 import { CandidateFault, type OpenApiDocument, openDocument, pointerAt } from "./document.ts";
 import { type ListedOperation, listOperations, pathReason } from "./operations.ts";

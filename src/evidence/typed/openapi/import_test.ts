@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
 import { parseJson } from "../../../canonical/scan.ts";
 import { CHECKS_MAXIMUM } from "../../contract/check.ts";
 import { IMPORT_LIMITS, type ImportSelection } from "../import_result.ts";
-import type { OpenApiHttpProfile } from "../profile_types.ts";
+import type { OpenApiHttpProfile } from "../runtime_profile.ts";
 import { documentOf, FLAG, operationOf, problemsOf, responsesOf, withSchemas } from "./document_fixture.ts";
 import { importOpenApi } from "./import.ts";
 

@@ -9,7 +9,7 @@ import { below, type JsonPath } from "../../../canonical/path.ts";
 import { utf8Length } from "../../../canonical/utf8.ts";
 import { isReservedHeader } from "../../../config/request_headers.ts";
 import { type CandidateReasonCode, shortDescription } from "../import_result.ts";
-import type { HttpOperation, OperationParameter } from "../profile_types.ts";
+import type { HttpOperation, OperationParameter } from "../runtime_profile.ts";
 import { PARAMETER_STYLES, PROFILE_LIMITS, PROFILE_PATTERNS } from "../runtime_profile.ts";
 import { CandidateFault, faultAt, type Found, type OpenApiDocument, pointerAt, readReferable } from "./document.ts";
 import { jsonMediaType } from "./media_types.ts";
