@@ -62,26 +62,20 @@ export function members(checks: Readonly<Record<string, Check>>): Check {
 
 /** An object whose members all pass a check. */
 export function record(check: Check): Check {
-  return (value) => {
-    if (!isJsonObject(value)) return OBJECT(value);
-    for (const [name, inner] of Object.entries(value)) {
-      const misfit = check(inner);
-      if (misfit !== null) return inside(name, misfit);
-    }
-    return null;
-  };
+  return (value) => isJsonObject(value) ? firstMisfit(Object.entries(value), check) : OBJECT(value);
 }
 
 /** An array whose items all pass a check. */
 export function list(check: Check): Check {
-  return (value) => {
-    if (!isJsonArray(value)) return { steps: [], expected: "an array" };
-    for (const [index, item] of value.entries()) {
-      const misfit = check(item);
-      if (misfit !== null) return inside(index, misfit);
-    }
-    return null;
-  };
+  return (value) => isJsonArray(value) ? firstMisfit(value.entries(), check) : { steps: [], expected: "an array" };
+}
+
+function firstMisfit(items: Iterable<readonly [step: string | number, item: JsonValue]>, check: Check): Misfit | null {
+  for (const [step, item] of items) {
+    const misfit = check(item);
+    if (misfit !== null) return inside(step, misfit);
+  }
+  return null;
 }
 
 function inside(step: string | number, { steps, expected }: Misfit): Misfit {
