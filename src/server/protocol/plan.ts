@@ -327,7 +327,7 @@ function textOf(object: JsonObject, name: string): string {
 }
 
 /** A member that passed {@link OBJECT}; empty where it is absent. */
-function objectOf(object: JsonObject, name: string): JsonObject {
+export function objectOf(object: JsonObject, name: string): JsonObject {
   const value: JsonValue | undefined = member(object, name);
   return isJsonObject(value) ? value : NO_INPUT;
 }

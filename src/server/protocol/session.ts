@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { type JsonObject, member } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";
 import { resultResponse } from "./result_json.ts";
@@ -12,7 +12,7 @@ import { callOf, type Dispatcher } from "./dispatcher.ts";
 import { type EdgeError, errorResponse, type RequestId } from "../process/edge_error.ts";
 import { type Era, nextEra, readEnvelope } from "./protocol_era.ts";
 import { type Answer, type AnswerOptions, answerPlan, type ConnectedClient } from "./answer.ts";
-import { planRequest } from "./plan.ts";
+import { objectOf, planRequest } from "./plan.ts";
 import type { RequestDecision } from "../audit/event_coalescer.ts";
 import type { Limits } from "../process/limits.ts";
 import type { Log } from "../process/log.ts";
@@ -165,16 +165,11 @@ function handleRequest(state: State, request: RequestMessage, origin: CallOrigin
     reportRejected(state, planned.error, origin);
     return fail(state, work, id, planned.error);
   }
-  if (planned.plan.answer === "initialize") state.capabilities = capabilitiesOf(request);
+  if (planned.plan.answer === "initialize") state.capabilities = objectOf(request.params, "capabilities");
   const call = callOf({ principal, signal: work.controller.signal, origin }, request.params);
   const answer = answerPlan(planned.plan, id, state.answering, call);
   if (answer instanceof Promise) answer.then((late) => finishWith(state, work, id, late));
   else finishWith(state, work, id, answer);
-}
-
-function capabilitiesOf({ params }: RequestMessage): JsonObject {
-  const capabilities = member(params, "capabilities");
-  return isJsonObject(capabilities) ? capabilities : NO_CAPABILITIES;
 }
 
 /** Answers a message that is not processed further. */
