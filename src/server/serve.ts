@@ -8,7 +8,6 @@ import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";
 import { createDocumentation, type Documentation } from "../docs/documentation.ts";
 import { offeredTools } from "../access/offered_tools.ts";
-import type { HeadStore } from "./audit/head_recorder.ts";
 import { host } from "./host.ts";
 import type { HttpHostOptions, Runtime } from "./hosting.ts";
 import type { RuntimeOptions } from "../tools/runtime.ts";
@@ -69,7 +68,9 @@ export async function serve(options: ServeOptions): Promise<number> {
       runApp: options.runApp,
     }),
     collector: options.collector,
-    openHeads: config.run_state_store.type === "postgres" ? () => openHeads(config) : undefined,
+    openHeads: config.run_state_store.type === "postgres"
+      ? async () => await (await import("../tools/runtime.ts")).openAuditHeads(config)
+      : undefined,
     ...(network === null ? {} : { http: { ...network, folders: foldersOf(options) } }),
   });
 }
@@ -95,11 +96,6 @@ function roundsOf({ config, publicUrl }: ServeOptions): Rounds {
 async function openStateKeys(config: GateConfig): Promise<StateKeys> {
   const { readStateKeys, stateKeys } = await import("../tools/services/state_keys.ts");
   return await readStateKeys(config) ?? stateKeys([crypto.getRandomValues(new Uint8Array(32))]);
-}
-
-async function openHeads(config: GateConfig): Promise<HeadStore> {
-  const { openAuditHeads } = await import("../tools/runtime.ts");
-  return await openAuditHeads(config);
 }
 
 async function openRuntime(options: ServeOptions, docs: Documentation, log: Log): Promise<Runtime> {
