@@ -27,7 +27,10 @@ const WORDS: Readonly<Record<string, string>> = {
  */
 export function fileReason(error: unknown): string | null {
   if (error instanceof Deno.errors.NotCapable) return "gate has no permission to use it";
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (!(error instanceof Error) || !/^E[A-Z0-9]+$/.test(code)) return null;
-  return WORDS[code] ?? error.message.replace(/ \(os error \d+\).*$/s, "");
+  if (!(error instanceof Error)) return null;
+  const code = "code" in error ? String(error.code) : "";
+  const [, reason] = /^(.*?) \(os error \d+\)/s.exec(error.message) ?? [];
+  // The runtime gives no code to some errors of the system, such as an exceeded quota.
+  if (reason === undefined && !/^E[A-Z0-9]+$/.test(code)) return null;
+  return WORDS[code] ?? reason ?? error.message;
 }

@@ -180,7 +180,13 @@ async function writeFiles(
   // Both are checked before the first one is written.
   if (!force) { for (const path of [contract_path, profile_path]) await refuseExisting(path); }
   await writeJson(contract_path, contract, force);
-  await writeJson(profile_path, profile, force);
+  try {
+    await writeJson(profile_path, profile, force);
+  } catch (error) {
+    // A contract alone would look like a whole import, and refuse the next one.
+    if (!force) await Deno.remove(contract_path);
+    throw error;
+  }
   return { contract_path, profile_path };
 }
 

@@ -1,9 +1,13 @@
 /**
- * Writes files that must not exist.
+ * Writes files: new ones, and others in place of those that a user wants to replace. A write that fails, on a full disk for instance,
+ * leaves no part of a file and no change of an existing one.
  *
  * @module
  */
 
+import { basename, dirname, join } from "node:path";
+
+import { writeAll } from "../../runpack/host/files.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { CliError } from "./cli_error.ts";
 
@@ -22,12 +26,42 @@ export interface NewFileOptions extends Pick<Deno.WriteFileOptions, "mode"> {
  * @throws {CliError} `file_exists`; `usage` if the folder does not exist or cannot be written
  */
 export async function writeNewFile(path: string, text: string, options: NewFileOptions = {}): Promise<void> {
-  const { exists, hint, ...rest } = options;
+  const { exists, hint, createNew = true, mode } = options;
   try {
-    // createNew checks and creates in one step, so that no file created meanwhile is overwritten.
-    await Deno.writeTextFile(path, text, { createNew: true, ...rest });
+    const found = createNew ? null : await Deno.lstat(path).catch(() => null);
+    if (found === null) await create(path, text, mode);
+    else if (found.isFile) await replace(path, text, found);
+    // A link, a pipe or a device stays what it is.
+    else await Deno.writeTextFile(path, text);
   } catch (error) {
     throw error instanceof Deno.errors.AlreadyExists ? existsAlready(path, hint, exists) : cannotWrite(path, error);
+  }
+}
+
+/** Checks and creates in one step, so that no file created meanwhile is overwritten. */
+async function create(path: string, text: string, mode?: number): Promise<void> {
+  using file = await Deno.open(path, { write: true, createNew: true, ...mode === undefined ? {} : { mode } });
+  try {
+    await writeAll(file, new TextEncoder().encode(text));
+  } catch (error) {
+    await Deno.remove(path);
+    throw error;
+  }
+}
+
+/** The new file has the mode and the owner of the old one. */
+async function replace(path: string, text: string, { mode, uid, gid }: Deno.FileInfo): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
+  await create(temporary, text, 0o600);
+  try {
+    if (Deno.build.os !== "windows") {
+      await Deno.chown(temporary, uid, gid);
+      await Deno.chmod(temporary, (mode ?? 0o600) & 0o777);
+    }
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary);
+    throw error;
   }
 }
 
