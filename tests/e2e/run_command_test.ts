@@ -408,8 +408,8 @@ Deno.test("gate run names a parameter that the server rejects as it was given", 
 /** Law file, evidence file, flags, exit code, and the message. */
 const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = [
   [LAW, "[]", ["--wait", "soon"], 2, /Cannot use --wait "soon": must be a duration from 1s to 168h/],
-  [LAW, "[]", ["--run-key", ""], 2, /Cannot use --run-key: must have 1 to 1024 bytes/],
-  [LAW, "[]", ["--run-key", "a".repeat(1025)], 2, /Cannot use --run-key/],
+  [LAW, "[]", ["--run-key", ""], 2, /Cannot use --run-key: value is empty/],
+  [LAW, "[]", ["--run-key", "a".repeat(1025)], 2, /Cannot use --run-key: must have 1 to 1024 bytes/],
   [
     LAW,
     "[]",
@@ -443,6 +443,7 @@ const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = 
   ],
   [PARAMETER_LAW, "[]", ["--parameter", "verson=1"], 2, /no such parameter; did you mean "version"\?/],
   [LAW, "[]", ["--export", "none/a.runpack"], 2, /Cannot write --export ".*none\/a\.runpack": it does not exist/],
+  [LAW, "[]", ["--summary", "none/a.md"], 2, /Cannot write "none\/a\.md": its folder does not exist/],
   [LAW, "{}", [], 2, /Cannot use --evidence "evidence.json": expected an array of items/],
   [LAW, "[", [], 2, /Cannot use --evidence "evidence.json"/],
   [LAW, '[{"condition_id":"build"}]', [], 2, /\$\[0\]: the law has no condition "build".*did you mean "built"/],

@@ -37,6 +37,7 @@ import { PIPELINE_STORE } from "../store/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { writeNewFile } from "../terminal/new_file.ts";
 import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { shown, wantsColour } from "../terminal/text.ts";
 import { advance, exitCodeOfRun, type Look } from "./advance.ts";
@@ -245,7 +246,7 @@ async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode>
       obstacles,
       runpack,
     });
-    await writeFile(flags.summary, text);
+    await writeNewFile(flags.summary, text, { createNew: false });
   }
   if (flags.json === true) {
     const recorded = looks.reduce((sum, look) => sum + look.recorded, 0);
@@ -264,11 +265,4 @@ async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode>
   if (runpack !== null) writeOut(`Runpack ${runpack.identity} in ${runpack.file}\n`);
   if (flags.dryRun === true) writeOut("Nothing was recorded: --dry-run\n");
   return code;
-}
-
-async function writeFile(file: string, text: string): Promise<void> {
-  await Deno.writeTextFile(file, text).catch((error) => {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError("usage", `Cannot write --summary "${file}": ${why}`);
-  });
 }
