@@ -41,9 +41,15 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return EXIT.ok;
   }
   const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  if (own.includes("--json") && (own.includes("--help") || own.includes("-h"))) {
-    writeHelp(program, commandPath(program, own));
-    return EXIT.ok;
+  if (own.includes("--help") || own.includes("-h")) {
+    const path = commandPath(program, own);
+    const next = own[path.length] ?? "";
+    const isGroup = findCommand(program, path).commands.length > 0;
+    if (isGroup && !next.startsWith("-")) findCommand(program, [...path, next]);
+    if (own.includes("--json")) {
+      writeHelp(program, path);
+      return EXIT.ok;
+    }
   }
   try {
     await program.parseAsync([...argv], { from: "user" });
@@ -195,7 +201,7 @@ function addStore(program: GateCommand): void {
     "gate store archive --before 2026-01-01T00:00:00Z",
     "gate store archive --before 2026-01-01T00:00:00Z --owner env:GATE_OWNER",
   ])
-    .requiredOption("--before <INSTANT>", "archive runs whose last record is older", collect)
+    .requiredOption("--before <INSTANT>", "archive runs whose last record is older")
     .option("--dry-run", "list these runs, and change nothing")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--data-dir <DIR>", "folder that holds the runpacks (default: the folder of the run store, else .gate)")
@@ -335,7 +341,9 @@ function addHelp(program: GateCommand): void {
     .argument("[topic...]", "a command, or exit-codes")
     .runs(() => async (named: readonly string[], flags: Flags) => {
       const topic = findTopic(named, topics);
-      if (topic.length === 1 && topic[0] === EXIT_CODES) {
+      const [first, extra] = topic;
+      if (first === EXIT_CODES) {
+        if (extra !== undefined) throw unknownArgument(extra, first);
         return (await import("./terminal/help_exit_codes.ts")).runHelpExitCodes(flags);
       }
       if (flags["json"] === true) writeHelp(program, topic);
@@ -368,9 +376,14 @@ function writeHelp(program: GateCommand, topic: readonly string[]): void {
 function findCommand(program: GateCommand, topic: readonly string[]): GateCommand {
   return topic.reduce((parent, name) => {
     const found = parent.commands.find((candidate) => candidate.name() === name);
-    if (found === undefined) throw unknownCommand(name, parent);
-    return found;
+    if (found !== undefined) return found;
+    if (parent.commands.length > 0) throw unknownCommand(name, parent);
+    throw unknownArgument(name, parent.name());
   }, program);
+}
+
+function unknownArgument(name: string, topic: string): CliError {
+  return new CliError("usage", `Unknown argument "${name}" after help ${topic}`);
 }
 
 /** Converts commander's error to a usage error of this program. */

@@ -68,6 +68,10 @@ Deno.test("an invalid command line gives one line on standard error and exit cod
       [["config", "chek"], 'gate: Unknown command "chek" (did you mean "check"?)'],
       [["config"], 'gate: Command is missing after "config" (expected one of check, schema)'],
       [["help", "explane"], 'gate: Unknown command "explane" (did you mean "explain"?)'],
+      [["serv", "--help"], 'gate: Unknown command "serv" (did you mean "serve"?)'],
+      [["config", "chek", "-h"], 'gate: Unknown command "chek" (did you mean "check"?)'],
+      [["help", "doctor", "now"], 'gate: Unknown argument "now" after help doctor'],
+      [["help", "exit-codes", "9"], 'gate: Unknown argument "9" after help exit-codes'],
       [["init", "--nope"], 'gate: Unknown option "--nope" (see gate init --help)'],
       [
         ["config", "check", "--confg", "a"],
@@ -78,6 +82,14 @@ Deno.test("an invalid command line gives one line on standard error and exit cod
         ["config", "check", "a", "--config", "b"],
         "gate: Cannot check two configurations at once " +
         "(pass FILE or --config, not both)",
+      ],
+      [["permissions", "--data-dir="], "gate: Cannot use --data-dir: value is empty"],
+      [["provider", "check", "time", "now", "--typed-host", ""], "gate: Cannot use --typed-host: value is empty"],
+      [["runpack", "verify", ""], 'gate: Cannot use argument "runpack": value is empty'],
+      [["status", "c8dc", "--svg", "a.svg", "--svg", "b.svg"], "gate: Cannot use --svg: it is given twice"],
+      [
+        ["store", "backup", "b.db", "--store", "run_state_store", "--store", "x"],
+        "gate: Cannot use --store: it is given twice",
       ],
       [["--version", "now"], 'gate: Unknown argument "now" after --version'],
     ];

@@ -12,7 +12,8 @@ import { type Ended, gate, gateArgs, inFolder } from "./gate_command.ts";
 
 const RUN = playGoldenRun(0, () => "gate-kernel-1");
 const { run_id } = RUN.state.run_key;
-const EXPORT = ["runpack", "export", "--namespace", "2", "--run", run_id];
+const exportOf = (run: string, namespace = "2") => ["runpack", "export", "--namespace", namespace, "--run", run];
+const EXPORT = exportOf(run_id);
 const CONFIG = 'run_state_store = { type = "sqlite", path = "gate.db" }\n';
 
 /** Runs a test in a folder with a configuration whose store holds the golden run. */
@@ -104,17 +105,17 @@ Deno.test("gate runpack export prints only the identity, which is the same for t
     const [first, second] = [await gate(folder, ...EXPORT), await gate(folder, ...EXPORT)];
     assert.deepEqual(first, { code: 0, stdout: `${await identityOf("plain")}\n`, stderr: "" });
     assert.deepEqual(second, first);
-    assert.deepEqual(await gate(folder, ...EXPORT, "--run", run_id.slice(0, 6)), first);
+    assert.deepEqual(await gate(folder, ...exportOf(run_id.slice(0, 6))), first);
   }));
 
 // A mistake, its exit code and message.
 const REFUSED: readonly [string, readonly string[], number, RegExp, ((folder: string) => Promise<void>)?][] = [
   ["no namespace", ["runpack", "export", "--run", run_id], 2, /--namespace/],
-  ["an invalid namespace", [...EXPORT, "--namespace", "0"], 2, /must be an integer of at least 1/],
-  ["an invalid run", [...EXPORT, "--run", "xyz"], 2, /must be 4 to 32 lower-case hex digits/],
-  ["the first digits of no run", [...EXPORT, "--run", "fedcba98"], 2, /Cannot find run/],
-  ["a run that is not there", [...EXPORT, "--run", "f".repeat(32)], 2, /Cannot find run "f{32}" in namespace 2/],
-  ["a run of another namespace", [...EXPORT, "--namespace", "3"], 2, /Cannot find run/],
+  ["an invalid namespace", exportOf(run_id, "0"), 2, /must be an integer of at least 1/],
+  ["an invalid run", exportOf("xyz"), 2, /must be 4 to 32 lower-case hex digits/],
+  ["the first digits of no run", exportOf("fedcba98"), 2, /Cannot find run/],
+  ["a run that is not there", exportOf("f".repeat(32)), 2, /Cannot find run "f{32}" in namespace 2/],
+  ["a run of another namespace", exportOf(run_id, "3"), 2, /Cannot find run/],
   ["a condition that is not there", [...EXPORT, "--redact", "aproved"], 2, /Cannot withhold condition "aproved"/],
   ["an invalid key", [...EXPORT, "--signing-key", "gate.toml"], 2, /Cannot use key "gate.toml"/],
   ["a folder that is in use", [...EXPORT, "--out", "."], 2, /is not an empty folder/],

@@ -54,7 +54,7 @@ export async function runEvidenceSign(options: SignOptions): Promise<number> {
 }
 
 function required(value: string | undefined, flag: string): string {
-  if (value !== undefined && value !== "") return value;
+  if (value !== undefined) return value;
   throw new CliError("usage", `Flag ${flag} is missing`, "see gate help evidence sign");
 }
 

@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../canonical/nearest.ts";
 import type { LogLevel } from "../../server/process/log.ts";
-import { CliError } from "../terminal/cli_error.ts";
+import { CliError, emptyValue, secondValue } from "../terminal/cli_error.ts";
 
 /** One flag. */
 export interface ServeFlag {
@@ -113,7 +113,7 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
 /**
  * Reads the flags of `gate serve`.
  *
- * @throws {CliError} If a flag is unknown or has no value
+ * @throws {CliError} If a flag is unknown, has no value, or is given twice and not repeatable
  *
  * @example
  * ```ts
@@ -126,22 +126,22 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  */
 export function parseServeArguments(argv: readonly string[]): ServeArguments {
   const values = parseFlags(argv);
+  const texts = (name: string): readonly string[] => {
+    const given = values[name];
+    if (!Array.isArray(given)) return [];
+    if (given.includes("")) throw emptyValue(`--${name}`);
+    return given.filter((item) => typeof item === "string");
+  };
   const text = (name: string): string | undefined => {
-    const value = values[name];
-    if (value === "") throw new CliError("usage", `Cannot use --${name}: value is empty`);
-    return typeof value === "string" ? value : undefined;
+    const [value, ...more] = texts(name);
+    if (more.length > 0) throw secondValue(`--${name}`);
+    return value;
   };
   const level = text("log-level") ?? "info";
   const logLevel = LOG_LEVELS.find((known) => known === level);
   if (logLevel === undefined) {
     throw new CliError("usage", `Cannot use --log-level "${level}": must be one of ${LOG_LEVELS.join(", ")}`);
   }
-  const texts = (name: string): readonly string[] => {
-    const value = values[name];
-    if (!Array.isArray(value)) return [];
-    if (value.includes("")) throw new CliError("usage", `Cannot use --${name}: value is empty`);
-    return value.filter((item) => typeof item === "string");
-  };
   return {
     config: text("config"),
     dataDir: text("data-dir"),
@@ -170,7 +170,7 @@ function parseFlags(argv: readonly string[]): Record<string, FlagValue> {
   const options = Object.fromEntries(
     SERVE_FLAGS.map((flag) => [flag.name, {
       type: flag.value === null ? "boolean" as const : "string" as const,
-      multiple: flag.repeatable ?? false,
+      multiple: flag.value !== null,
     }]),
   );
   try {

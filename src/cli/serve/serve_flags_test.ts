@@ -66,13 +66,14 @@ Deno.test("parseServeArguments() suggests the nearest flag for an unknown one", 
   }
 });
 
-Deno.test("parseServeArguments() rejects unknown flags and empty values", () => {
+Deno.test("parseServeArguments() rejects unknown flags, empty values and second values", () => {
   const cases: [argv: string[], code: string, message: RegExp][] = [
     [["--confg", "x"], "usage", /^Cannot read the flags of serve: Unknown option "--confg"/],
     [["gate.toml"], "usage", /^Cannot read the flags of serve: Unexpected argument "gate.toml"/],
     [["--config"], "usage", /^Cannot read the flags of serve: Option "--config <value>" argument missing$/],
     [["--config="], "usage", /^Cannot use --config: value is empty$/],
     [["--allowed-host", "a", "--allowed-host="], "usage", /^Cannot use --allowed-host: value is empty$/],
+    [["--signing-key", "a", "--signing-key", "b"], "usage", /^Cannot use --signing-key: it is given twice$/],
     [["--log-level", "loud"], "usage", /^Cannot use --log-level "loud": must be one of error, warn, info, debug$/],
   ];
   for (const [argv, code, message] of cases) {

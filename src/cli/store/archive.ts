@@ -24,8 +24,7 @@ import { withPipelineStore, withRunStore } from "./files.ts";
 
 /** The flags of `gate store archive`. */
 export interface StoreArchiveOptions extends ConfigFlags {
-  /** One instant; more are a mistake. */
-  readonly before?: readonly string[];
+  readonly before: string;
   readonly dataDir?: string;
   readonly owner?: string;
   readonly signingKey?: string;
@@ -50,9 +49,7 @@ const PAGE = 500;
 
 /** Runs `gate store archive`. Returns 0, or 6 where a run that is due could not be archived. */
 export async function runStoreArchive(options: StoreArchiveOptions): Promise<number> {
-  const [given = "", ...more] = options.before ?? [];
-  if (more.length > 0) throw new CliError("usage", "Cannot use --before: it is given twice");
-  const before = instantOf(given);
+  const before = instantOf(options.before);
   const signer = await signerOf(options.signingKey);
   const config = asOwner(await withPipelineStore(await loadConfig({ config: options.config })), options.owner);
   const dataDir = dataDirOf(config, options.dataDir);

@@ -51,3 +51,13 @@ export class CliError extends Error {
     this.reasons = reasons;
   }
 }
+
+/** The error for an empty value of a flag or an argument. */
+export function emptyValue(name: string): CliError {
+  return new CliError("usage", `Cannot use ${name}: value is empty`);
+}
+
+/** The error for a second value of a flag that is not repeatable. */
+export function secondValue(flag: string): CliError {
+  return new CliError("usage", `Cannot use ${flag}: it is given twice`);
+}

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { Command } from "commander";
+import { Command, type Option } from "commander";
 import { SERVE_FLAGS } from "../serve/serve_flags.ts";
+import { emptyValue, secondValue } from "./cli_error.ts";
 
 /** The parsed flags that commander passes to an action after the arguments. */
 export type Flags = Readonly<Record<string, string | boolean>>;
@@ -39,6 +40,16 @@ export class GateCommand extends Command {
     return new GateCommand(name, this.#finish);
   }
 
+  /** Creates a flag. Its value is given once, unless the flag collects values. */
+  override createOption(flags: string, description?: string): Option {
+    const option = super.createOption(flags, description);
+    if (!option.required) return option;
+    return option.argParser((value: string) => {
+      if (this.getOptionValueSource(option.attributeName()) === "cli") throw secondValue(`--${option.name()}`);
+      return value;
+    });
+  }
+
   /** Adds examples below the help. */
   withExamples(examples: readonly string[]): this {
     this.examples = examples;
@@ -65,10 +76,21 @@ export class GateCommand extends Command {
   /** Loads and runs the implementation when the command is called. */
   runs(load: () => Run | Promise<Run>): this {
     return this.action(async (...given) => {
+      this.#refuseEmptyValues();
       // The last argument is the command itself.
       const [run, passed] = [await load(), given.slice(0, -1)];
       this.#finish(await run(...passed as never[]));
     });
+  }
+
+  /** Refuses empty values, such as those of an unset variable in a script. The words of another command may be empty. */
+  #refuseEmptyValues(): void {
+    for (const option of this.options.filter(({ variadic }) => !variadic)) {
+      if ([this.getOptionValue(option.attributeName())].flat().includes("")) throw emptyValue(`--${option.name()}`);
+    }
+    for (const [index, argument] of this.registeredArguments.entries()) {
+      if (this.processedArgs[index] === "") throw emptyValue(`argument "${argument.name()}"`);
+    }
   }
 }
 
