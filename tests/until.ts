@@ -11,7 +11,7 @@ const LOOK = 25;
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  seconds = 20,
+  seconds = 60,
 ): Promise<void> {
   const deadline = performance.now() + seconds * 1_000;
   while (!await holds()) {

@@ -137,7 +137,7 @@ function escapeUnit(unit: number): string {
 
 Deno.test("scanJson() needs linear time on adversarial texts", () => {
   const size = 1_000_000;
-  const names = Array.from({ length: size / 20 }, (_, index) => `"name${index}":1`).join(",");
+  const names = Array.from({ length: size / 2 }, (_, index) => `"name${index}":1`).join(",");
   const texts = [
     `{${names}}`,
     `"${'\\"'.repeat(size / 2)}"`,
@@ -150,7 +150,8 @@ Deno.test("scanJson() needs linear time on adversarial texts", () => {
   for (const text of texts) {
     const start = performance.now();
     scanJson(text);
-    assert.ok(performance.now() - start < 1000, text.slice(0, 20));
+    // Linear work takes far less than a second; quadratic work would take minutes.
+    assert.ok(performance.now() - start < 60_000, text.slice(0, 20));
   }
 });
 

@@ -88,7 +88,7 @@ withSandbox("SchemaSandbox.validate() stops at the deadline and runs the next jo
   const after = sandbox.validate("quick", { type: "string" }, "x");
   await assert.rejects(waiting, rejectsWith("deadline_exceeded"));
   assert.equal(await after, "valid");
-  assert.ok(performance.now() - started < 10_000);
+  assert.ok(performance.now() - started < 60_000);
   assert.notEqual(await sandbox.validate("slow", slow, 1), "valid");
 }, { deadlineMillis: 300 });
 

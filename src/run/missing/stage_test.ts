@@ -278,8 +278,8 @@ Deno.test("missingOfRun() spends a bounded number of steps on all stages", () =>
     })),
     completion_requirement: { Condition: "s0" },
   });
-  const begin = performance.now();
   const missing = missingOfRun(law, started(law), ANY_LANE, { maximum: 10_000_000 });
   assert.equal(missing.length, 200);
-  assert.ok(performance.now() - begin < 3000);
+  assert.ok((missing[0]?.sets.length ?? 0) > 0);
+  assert.deepEqual(missing.slice(100).flatMap(({ sets }) => sets), [], "the steps ended before");
 });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { stoppedClock } from "../../../tests/clock.ts";
+import { until } from "../../../tests/until.ts";
 import { type AuditFile, AuditFileGone } from "./file.ts";
 import { AuditUnavailable, LOCK_MILLISECONDS, openFileSink, QUEUE_EVENTS } from "./file_sink.ts";
 import { DETAILS_CHARACTERS, newChain, type TimedEvent } from "./line.ts";
@@ -143,11 +145,14 @@ Deno.test("openFileSink() refuses while its file cannot be written, counts what 
 Deno.test("openFileSink() waits for a file that another process holds, but not for ever", async () => {
   const under = disk();
   const sink = sinkOn(under);
-  under.state = "held";
-  const waited = sink.record(event("a"));
-  setTimeout(() => under.state = null, 20);
-  await waited;
-  assert.deepEqual(under.batches, [["a"]]);
+  {
+    using _ = stoppedClock();
+    under.state = "held";
+    const waited = sink.record(event("a"));
+    setTimeout(() => under.state = null, 20);
+    await waited;
+    assert.deepEqual(under.batches, [["a"]]);
+  }
   under.state = "held";
   const started = performance.now();
   await assert.rejects(sink.record(event("b")), /holds the file/);
@@ -173,10 +178,7 @@ Deno.test("openFileSink() rejects events while the file cannot be synchronized",
   const under = disk();
   const sink = sinkOn(under);
   under.sync = "Input/output error";
-  const { promise, resolve } = Promise.withResolvers<void>();
-  setTimeout(resolve, 1100);
-  await promise;
-  assert.equal(sink.fault(), "Input/output error");
+  await until("the file was synchronized", () => sink.fault() === "Input/output error");
   await assert.rejects(sink.record(event("a")), AuditUnavailable);
   under.sync = null;
   await sink.close().catch(() => undefined);

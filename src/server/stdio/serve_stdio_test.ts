@@ -19,9 +19,9 @@ interface Setup {
   readonly ends: boolean;
   /** Whether the client reads. */
   readonly reads: boolean;
-  /** When the process is stopped, in milliseconds; null for never. */
+  /** When the process is stopped, in milliseconds after the calls began; null for never. */
   readonly stopAfter: number | null;
-  /** When it turns out that there is nothing to serve with, in milliseconds; never unless given. */
+  /** When it turns out that there is nothing to serve with, in milliseconds after that; never unless given. */
   readonly breaksAfter?: number;
   /** Whether writing fails. */
   readonly gone?: boolean;
@@ -35,7 +35,7 @@ interface Outcome {
   readonly refused: string[];
   readonly aborted: boolean;
   readonly warned: boolean;
-  /** Calls of the tool `large`. */
+  /** Calls that have begun. */
   readonly begun: number;
 }
 
@@ -51,7 +51,11 @@ interface Counts {
 
 /** The tools `quick`, `slow` (40 ms), `stuck` (until aborted) and `large` (100 kB). */
 function makeTools(counts: Counts): Map<string, Tool> {
-  const tool = (name: string, handle: Tool["handle"]): [string, Tool] => {
+  const tool = (name: string, answer: Tool["handle"]): [string, Tool] => {
+    const handle: Tool["handle"] = (input, call) => {
+      counts.begun++;
+      return answer(input, call);
+    };
     const hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
     return [name, {
       name,
@@ -67,10 +71,7 @@ function makeTools(counts: Counts): Map<string, Tool> {
   };
   return new Map([
     tool("quick", () => Promise.resolve({ ok: true, result: {} })),
-    tool("large", () => {
-      counts.begun++;
-      return Promise.resolve({ ok: true, result: { text: "x".repeat(50_000) } });
-    }),
+    tool("large", () => Promise.resolve({ ok: true, result: { text: "x".repeat(50_000) } })),
     tool("slow", () =>
       new Promise((resolve) => {
         counts.timers.push(setTimeout(() => resolve({ ok: true, result: {} }), 40));
@@ -93,10 +94,16 @@ async function serve(setup: Setup): Promise<Outcome> {
   const pieces: (Uint8Array | null)[] = [new TextEncoder().encode(setup.input), ...(setup.ends ? [null] : [])];
   const never = new Promise<never>(() => {});
   const stop = new AbortController();
-  if (setup.stopAfter !== null) timers.push(setTimeout(() => stop.abort(), setup.stopAfter));
   const broken = new AbortController();
-  const { breaksAfter } = setup;
-  if (breaksAfter !== undefined) timers.push(setTimeout(() => broken.abort(new Error("No store")), breaksAfter));
+  const { stopAfter, breaksAfter } = setup;
+  // What happens while calls are in work happens after they have begun: all of them, or as many as a mebibyte holds.
+  const requests = Math.min(11, setup.input.split("\n").length - 1);
+  const look = setInterval(() => {
+    if (outcome.begun < requests) return;
+    clearInterval(look);
+    if (stopAfter !== null) timers.push(setTimeout(() => stop.abort(), stopAfter));
+    if (breaksAfter !== undefined) timers.push(setTimeout(() => broken.abort(new Error("No store")), breaksAfter));
+  }, 1);
   const { server } = DEFAULT_SETTINGS;
   const end = await serveStdio({
     streams: {
@@ -133,7 +140,7 @@ async function serve(setup: Setup): Promise<Outcome> {
     answered: () => undefined,
     patience: { stopped: 120, end_of_input: 120, broken: 120 },
   });
-  for (const timer of timers) clearTimeout(timer);
+  for (const timer of [look, ...timers]) clearTimeout(timer);
   return { end, ...outcome };
 }
 

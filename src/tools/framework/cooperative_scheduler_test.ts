@@ -1,22 +1,23 @@
 import assert from "node:assert/strict";
+import { stoppedClock, type TestClock } from "../../../tests/clock.ts";
 import { inTurns } from "./cooperative_scheduler.ts";
 
-/** Blocks the thread for a while at a time, and records when. */
-function* busy(name: string, times: number, said: string[]): Generator<undefined, string> {
+/** Takes 2 ms at a time, and records when. */
+function* busy(name: string, times: number, said: string[], clock: TestClock): Generator<undefined, string> {
   for (let time = 0; time < times; time++) {
     said.push(name);
-    const end = performance.now() + 2;
-    while (performance.now() < end);
+    clock.pass(2);
     yield;
   }
   return name;
 }
 
 Deno.test("inTurns() runs other work between time slices, one slice at a time", async () => {
+  using clock = stoppedClock();
   const said: string[] = [];
   let isDone = false;
   const names = Array.from("abcdefgh");
-  const work = Promise.all(names.map((name) => inTurns(busy(name, 20, said)))).finally(() => isDone = true);
+  const work = Promise.all(names.map((name) => inTurns(busy(name, 20, said, clock)))).finally(() => isDone = true);
   // All begin together.
   said.length = 0;
   while (!isDone) {

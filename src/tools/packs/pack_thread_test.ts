@@ -143,10 +143,15 @@ Deno.test("createPackThread() cancels an aborted job, whether it waits or runs",
 Deno.test("close() ends running jobs and leaves no waiting ones", () =>
   withThread(async (thread, root) => {
     const identity = await published(root);
+    const running = Promise.withResolvers<void>();
+    const asking: ValidateSchema = () => {
+      running.resolve();
+      return new Promise(() => {});
+    };
     const jobs = Promise.allSettled(
-      Array.from({ length: 5 }, () => thread.verify(root, asked(identity), VALID, NEVER_ABORTED)),
+      Array.from({ length: 5 }, () => thread.verify(root, asked(identity), asking, NEVER_ABORTED)),
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await running.promise;
     thread.close();
     for (const { status } of await jobs) assert.equal(status, "rejected");
   }));
