@@ -130,7 +130,7 @@ Deno.test("an import says what is wrong, and writes no file", () =>
       [["pets.yaml", "--select", "none"], /\/selection\/0\/operation: .*The document has no operation "none"/],
       [["pets.yaml", "--select", "a=#/b"], /Cannot read --select "a=#\/b"/],
       [["pets.yaml", "--select", "users#show"], /The document has no operation "users#show"/],
-      [["pets.yaml", "--provider-id", ""], /Cannot name the provider "": expected 1 to 256 bytes/],
+      [["pets.yaml", "--provider-id", "a\nb"], /Cannot name the provider "a.*b": expected 1 to 256 bytes/],
       [["pets.yaml", "--provider-id", "x".repeat(257)], /Cannot name the provider "xxx/],
       [["pets.yaml", "--select", "getStatus#/other"], /\/selection\/0\/result_pointer: /],
       [["pets.yaml", "--server-url", "ftp://x"], /The address of the service is not valid/],

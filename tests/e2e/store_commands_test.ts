@@ -136,4 +136,8 @@ Deno.test("gate store migrate adds the runs of an older store to the index, once
     assert.deepEqual(first, { code: 0, stdout: `${path}: 1 run added to the index of runs\n`, stderr: "" });
     const again = await gate(folder, "store", "migrate", "--json");
     assert.deepEqual(JSON.parse(again.stdout), { ok: true, command: "store migrate", result: { path, runs_added: 0 } });
+    for (const flag of ["--owner", "--server-role"]) {
+      const message = `gate: Cannot use ${flag}: run_state_store.type is "sqlite"\n`;
+      assert.deepEqual(await gate(folder, "store", "migrate", flag, "x"), { code: 2, stdout: "", stderr: message });
+    }
   }));

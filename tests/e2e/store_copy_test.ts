@@ -472,6 +472,7 @@ const REFUSED: readonly (readonly [from: string, to: string, code: number, messa
   ["absent.db", "to.db", 8, /^gate: Cannot open store "\/.*absent\.db": it does not exist\n$/],
   ["gate.db", "gate.db", 2, /^gate: Cannot copy \/.*gate\.db to itself\n$/],
   ["gate.db", "link.db", 2, /^gate: Cannot copy \/.*link\.db to itself\n$/],
+  ["gate.db", "postgress://a:b@127.0.0.1/gate", 2, /^gate: Cannot use the address of the database: it has to be /],
   ["gate.db", "memory.toml", 2, /^gate: Cannot copy to a store in memory \(name a file, /],
   ["memory.toml", "to.db", 2, /^gate: Cannot find a store file: both stores are in memory/],
   ["absent.toml", "to.db", 2, /absent\.toml: does not exist\n$/],

@@ -20,7 +20,7 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
 import { type Archive, archiveRun, isDue } from "./archive_run.ts";
-import { withPipelineStore, withRunStore } from "./files.ts";
+import { requireDatabase, withPipelineStore, withRunStore } from "./files.ts";
 
 /** The flags of `gate store archive`. */
 export interface StoreArchiveOptions extends ConfigFlags {
@@ -85,11 +85,9 @@ function instantOf(text: string): number {
 
 /** The configuration with the address of the role that owns the tables. */
 function asOwner(config: GateConfig, owner: string | undefined): GateConfig {
+  requireDatabase(config, "--owner", owner);
   if (owner === undefined) return config;
   const { run_state_store: run, schema_registry: schemas } = config;
-  if (run.type !== "postgres") {
-    throw new CliError("usage", `Cannot use --owner: run_state_store.type is "${run.type}"`);
-  }
   return { ...config, run_state_store: { ...run, url: owner }, schema_registry: { ...schemas, url: owner } };
 }
 

@@ -88,6 +88,14 @@ export async function withStoreErrors<Result>(operation: () => Promise<Result>):
   }
 }
 
+/** Rejects a flag that only a run store in a database takes. */
+export function requireDatabase(config: GateConfig, flag: string, value: string | undefined): void {
+  const { type } = config.run_state_store;
+  if (value !== undefined && type !== "postgres") {
+    throw new CliError("usage", `Cannot use ${flag}: run_state_store.type is "${type}"`);
+  }
+}
+
 /** Requires that a store's file exists; throws {@link CliError} `store_unavailable`. */
 export async function requireFile(path: string): Promise<void> {
   const info = await Deno.stat(path).catch((error) => {

@@ -9,7 +9,7 @@ import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { type ConfigFlags, writeAnswer, writeError } from "../terminal/output.ts";
 import type { StorageOptions } from "../../store/types.ts";
-import { storeFile, withStoreErrors, withStoreFile } from "./files.ts";
+import { requireDatabase, storeFile, withStoreErrors, withStoreFile } from "./files.ts";
 
 /** The flags of `gate store migrate`. */
 export interface StoreMigrateOptions extends ConfigFlags {
@@ -20,6 +20,8 @@ export interface StoreMigrateOptions extends ConfigFlags {
 /** Runs `gate store migrate`. */
 export async function runStoreMigrate(options: StoreMigrateOptions): Promise<number> {
   const config = await loadConfig({ config: options.config });
+  requireDatabase(config, "--owner", options.owner);
+  requireDatabase(config, "--server-role", options.serverRole);
   if (config.run_state_store.type === "postgres") return await migratePostgres(config.run_state_store, options);
   const path = storeFile(config, "run_state_store");
   const showsProgress = options.json !== true && Deno.stderr.isTerminal();

@@ -27,7 +27,8 @@ export interface NamedStore {
  */
 export async function namedStore(name: string): Promise<NamedStore> {
   if (name.endsWith(".toml")) return configuredStore(await loadConfig({ config: name }));
-  const isUrl = variableOfUrl(name) !== null || /^postgres(?:ql)?:/.test(name);
+  // An address with a misspelt scheme is no file: a store copied to it would not be where its owner expects it.
+  const isUrl = variableOfUrl(name) !== null || /^postgres(?:ql)?:|:\/\//.test(name);
   const storage: StorageOptions = isUrl
     ? { ...STORAGE_DEFAULTS, type: "postgres", url: name }
     : { ...STORAGE_DEFAULTS, type: "sqlite", path: resolve(name) };
