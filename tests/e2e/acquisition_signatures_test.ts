@@ -178,10 +178,11 @@ Deno.test("gate evidence sign reports invalid flags", () =>
     await runGate(folder, "key", "create", "k");
     await Deno.writeTextFile(`${folder}/text`, "no key");
     for (const name of ["copy", "copy.pub"]) await Deno.copyFile(`${folder}/k.pub`, `${folder}/${name}`);
-    const base = ["--key", "k", "--namespace", "2", "--law", OTHER, "--run", OTHER.slice(32), "--stage", "s"];
-    const right = [...base, "--condition", "c", "--value", "true", "--head", `${OTHER}:1`];
+    const run = ["--law", OTHER, "--run", OTHER.slice(32), "--head", `${OTHER}:1`];
+    const right = ["--key", "k", "--namespace", "2", "--stage", "s", "--condition", "c", "--value", "true", ...run];
     await Promise.all(MISTAKES.map(async ([flags, message]) => {
-      const { code, stderr, stdout } = await runGate(folder, "evidence", "sign", ...right, ...flags);
+      const others = right.filter((_, index) => !flags.includes(right[index - index % 2] ?? ""));
+      const { code, stderr, stdout } = await runGate(folder, "evidence", "sign", ...others, ...flags);
       assert.equal(code, 2, flags.join(" "));
       assert.match(stderr, message);
       assert.equal(stdout, "");
