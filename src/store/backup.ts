@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import type { BackupOrder, BackupReply } from "./backup_worker.ts";
 import { checkStore } from "./check/check.ts";
 import type { CheckOptions, StoreCheckReport } from "./check/check_types.ts";
-import { fileReason } from "./file_reason.ts";
+import { reasonOf } from "./file_reason.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
 
 /**
@@ -47,7 +47,7 @@ function isThere(path: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
-    throw new StoreError("io", `Cannot inspect "${path}": ${messageOf(error)}`, { cause: error });
+    throw new StoreError("io", `Cannot inspect "${path}": ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -56,7 +56,7 @@ function createPrivate(source: string, destination: string, partial: string): vo
   try {
     Deno.openSync(partial, { write: true, createNew: true, mode: 0o600 }).close();
   } catch (error) {
-    throw failure(source, destination, messageOf(error));
+    throw failure(source, destination, reasonOf(error));
   }
 }
 
@@ -84,7 +84,7 @@ async function publish(source: string, partial: string, destination: string): Pr
     if (Deno.build.os !== "windows") await flush(dirname(destination));
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) throw failure(source, destination, "the target already exists");
-    throw failure(source, destination, messageOf(error));
+    throw failure(source, destination, reasonOf(error));
   }
 }
 
@@ -103,8 +103,4 @@ async function removeIfThere(path: string): Promise<void> {
 
 function failure(source: string, destination: string, why: string): StoreError {
   return new StoreError("io", `Cannot back up "${source}" to "${destination}": ${why}`);
-}
-
-function messageOf(error: unknown): string {
-  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

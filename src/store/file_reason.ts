@@ -34,3 +34,8 @@ export function fileReason(error: unknown): string | null {
   if (reason === undefined && !/^E[A-Z0-9]+$/.test(code)) return null;
   return WORDS[code] ?? reason ?? error.message;
 }
+
+/** The reason of any error: {@link fileReason}, else its message. */
+export function reasonOf(error: unknown): string {
+  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
+}

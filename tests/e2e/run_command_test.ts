@@ -469,6 +469,7 @@ const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = 
   [LAW, "[]", ["--server", "http://127.0.0.1:1", "--dry-run"], 2, /omit --server/],
   [LAW, "[]", ["--server", "http://127.0.0.1:1", "--export", "a"], 2, /Cannot use --export with --server/],
   [LAW, "[]", ["--server", "http://127.0.0.1:1", "--config", "a"], 2, /omit --config/],
+  [LAW, "[]", ["--server", "http://127.0.0.1:1", "--evidence-keys", "a"], 2, /omit --evidence-keys/],
   [LAW.replace("Condition: built", "Condition: bilt"), "[]", [], 2, /law\.yaml:10:\d+: error: .*"bilt"/],
   [`${LAW}other: 1\n`, "[]", [], 2, /law\.yaml:15:1: error: .*other/],
   [LAW.replace("namespace_id: 2", "namespace_id: 1"), "[]", [], 7, /namespace 1/],

@@ -16,6 +16,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { namedValues } from "../terminal/named_values.ts";
 import { prettyJson, writeAnswer, writeError } from "../terminal/output.ts";
 import { withoutByteOrderMark } from "../../config/files.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { columns } from "../terminal/text.ts";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
 
@@ -118,17 +119,12 @@ async function readInput(file: string | undefined): Promise<JsonObject> {
 /** The bytes of a file; null if there are more than a call may have. */
 async function readAll(file: string): Promise<Uint8Array | null> {
   const collected = collectBytes(INPUT_BYTES);
-  for await (const chunk of file === "-" ? Deno.stdin.readable : await open(file)) {
-    if (!collected.add(chunk)) return null;
+  try {
+    for await (const chunk of file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable) {
+      if (!collected.add(chunk)) return null;
+    }
+  } catch (error) {
+    throw new CliError("usage", `Cannot read --input "${file}": ${reasonOf(error)}`);
   }
   return collected.bytes();
-}
-
-async function open(file: string): Promise<ReadableStream<Uint8Array>> {
-  try {
-    return (await Deno.open(file)).readable;
-  } catch (error) {
-    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
-    throw new CliError("usage", `Cannot read --input "${file}": ${reason}`);
-  }
 }

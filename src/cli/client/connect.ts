@@ -75,7 +75,7 @@ function timeoutOf({ timeout }: ServerFlags): number {
   if (timeout === undefined) return TIMEOUT_MILLIS;
   const millis = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   if (millis >= 1) return millis;
-  throw new CliError("usage", `Cannot read --timeout "${timeout}": expected milliseconds, at least 1`);
+  throw new CliError("usage", `Cannot read --timeout "${timeout}": expected milliseconds, from 1 to 999999999`);
 }
 
 /** The flags that require `--url`. */

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprot
 import { CliError } from "../terminal/cli_error.ts";
 import { boundedFetch } from "./fetch.ts";
 import { readAtMost } from "../../config/files.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 
 /** The flags for the address and the credentials. */
 export interface HttpFlags {
@@ -43,8 +44,8 @@ function urlOf(text: string): URL {
 
 async function headersOf(tokenFile: string | undefined): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {};
-  const bytes = await readAtMost(tokenFile, TOKEN_BYTES).catch(() => {
-    throw new CliError("usage", `Cannot read token file "${tokenFile}"`);
+  const bytes = await readAtMost(tokenFile, TOKEN_BYTES).catch((error: unknown) => {
+    throw new CliError("usage", `Cannot read token file "${tokenFile}": ${reasonOf(error)}`);
   });
   const token = new TextDecoder().decode(bytes).trim();
   if (bytes.length <= TOKEN_BYTES && /^[\x21-\x7e]+$/.test(token)) return { authorization: `Bearer ${token}` };
@@ -94,8 +95,8 @@ async function unfitVersionIn(pem: string): Promise<number | null> {
 }
 
 async function readPem(file: string, flag: string): Promise<string> {
-  const bytes = await readAtMost(file, PEM_BYTES).catch(() => {
-    throw new CliError("usage", `Cannot read ${flag} "${file}"`);
+  const bytes = await readAtMost(file, PEM_BYTES).catch((error: unknown) => {
+    throw new CliError("usage", `Cannot read ${flag} "${file}": ${reasonOf(error)}`);
   });
   if (bytes.length <= PEM_BYTES) return new TextDecoder().decode(bytes);
   throw new CliError("usage", `Cannot use ${flag} "${file}": it has more than ${PEM_BYTES} bytes`);

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { formatProblem } from "../../config/problems.ts";
 import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
-import { fileReason } from "../../store/file_reason.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { missingAccess } from "../../store/sqlite/access.ts";
 import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../store/sqlite/connection.ts";
 import { toStoreError } from "../../store/sqlite/errors.ts";
@@ -76,7 +76,7 @@ function checkNewStore(check: string, path: string): Finding {
     Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
     return ok(check, `${path} will be created`);
   } catch (error) {
-    const why = error instanceof Deno.errors.NotFound ? "" : `: ${messageOf(error)}`;
+    const why = error instanceof Deno.errors.NotFound ? "" : `: ${reasonOf(error)}`;
     return fail(check, `${path} cannot be created: ${folder} is not writable${why}`);
   }
 }
@@ -107,7 +107,7 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
   try {
     await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
   } catch (error) {
-    return [fail("data folder", `${where} cannot be written: ${messageOf(error)}`)];
+    return [fail("data folder", `${where} cannot be written: ${reasonOf(error)}`)];
   }
   return [ok("data folder", `${where} can be written`), checkDisk(existing)];
 }
@@ -125,7 +125,7 @@ function checkDisk(folder: string): Finding {
 export async function checkKeys(config: GateConfig, evidenceKeys: string | null = null): Promise<readonly Finding[]> {
   const read = await readTrustedKeys(config, readFileAtMost);
   const findings = [...read].map(([key, found]): Finding =>
-    typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", messageOf(found))
+    typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", reasonOf(found))
   );
   const readable = readableKeys(read);
   const repeated = repeatedKeys(config, readable);
@@ -163,7 +163,7 @@ export async function checkStateKeys(config: GateConfig): Promise<readonly Findi
     await readStateKeys(config);
     return [ok(check, `${keys[0]} signs cursors`)];
   } catch (error) {
-    return [fail(check, messageOf(error))];
+    return [fail(check, reasonOf(error))];
   }
 }
 
@@ -205,8 +205,4 @@ function isThere(path: string): boolean {
   } catch (error) {
     return !(error instanceof Deno.errors.NotFound);
   }
-}
-
-function messageOf(error: unknown): string {
-  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

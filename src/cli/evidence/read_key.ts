@@ -7,6 +7,7 @@
 import { readAtMost } from "../../config/files.ts";
 import { KEY_FILE_BYTES_MAXIMUM, parseSigningKey, type SigningKey } from "../../evidence/trust/signing_key.ts";
 import { publicKeyReason } from "../../runpack/host/signing.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { writeError } from "../terminal/output.ts";
 
@@ -56,7 +57,6 @@ async function readKeyFile(path: string): Promise<{ readonly bytes: Uint8Array; 
     return { bytes: await Deno.readFile(path), isOpenToOthers: mode !== null && (mode & 0o077) !== 0 };
   } catch (error) {
     if (error instanceof CliError) throw error;
-    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
-    throw new CliError("usage", `Cannot use key "${path}": ${reason}`, "gate key create FILE creates one");
+    throw new CliError("usage", `Cannot use key "${path}": ${reasonOf(error)}`, "gate key create FILE creates one");
   }
 }

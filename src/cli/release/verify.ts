@@ -14,7 +14,7 @@ import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { decodeEnvelope, PAYLOAD_TYPE, preAuthenticationEncoding } from "../../runpack/format/dsse.ts";
 import { SIGNATURE_BYTES } from "../../runpack/format/types.ts";
-import { fileReason } from "../../store/file_reason.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { readTrustedKeys, rejectPrivateKeys } from "../runpack/trust.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
@@ -77,7 +77,7 @@ function namesIn(folder: string): ReadonlyMap<string, Deno.DirEntry> {
   try {
     return new Map([...Deno.readDirSync(folder)].map((entry) => [entry.name, entry]));
   } catch (error) {
-    throw new CliError("usage", `Cannot read release "${folder}": ${fileReason(error) ?? String(error)}`);
+    throw new CliError("usage", `Cannot read release "${folder}": ${reasonOf(error)}`);
   }
 }
 

@@ -10,6 +10,7 @@ import { packSigner } from "../../runpack/host/signing.ts";
 import { readPublicKey } from "../../tools/services/operator_profile.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost } from "../../config/files.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 
 /** Maximum bytes of a key file in any form. */
 const KEY_FILE_BYTES = 4096;
@@ -45,9 +46,7 @@ export function rejectPrivateKeys(keys: readonly TrustedKey[], signatures: reado
 
 async function readTrustedKey(path: string): Promise<Uint8Array> {
   const file = await readAtMost(path, KEY_FILE_BYTES).catch((error: unknown) => {
-    // The error of the file system does not name the purpose of the file.
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError("usage", `Cannot read public key "${path}": ${why}`);
+    throw new CliError("usage", `Cannot read public key "${path}": ${reasonOf(error)}`);
   });
   // A private key of 32 raw bytes cannot be distinguished from a public key here.
   if (file.length !== SEED_BYTES && file.length <= KEY_FILE_BYTES && isPrivateKeyFile(file)) throw isPrivate(path);

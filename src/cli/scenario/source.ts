@@ -9,6 +9,7 @@ import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { expandShortForm } from "../../scenario/short_form.ts";
 import {
   type Locator,
@@ -99,8 +100,7 @@ function inLongForm(source: Source): SourceResult {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   const bytes = await readAtMost(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
-    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : "it cannot be read";
-    throw new CliError("usage", `Cannot read "${file}": ${reason}`);
+    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}`);
   });
   if (bytes.length <= SOURCE_BYTES_MAXIMUM) return withoutByteOrderMark(bytes);
   throw new CliError("usage", `Cannot read "${file}": it has more than ${SOURCE_BYTES_MAXIMUM} bytes`);

@@ -51,13 +51,16 @@ const SERVER_FLAGS = [
  * @returns Whether they name one
  * @throws {CliError} `usage`
  */
-export function namesServer(flags: ServerAddressFlags & { readonly config?: string }): boolean {
+export function namesServer(
+  flags: ServerAddressFlags & { readonly config?: string; readonly evidenceKeys?: string },
+): boolean {
   if (flags.server === undefined) {
     const given = SERVER_FLAGS.find(([name]) => flags[name] !== undefined);
     if (given !== undefined) throw new CliError("usage", `Flag ${given[1]} needs --server`);
     return false;
   }
-  if (flags.config !== undefined) throw new CliError("usage", "Flag --server names a running server: omit --config");
+  const local = flags.config !== undefined ? "--config" : flags.evidenceKeys !== undefined ? "--evidence-keys" : null;
+  if (local !== null) throw new CliError("usage", `Flag --server names a running server: omit ${local}`);
   if (/^https?:$/.test(URL.parse(flags.server)?.protocol ?? "")) return true;
   throw new CliError("usage", `Cannot use --server "${flags.server}": expected http:// or https://`);
 }

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
-import { fileReason } from "../../store/file_reason.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
@@ -55,7 +55,7 @@ async function requireNew(target: string): Promise<void> {
     await Deno.lstat(target);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw new CliError("usage", `Cannot write "${target}": ${fileReason(error) ?? String(error)}`);
+    throw new CliError("usage", `Cannot write "${target}": ${reasonOf(error)}`);
   }
   throw new CliError("file_exists", `Cannot write "${target}": it exists already`, "name a new file");
 }

@@ -6,7 +6,7 @@
 
 import { resolve } from "node:path";
 import type { GateConfig } from "../../config/types.ts";
-import { fileReason } from "../../store/file_reason.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { type RunStore, StoreError } from "../../store/types.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -99,7 +99,7 @@ export function requireDatabase(config: GateConfig, flag: string, value: string 
 /** Requires that a store's file exists; throws {@link CliError} `store_unavailable`. */
 export async function requireFile(path: string): Promise<void> {
   const info = await Deno.stat(path).catch((error) => {
-    throw unavailable(`Cannot open store "${path}": ${fileReason(error) ?? String(error)}`);
+    throw unavailable(`Cannot open store "${path}": ${reasonOf(error)}`);
   });
   if (!info.isFile) throw unavailable(`Cannot open store "${path}": it is not a file`);
 }
