@@ -188,6 +188,7 @@ function addStore(program: GateCommand): void {
     .argument("<file>", "where to write the copy; must not exist")
     .option("--config <PATH>", CONFIG_FILE)
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
+    .stoppable()
     .runs(async () => (await import("./store/backup.ts")).runStoreBackup);
   command(store, "copy", "Copy everything in one store to another one, and compare it there", [
     "gate store copy gate.db env:GATE_DATABASE",
@@ -268,6 +269,7 @@ function addProviderImport(provider: GateCommand): void {
     .option("--out <DIR>", "folder for contract and profile (default: the current folder)")
     .option("--dry-run", "show the candidates and write no file")
     .option("--force", "replace files that exist")
+    .stoppable()
     .runs(async () => (await import("./provider/import.ts")).runProviderImport);
 }
 

@@ -11,6 +11,7 @@ import { checkStore } from "./check/check.ts";
 import type { CheckOptions, StoreCheckReport } from "./check/check_types.ts";
 import { reasonOf } from "./file_reason.ts";
 import { StoreError, type StoreErrorCode } from "./types.ts";
+import { removedUnlessDone } from "./unfinished.ts";
 
 /**
  * Copies the state of a store's file at one moment, while other processes read and write the file. The copy has a temporary name until
@@ -26,7 +27,8 @@ export async function backupStore(path: string, target: string, options: CheckOp
   const destination = resolve(target);
   if (isThere(destination)) throw failure(source, destination, "the target already exists");
   const partial = join(dirname(destination), `.${crypto.randomUUID()}.partial`);
-  try {
+  const files = ["", "-journal", "-wal", "-shm"].map((end) => `${partial}${end}`);
+  return await removedUnlessDone(files, async () => {
     createPrivate(source, destination, partial);
     await copyInWorker({ source, partial, destination });
     const report = await checkStore(partial, options);
@@ -35,10 +37,9 @@ export async function backupStore(path: string, target: string, options: CheckOp
       throw new StoreError("corrupt", `Cannot back up "${source}": its copy is not sound: ${problem.message}`);
     }
     await publish(source, partial, destination);
+    await Deno.remove(partial);
     return { ...report, path: destination };
-  } finally {
-    for (const end of ["", "-journal", "-wal", "-shm"]) await removeIfThere(`${partial}${end}`);
-  }
+  });
 }
 
 function isThere(path: string): boolean {
@@ -91,14 +92,6 @@ async function publish(source: string, partial: string, destination: string): Pr
 async function flush(path: string): Promise<void> {
   using file = await Deno.open(path, { read: true });
   await file.sync();
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  try {
-    await Deno.remove(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
 }
 
 function failure(source: string, destination: string, why: string): StoreError {

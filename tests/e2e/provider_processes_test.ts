@@ -6,7 +6,7 @@ import { initializeParams, type ServerProcess, startServer } from "./client.ts";
 import { gate, gateArgs, inFolder, STORES } from "./gate_command.ts";
 import { pause } from "./http_fixture.ts";
 
-const PROVIDER = `${STORES}
+const PROVIDER = `
 [evidence]
 allow_raw_values = true
 require_provider_opt_in = false
@@ -38,11 +38,28 @@ async function assertGone(pids: readonly number[], milliseconds: number): Promis
   }
 }
 
-/** Writes a configuration with the provider and starts gate in its folder. */
+/** A law that asks the provider for something that it never answers. */
+const SILENT_LAW = `spec_version: dag-v3
+scenario_id: silent
+namespace_id: 2
+conditions:
+  - condition_id: answered
+    observation_domain: { domain: Boolean }
+    predicate: { predicate: Equals, expected: true }
+    from: { provider: hostile, check: any, params: { behave: family_silent } }
+stages:
+  - { stage_id: ask, prerequisite: { kind: root }, completion_requirement: { Condition: answered } }
+completion_requirement: { Condition: ask }
+`;
+
+/** Writes configurations with the provider and starts gate in their folder. */
 async function start(folder: string, args: (folder: string) => Promise<readonly string[]>): Promise<ServerProcess> {
-  await Deno.writeTextFile(`${folder}/gate.toml`, PROVIDER);
+  await Deno.writeTextFile(`${folder}/gate.toml`, STORES + PROVIDER);
+  await Deno.writeTextFile(`${folder}/memory.toml`, PROVIDER);
+  await Deno.writeTextFile(`${folder}/law.yaml`, SILENT_LAW);
   await Deno.writeTextFile(`${folder}/contract.json`, JSON.stringify(contractOf("hostile").contract));
-  return startServer({ args: await args(folder), cwd: folder });
+  await Deno.mkdir(`${folder}/temporary`);
+  return startServer({ args: await args(folder), cwd: folder, env: { TMPDIR: `${folder}/temporary` } });
 }
 
 async function endAll(pids: readonly number[]): Promise<void> {
@@ -118,11 +135,25 @@ Deno.test("under the flags that gate permissions prints, no process of a provide
   });
 });
 
-for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
-  Deno.test(`gate provider check ended by ${signal}: exit code ${code}, and no process of the provider is left`, () =>
+const CHECK = ["provider", "check", "hostile", "any", "--config", "gate.toml", "--param", "behave=family_silent"];
+const RUN = ["run", "law.yaml", "--config", "memory.toml"];
+const RUN_IN_STORE = ["run", "law.yaml", "--config", "gate.toml", "--run-key", "a"];
+
+/** Commands that wait for the provider, what ends each, and its exit code. */
+const ENDED: readonly (readonly [command: readonly string[], signal: Deno.Signal, code: number])[] = [
+  [CHECK, "SIGINT", 130],
+  [CHECK, "SIGTERM", 143],
+  [CHECK, "SIGHUP", 129],
+  [RUN, "SIGINT", 130],
+  [RUN, "SIGTERM", 143],
+  [RUN_IN_STORE, "SIGTERM", 143],
+];
+
+for (const [command, signal, code] of ENDED) {
+  const name = `gate ${command.join(" ")} ended by ${signal}`;
+  Deno.test(`${name}: exit code ${code}, no process of the provider and no temporary folder is left`, () =>
     inFolder(async (folder) => {
-      const check = ["provider", "check", "hostile", "any", "--config", "gate.toml", "--param", "behave=family_silent"];
-      await using process = await start(folder, () => Promise.resolve(gateArgs(...check)));
+      await using process = await start(folder, () => Promise.resolve(gateArgs(...command)));
       const text = (): Promise<string> => Deno.readTextFile(`${folder}/family.json`).catch(() => "");
       for (let waited = 0; !(await text()).endsWith("]"); waited += 50) {
         assert.ok(waited < 20_000, process.errors());
@@ -133,6 +164,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]
         process.signal(signal);
         assert.equal(await process.ended(), code, process.errors());
         await assertGone(pids, 5_000);
+        assert.deepEqual(await Array.fromAsync(Deno.readDir(`${folder}/temporary`)), []);
       } finally {
         await endAll(pids);
       }

@@ -5,6 +5,7 @@ import { closeStores, openStores } from "../../src/store/open.ts";
 import { appendTo, LAW, makeSchema, runKey, sha256 } from "../simulation/store_fixture.ts";
 import { storesOptions, WAL_FULL } from "../simulation/store_open.ts";
 import { gate, gateArgs, inFolder, processOf } from "./gate_command.ts";
+import { startGate } from "./run_command_fixture.ts";
 
 /** Creates a store with one law and one schema in a folder, and its configuration. */
 async function makeStore(folder: string): Promise<string> {
@@ -117,6 +118,29 @@ Deno.test("gate store backup names the file when the disk is full", () =>
     assert.ok(message.startsWith(`gate: Cannot back up "${path}" to "${join(folder, "copy.db")}": `), message);
     assert.ok(!(await gate(folder, "store", "check", "copy.db")).stdout.includes("sound"));
   }));
+
+for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+  Deno.test(`gate store backup ended by ${signal}: exit code ${code}, and no part of the copy is left`, () =>
+    inFolder(async (folder) => {
+      await makeStore(folder);
+      await Deno.mkdir(join(folder, "copies"));
+      const namesOf = (): readonly string[] => [...Deno.readDirSync(join(folder, "copies"))].map(({ name }) => name);
+      // A signal that comes after the end of the command ends nothing: the next copy is tried.
+      for (let copies = 0, ended = 0; ended !== code;) {
+        const { process } = startGate(folder, "store", "backup", `copies/${copies}.db`);
+        while (namesOf().length === copies) await new Promise((resolve) => setTimeout(resolve, 1));
+        try {
+          process.kill(signal);
+        } catch {
+          // It has ended.
+        }
+        ended = (await process.status).code;
+        if (ended === 0) copies += 1;
+        else assert.equal(ended, code);
+        assert.deepEqual(namesOf().filter((name) => !name.endsWith(".db")), []);
+      }
+    }));
+}
 
 Deno.test("gate store migrate adds the runs of an older store to the index, once", () =>
   inFolder(async (folder) => {

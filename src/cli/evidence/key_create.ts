@@ -6,6 +6,7 @@
 
 import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import { readPassphrase } from "./read_key.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
@@ -30,13 +31,8 @@ export async function runKeyCreate(file: string, options: KeyCreateOptions): Pro
     throw cannotWrite(dirname(path), error);
   });
   await writeNewFile(path, private_pem, { mode: 0o600, hint });
-  try {
-    await writeNewFile(publicPath, public_text, { mode: 0o644, hint });
-  } catch (error) {
-    // A private key beside the public key of another pair would sign what that key does not verify.
-    await Deno.remove(path);
-    throw error;
-  }
+  // A private key beside the public key of another pair would sign what that key does not verify.
+  await removedUnlessDone([path], () => writeNewFile(publicPath, public_text, { mode: 0o644, hint }));
   const result = { private_key: path, public_key: publicPath, public_key_base64: public_text.trim() };
   const note = "Next: give the .pub file to the operator, who runs gate key trust FILE --name NAME\n";
   return writeAnswer("key create", options, result, `${path}\n${publicPath}\n`, { note });

@@ -6,10 +6,10 @@
 
 import { join } from "node:path";
 import { isJsonObject, member } from "../../canonical/json.ts";
-import { writeArchive } from "../../runpack/host/archive_file.ts";
-import type { PackContents } from "../../runpack/host/contents.ts";
+import { replaceArchive } from "../../runpack/host/archive_file.ts";
 import type { RunKey } from "../../run/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import { withPackErrors } from "../runpack/session.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -27,29 +27,22 @@ export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: 
   if (!isJsonObject(publication) || member(publication, "outcome") !== "published" || typeof identity !== "string") {
     throw refusedCall("runpack_export", answer);
   }
-  await withPackErrors(async () => replaceArchive(file, await publishedContents(dataDir, identity)));
+  await withPackErrors(async () => {
+    const contents = await publishedContents(dataDir, identity);
+    await replaceArchive(file, contents).catch((error) => {
+      const reason = fileReason(error);
+      throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
+    });
+  });
   return identity;
-}
-
-/** Writes a pack to a file beside the named one, which it then replaces. */
-async function replaceArchive(file: string, contents: PackContents): Promise<void> {
-  const written = `${file}.${crypto.randomUUID().slice(0, 8)}`;
-  try {
-    await writeArchive(written, contents);
-    await Deno.rename(written, file);
-  } catch (error) {
-    await Deno.remove(written).catch(() => {});
-    const reason = fileReason(error);
-    throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
-  }
 }
 
 /** Runs a body with a folder for runpacks that is removed afterwards. */
 export async function withTemporaryData<Result>(body: (dataDir: string) => Promise<Result>): Promise<Result> {
   const folder = await Deno.makeTempDir({ prefix: "gate_run_" });
-  try {
-    return await body(join(folder, "data"));
-  } finally {
+  return await removedUnlessDone([folder], async () => {
+    const result = await body(join(folder, "data"));
     await Deno.remove(folder, { recursive: true });
-  }
+    return result;
+  });
 }

@@ -17,6 +17,7 @@ import {
   type ImportResult,
   type ImportSelection,
 } from "../../evidence/typed/import_result.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import { IMPORT_KINDS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -180,13 +181,8 @@ async function writeFiles(
   // Both are checked before the first one is written.
   if (!force) { for (const path of [contract_path, profile_path]) await refuseExisting(path); }
   await writeJson(contract_path, contract, force);
-  try {
-    await writeJson(profile_path, profile, force);
-  } catch (error) {
-    // A contract alone would look like a whole import, and refuse the next one.
-    if (!force) await Deno.remove(contract_path);
-    throw error;
-  }
+  // A contract alone would look like a whole import, and refuse the next one.
+  await removedUnlessDone(force ? [] : [contract_path], () => writeJson(profile_path, profile, force));
   return { contract_path, profile_path };
 }
 

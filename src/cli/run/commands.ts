@@ -46,6 +46,7 @@ export function addRun(program: GateCommand): void {
     .option("--dry-run", "take the steps in memory, and record nothing")
     .option("--evidence-keys <DIR>", "as for gate serve; without --server")
     .option("--config <PATH>", CONFIG_FILE)
+    .stoppable()
     .runs(async () => (await import("../pipeline/run.ts")).runRun);
 }
 

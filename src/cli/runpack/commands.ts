@@ -38,6 +38,7 @@ function addExport(runpack: GateCommand): void {
     .option("--archive <FILE>", "also write the runpack to this file, which must not exist")
     .option("--redact <CONDITION>", "omit the values of this condition (repeatable)", collect)
     .option("--signing-key <FILE>", "Ed25519 private key that signs the runpack")
+    .stoppable()
     .runs(async () => (await import("./export.ts")).runRunpackExport);
 }
 
@@ -60,5 +61,6 @@ function addSign(runpack: GateCommand): void {
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)
+    .stoppable()
     .runs(async () => (await import("./sign.ts")).runRunpackSign);
 }

@@ -21,6 +21,7 @@ import { findStoredRun, requireRunDigits } from "../run/stored_run.ts";
 import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
+import { cannotWrite } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
@@ -137,9 +138,17 @@ async function copyTo({ out, archive }: Target, dataDir: string, identity: strin
   await withPackErrors(async () => {
     const contents = await publishedContents(dataDir, identity);
     let count = 0;
-    if (out !== null) await writeFolder(out, contents, () => progress.show("out", ++count));
+    if (out !== null) {
+      await writeFolder(out, contents, () => progress.show("out", ++count)).catch((error) => {
+        throw cannotWrite(out, error);
+      });
+    }
     count = 0;
-    if (archive !== null) await writeArchive(archive, contents, () => progress.show("archive", ++count));
+    if (archive !== null) {
+      await writeArchive(archive, contents, () => progress.show("archive", ++count)).catch((error) => {
+        throw cannotWrite(archive, error);
+      });
+    }
   });
 }
 

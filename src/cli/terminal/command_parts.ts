@@ -5,6 +5,7 @@
  */
 
 import { Command, type Option } from "commander";
+import { exitAtSignals } from "../../server/process/signals.ts";
 import { SERVE_FLAGS } from "../serve/serve_flags.ts";
 import { emptyValue, secondValue } from "./cli_error.ts";
 
@@ -17,6 +18,8 @@ type Finish = (code: number) => void;
 /** Runs a command with its arguments, and then its flags; returns the exit code. */
 type Run = (...given: never[]) => number | Promise<number>;
 
+const STREAMS = [Deno.stdin, Deno.stdout, Deno.stderr];
+
 /** The help text of `--config`. */
 export const CONFIG_FILE = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
 
@@ -28,6 +31,7 @@ export class GateCommand extends Command {
   /** The allowed values of flags (by `--name`) and arguments (by name). */
   values: Readonly<Record<string, readonly string[]>> = {};
   readonly #finish: Finish;
+  #isStoppable = false;
 
   /** Creates a command; `finish` receives the exit code of its action. */
   constructor(name: string | undefined, finish: Finish) {
@@ -73,12 +77,20 @@ export class GateCommand extends Command {
     return this;
   }
 
+  /** Lets a stop signal end the command as an exit does. Not for commands that compute for long without a pause: they would not notice. */
+  stoppable(): this {
+    this.#isStoppable = true;
+    return this;
+  }
+
   /** Loads and runs the implementation when the command is called. */
   runs(load: () => Run | Promise<Run>): this {
     return this.action(async (...given) => {
       this.#refuseEmptyValues();
       // The last argument is the command itself.
       const [run, passed] = [await load(), given.slice(0, -1)];
+      // The program nohup leaves no stream at a terminal, and has SIGHUP ignored. Listening to it would undo that.
+      if (this.#isStoppable) exitAtSignals(Deno.exit, STREAMS.some((stream) => stream.isTerminal()));
       this.#finish(await run(...passed as never[]));
     });
   }

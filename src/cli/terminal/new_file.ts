@@ -9,6 +9,7 @@ import { basename, dirname, join } from "node:path";
 
 import { writeAll } from "../../runpack/host/files.ts";
 import { fileReason } from "../../store/file_reason.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import { CliError } from "./cli_error.ts";
 
 /** How to write a file, and what to say where it exists. */
@@ -41,28 +42,20 @@ export async function writeNewFile(path: string, text: string, options: NewFileO
 /** Checks and creates in one step, so that no file created meanwhile is overwritten. */
 async function create(path: string, text: string, mode?: number): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true, ...mode === undefined ? {} : { mode } });
-  try {
-    await writeAll(file, new TextEncoder().encode(text));
-  } catch (error) {
-    await Deno.remove(path);
-    throw error;
-  }
+  await removedUnlessDone([path], () => writeAll(file, new TextEncoder().encode(text)));
 }
 
 /** The new file has the mode and the owner of the old one. */
 async function replace(path: string, text: string, { mode, uid, gid }: Deno.FileInfo): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
-  await create(temporary, text, 0o600);
-  try {
+  await removedUnlessDone([temporary], async () => {
+    await create(temporary, text, 0o600);
     if (Deno.build.os !== "windows") {
       await Deno.chown(temporary, uid, gid);
       await Deno.chmod(temporary, (mode ?? 0o600) & 0o777);
     }
     await Deno.rename(temporary, path);
-  } catch (error) {
-    await Deno.remove(temporary);
-    throw error;
-  }
+  });
 }
 
 /** The error for a file that exists. */

@@ -26,7 +26,7 @@ import {
 import { type HashStream, MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES, SIGNATURES } from "../format/types.ts";
 import { PackError, type WalkedObject } from "../walk.ts";
 import { type PackContents, sourceContents } from "./contents.ts";
-import { createFile, plainFile, syncFolder, writeAll } from "./files.ts";
+import { createFile, plainFile, replaceFile, syncFolder, writeAll } from "./files.ts";
 import { RepositoryError, type SignatureFile } from "./repository.ts";
 
 const CHUNK_BYTES = 256 * 1024;
@@ -172,6 +172,15 @@ async function* archivePieces(
   yield new Uint8Array(END_BYTES);
 }
 
+async function fillArchive(
+  file: Deno.FsFile,
+  path: string,
+  contents: PackContents,
+  onObject: () => void = () => {},
+): Promise<void> {
+  for await (const piece of archivePieces(path, contents, onObject)) await writeAll(file, piece);
+}
+
 /**
  * Writes a pack to a new file. The file appears complete or not at all.
  *
@@ -184,10 +193,19 @@ export async function writeArchive(
   contents: PackContents,
   onObject: () => void = () => {},
 ): Promise<Identity> {
-  const written = await createFile(path, async (file) => {
-    for await (const piece of archivePieces(path, contents, onObject)) await writeAll(file, piece);
-  });
+  const written = await createFile(path, (file) => fillArchive(file, path, contents, onObject));
   if (written === "exists") throw new RepositoryError("unavailable", `Cannot write archive "${path}": it exists`);
+  await syncFolder(dirname(path));
+  return contents.runpackIdentity;
+}
+
+/**
+ * Writes a pack to a file, which it replaces. The file is complete at every moment.
+ *
+ * @returns The runpack identity
+ */
+export async function replaceArchive(path: string, contents: PackContents): Promise<Identity> {
+  await replaceFile(path, (file) => fillArchive(file, path, contents));
   await syncFolder(dirname(path));
   return contents.runpackIdentity;
 }
@@ -217,19 +235,14 @@ export async function addArchiveSignature(
   sign: (contents: PackContents) => SignatureFile,
 ): Promise<Identity> {
   const archive = await openArchive(path);
-  const temporary = `${path}.${crypto.randomUUID()}`;
   try {
     if (archive.fault !== null) throw archive.fault;
     const contents = await sourceContents(sha256, archive.source, await archive.signatures());
     const added = sign(contents);
     const kept = contents.signatures.filter(({ keyId }) => keyId !== added.keyId);
     const signatures = [...kept, added].sort((a, b) => compareCodePoints(a.keyId, b.keyId));
-    await writeArchive(temporary, { ...contents, signatures });
-    await Deno.rename(temporary, path);
-    await syncFolder(dirname(path));
-    return contents.runpackIdentity;
+    return await replaceArchive(path, { ...contents, signatures });
   } finally {
     archive.close();
-    await Deno.remove(temporary).catch(() => {});
   }
 }

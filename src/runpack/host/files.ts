@@ -7,6 +7,7 @@
 import { Buffer } from "node:buffer";
 import { dirname } from "node:path";
 
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import type { SourceFault } from "../format/types.ts";
 import type { Written } from "./repository.ts";
 
@@ -132,14 +133,15 @@ async function throughTemporary<Result>(
   place: (temporary: string) => Promise<Result>,
 ): Promise<Result> {
   const temporary = `${dirname(path)}/${TEMPORARY_PREFIX}${crypto.randomUUID()}`;
-  try {
+  return await removedUnlessDone([temporary], async () => {
     {
       using file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o644 });
       await fill(file);
       await file.sync();
     }
-    return await place(temporary);
-  } finally {
+    const result = await place(temporary);
+    // A rename has removed it.
     await Deno.remove(temporary).catch(() => {});
-  }
+    return result;
+  });
 }

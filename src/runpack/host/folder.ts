@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";
 import { isPackFolder, MANIFEST_NAME, objectName, readEntryName, signatureName } from "../format/archive.ts";
 import { MANIFEST_BYTES, type PackSource, SIGNATURE_BYTES } from "../format/types.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
 import { isMissing, isPlainFolder, plainFile, readPlainFile, replaceFile, syncFolder, writeAll } from "./files.ts";
 import type { PackContents } from "./contents.ts";
 import { createChunkReader } from "./chunk_reader.ts";
@@ -102,17 +103,28 @@ export function isFreeFolder(folder: string): boolean {
 }
 
 /**
- * Writes a pack to a folder for which {@link isFreeFolder} holds; the manifest last.
+ * Writes a pack to a folder for which {@link isFreeFolder} holds; the manifest last. A folder that cannot be written whole is left empty.
  *
  * @param onObject Called after each object
  * @returns The runpack identity
+ * @throws {Deno.errors.AlreadyExists} Where another process writes a pack to it
  */
 export async function writeFolder(
   folder: string,
   contents: PackContents,
   onObject: () => void = () => {},
 ): Promise<Identity> {
-  const folders = new Set([folder]);
+  const objects = join(folder, "objects");
+  await Deno.mkdir(folder, { recursive: true });
+  // Of two processes one makes this folder, and only that one may remove what is in the folder.
+  await Deno.mkdir(objects);
+  const parts = [objects, join(folder, "signatures"), join(folder, MANIFEST_NAME)];
+  await removedUnlessDone(parts, () => writeParts(folder, contents, onObject));
+  return contents.runpackIdentity;
+}
+
+async function writeParts(folder: string, contents: PackContents, onObject: () => void): Promise<void> {
+  const folders = new Set([folder, join(folder, "objects")]);
   const write = async (name: string, bytes: Uint8Array): Promise<void> => {
     const path = join(folder, name);
     const parent = join(path, "..");
@@ -122,7 +134,6 @@ export async function writeFolder(
     await writeAll(file, bytes);
     await file.sync();
   };
-  await Deno.mkdir(folder, { recursive: true });
   for await (const { reference, bytes } of contents.objects()) {
     await write(objectName(reference.object), await bytes());
     onObject();
@@ -131,5 +142,4 @@ export async function writeFolder(
   for (const each of folders) await syncFolder(each);
   await write(MANIFEST_NAME, contents.manifest);
   await syncFolder(folder);
-  return contents.runpackIdentity;
 }

@@ -171,6 +171,26 @@ Deno.test("openArchive() rejects a file that is not the archive of a pack", () =
     }
   }));
 
+Deno.test("writeFolder() leaves the folder empty where an object cannot be read, and takes nothing from another writer", () =>
+  withPack(0, (contents) =>
+    withFolder(async (folder) => {
+      const broken = {
+        ...contents,
+        objects: async function* (): ReturnType<typeof contents.objects> {
+          for await (const object of contents.objects()) {
+            yield object;
+            throw new Error("unreadable");
+          }
+        },
+      };
+      const pack = join(folder, "pack");
+      await assert.rejects(writeFolder(pack, broken), /unreadable/);
+      assert.ok(isFreeFolder(pack));
+      await writeFolder(pack, contents);
+      await assert.rejects(writeFolder(pack, contents), Deno.errors.AlreadyExists);
+      await assertSource(folderPackSource(pack), contents);
+    })));
+
 Deno.test("isFreeFolder() is where a pack can be written", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "file"), "");

@@ -34,18 +34,19 @@ export function watchSignals(exit: (code: number) => void): StopWatch {
 }
 
 /**
- * Exits at the first stop signal, which also ends the processes that this one started. The system's default would end only
- * this process.
+ * Exits at the first stop signal, which also ends the processes that this one started, and removes what it has not finished. The
+ * system's default would only end this process.
  *
  * @param exit Ends the process
+ * @param isAtTerminal Whether the end of a terminal is such a signal too
  */
-export function exitAtSignals(exit: (code: number) => void): { readonly close: () => void } {
+export function exitAtSignals(exit: (code: number) => void, isAtTerminal = true): { readonly close: () => void } {
   const stops = listen(exit);
-  const hangup = watchHangup(() => exit(HANGUP_CODE));
+  const hangup = isAtTerminal ? watchHangup(() => exit(HANGUP_CODE)) : null;
   return {
     close: () => {
       stops.close();
-      hangup.close();
+      hangup?.close();
     },
   };
 }
