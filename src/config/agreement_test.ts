@@ -15,6 +15,7 @@ const BEYOND: readonly (readonly [line: RegExp, why: string])[] = [
   [/: must be unique, but /, "items cannot be compared by one member"],
   [/: must be given once, in one spelling/, "names cannot be compared with each other without regard to case"],
   [/: must not be the header that config\.auth\.api_key_header names/, "a name cannot be compared with a value"],
+  [/^schema_registry\.\w+: must be the same as run_state_store\./, "two texts cannot be compared"],
   [/: must be >= connect_timeout_ms /, "two numbers cannot be compared"],
   [/: must be an http:\/\/ or https:\/\/ URL with a host/, "the URL standard has more rules than a pattern"],
   [/: must be a host name alone/, "which international names have an ASCII form is a table of Unicode"],

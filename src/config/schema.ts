@@ -62,8 +62,15 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
     return { schema: runpackStorageSchema.nullable(), rules: runpackStorageRules };
   },
   schema_registry: async () => {
-    const { schemaRegistryFileRules, schemaRegistryRules, schemaRegistrySchema } = await import("./sections/stores.ts");
-    return { schema: schemaRegistrySchema, rules: schemaRegistryRules, fileRules: schemaRegistryFileRules };
+    const { oneDatabaseChecks, schemaRegistryFileRules, schemaRegistryRules, schemaRegistrySchema } = await import(
+      "./sections/stores.ts"
+    );
+    return {
+      schema: schemaRegistrySchema,
+      rules: schemaRegistryRules,
+      fileRules: schemaRegistryFileRules,
+      checks: oneDatabaseChecks,
+    };
   },
   server: async () => {
     const { principalChecks, serverRules, serverSchema } = await import("./sections/server.ts");

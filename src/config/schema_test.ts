@@ -130,6 +130,7 @@ Deno.test("checkSettings() accepts settings that satisfy the rules", async () =>
     LEDGER,
     `${RULE}effect = 'error'\nerror_message = 'm'\ntargets = [{ target_kind = 'external', target = 't' }, { target_kind = 'agent' }]`,
     "run_state_store = { type = 'sqlite', path = 'gate.db' }\nschema_registry = { type = 'sqlite', path = 'gate.db' }",
+    "run_state_store = { type = 'postgres', url = 'env:A', connections = 8 }\nschema_registry = { type = 'postgres', url = 'env:A' }",
     `${S3}prefix = 'a/b/'\nendpoint = 'http://s3.example'\nallow_http = true`,
     "validation = { strict = false, allow_permissive = true }",
     "trust.default_policy = { require_signature = { keys = ['a.pub'] } }",

@@ -56,17 +56,12 @@ export async function openStores(
   notice?: (message: string) => void,
 ): Promise<Stores> {
   const { run, schemas } = options;
-  if (run.type === "postgres" || schemas.type === "postgres") return await openOnPostgres(options, sha256);
+  // A configuration has both stores on one database, or neither.
+  if (run.type === "postgres") {
+    return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
+  }
   const sqlite = await import("./sqlite/open.ts");
   return await sqlite.openSqliteStores(options, sha256, notice);
-}
-
-/** Stores on one PostgreSQL database, whose client is loaded here. */
-async function openOnPostgres({ run, schemas }: StoresOptions, sha256: Sha256): Promise<Stores> {
-  if (run.type !== schemas.type || run.url !== schemas.url) {
-    throw new StoreError("io", "Cannot open the stores: schema_registry.url must be the same as run_state_store.url");
-  }
-  return await (await import("./postgres/open.ts")).openPostgresStores(run, schemas, sha256);
 }
 
 /**

@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "../defaults.ts";
 import type { DeepReadonly } from "../deep_readonly.ts";
 import { POSTGRES_ADDRESS } from "../postgres_address.ts";
 import { httpUrl, INSECURE_URL, integer, path, strings, text } from "../primitives.ts";
-import { quoteShort } from "../problems.ts";
+import { quoteShort, type Report } from "../problems.ts";
 import { all, forbids, is, isSet, matches, not, requires, type Rule } from "../rules.ts";
 import { at } from "../toml_tree.ts";
 
@@ -41,7 +41,9 @@ const storage = {
   tls_ca_path: path().nullable().default(null).describe(
     "PEM file of the authorities of the database servers; null for those of the system.",
   ),
-  connections: integer(1, 64).default(S.connections).describe("Connections to the PostgreSQL database."),
+  connections: integer(1, 64).default(S.connections).describe(
+    "Connections to the PostgreSQL database; both stores use those of run_state_store.",
+  ),
 };
 
 /** The shape of `run_state_store`. */
@@ -142,6 +144,19 @@ function pairRule(section: string, other: string): Rule {
     at: [other, "type"],
     message: `must be "postgres" when ${section}.type is "postgres"`,
   };
+}
+
+/** Reports a `schema_registry` whose database is not that of `run_state_store`, which no rule over members can express. */
+export function oneDatabaseChecks(tree: unknown, report: Report): void {
+  const [run, schemas] = [at(tree, ["run_state_store"]), at(tree, ["schema_registry"])];
+  if (at(run, ["type"]) !== "postgres" || at(schemas, ["type"]) !== "postgres") return;
+  for (const name of ["url", "tls_ca_path"]) {
+    const [expected, value] = [at(run, [name]), at(schemas, [name])];
+    const isMissing = value === undefined || (name === "url" && expected === undefined);
+    if (!isMissing && value !== expected) {
+      report(["schema_registry", name], `must be the same as run_state_store.${name}`);
+    }
+  }
 }
 
 /** The rules of `run_state_store` over other sections. */
