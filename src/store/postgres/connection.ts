@@ -7,10 +7,11 @@
  * @module
  */
 
-import { connect, isIP, type Socket } from "node:net";
+import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import type { Sql } from "postgres";
 
 import { isLoopbackHost, type PostgresAddress, type PostgresServer } from "../../config/postgres_address.ts";
+import { type HostLookup, lookUpHost } from "../../config/host_lookup.ts";
 import { connectionError } from "./errors.ts";
 
 /** The longest time of one statement, in milliseconds. */
@@ -48,13 +49,17 @@ export interface Connection {
  *
  * @throws The client's error, or one of code `CONNECTION_STANDBY` for a server that accepts no writes
  */
-export async function openConnection(options: DatabaseOptions, server: PostgresServer): Promise<Connection> {
+export async function openConnection(
+  options: DatabaseOptions,
+  server: PostgresServer,
+  lookUp: HostLookup = lookUpHost,
+): Promise<Connection> {
   const { default: postgres } = await import("postgres");
   let socket: Socket | null = null;
   let isLost = false;
   const dial = async (): Promise<Socket> => {
     if (socket !== null || isLost) throw connectionError("CONNECTION_CLOSED");
-    return socket = await connectTo(server);
+    return socket = await connectTo(server, lookUp);
   };
   const drop = (): void => {
     isLost = true;
@@ -76,12 +81,22 @@ export async function openConnection(options: DatabaseOptions, server: PostgresS
   return { sql, isLost: () => isLost, drop, close: () => sql.end({ timeout: 1 }) };
 }
 
-function connectTo({ host, port }: PostgresServer): Promise<Socket> {
+function connectTo({ host, port }: PostgresServer, lookUp: HostLookup): Promise<Socket> {
+  const closed = new AbortController();
+  const lookup: LookupFunction = (name, _options, done) => {
+    lookUp(name, closed.signal).then(
+      (addresses) => done(null, addresses.map((address) => ({ address, family: isIP(address) }))),
+      (error) => done(error, []),
+    );
+  };
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true });
+    const socket = connect({ host, port, noDelay: true, autoSelectFamily: true, lookup });
     const timer = setTimeout(() => socket.destroy(connectionError("CONNECT_TIMEOUT")), CONNECT_MILLIS);
     socket.once("error", reject);
-    socket.once("close", () => clearTimeout(timer));
+    socket.once("close", () => {
+      clearTimeout(timer);
+      closed.abort();
+    });
     socket.once("connect", () => {
       clearTimeout(timer);
       socket.removeListener("error", reject);
