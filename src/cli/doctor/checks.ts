@@ -13,7 +13,7 @@ import { reasonOf } from "../../store/file_reason.ts";
 import { missingAccess } from "../../store/sqlite/access.ts";
 import { openReaderConnection, orphanedLog, otherAt, requireStore } from "../../store/sqlite/connection.ts";
 import { toStoreError } from "../../store/sqlite/errors.ts";
-import { findLoss } from "../../store/sqlite/high_water_mark.ts";
+import { findLoss, findLossOfMissing } from "../../store/sqlite/high_water_mark.ts";
 import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
 import { readFileAtMost } from "../../config/files.ts";
 
@@ -74,6 +74,8 @@ function checkNewStore(check: string, path: string): Finding {
     const orphaned = orphanedLog(path);
     if (orphaned !== null) return fail(check, `Cannot open store "${path}": ${orphaned}`);
     Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
+    const loss = findLossOfMissing(path);
+    if (loss !== null) return note(check, `${path} lost data: ${loss}; a start creates it anew`);
     return ok(check, `${path} will be created`);
   } catch (error) {
     const why = error instanceof Deno.errors.NotFound ? "" : `: ${reasonOf(error)}`;

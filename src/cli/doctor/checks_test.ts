@@ -53,6 +53,12 @@ Deno.test("checkFolder() writes to the folder or its parent, and removes its fil
   });
 });
 
+/** A mark beside the store at a path, which held three records. */
+function markThree(path: string): void {
+  const mark = JSON.stringify({ laws: 0, records: 3, schemas: 0, record_id: "c".repeat(64) });
+  Deno.writeTextFileSync(markPath(path), `${mark.padEnd(511)}\n`);
+}
+
 /** The file at the path of the store, and the finding; a failure has the message of a start. */
 const STORES: readonly (readonly [what: string, make: (path: string) => void, status: Finding["status"], RegExp])[] = [
   ["nothing", () => {}, "ok", /store\.db will be created$/],
@@ -61,12 +67,12 @@ const STORES: readonly (readonly [what: string, make: (path: string) => void, st
     "a store that held more",
     (path) => {
       database(path, CREATE_TABLES);
-      const mark = JSON.stringify({ laws: 0, records: 3, schemas: 0, record_id: "c".repeat(64) });
-      Deno.writeTextFileSync(markPath(path), `${mark.padEnd(511)}\n`);
+      markThree(path);
     },
     "note",
     /store\.db lost data: it holds 0 of at least 3 records$/,
   ],
+  ["nothing where a store was", markThree, "note", /store\.db lost data: it holds 0 of at least 3 records; a start /],
   [
     "nothing beside the log of a store",
     (path) => Deno.writeTextFileSync(`${path}-wal`, "log"),

@@ -64,14 +64,23 @@ export function findLoss(connection: Connection): string | null {
   return mark === null ? null : lossSince(mark, connection);
 }
 
+/** As {@link findLoss}, of a store whose file is missing. */
+export function findLossOfMissing(path: string): string | null {
+  const mark = readMark(markPath(path));
+  return mark === null ? null : fewerRows(mark, { laws: 0, records: 0, schemas: 0 });
+}
+
+function fewerRows(mark: Position, now: Omit<Position, "record_id">): string | null {
+  const fewer = COUNTS.filter((name) => now[name] < mark[name]);
+  const counts = fewer.map((name) => `${now[name]} of at least ${mark[name]} ${name}`).join(", ");
+  return counts === "" ? null : `it holds ${counts}`;
+}
+
 function lossSince(mark: Position, connection: Connection): string | null {
   const now = readPosition(connection);
   if (now === null) return null;
-  const fewer = COUNTS.filter((name) => now[name] < mark[name]);
-  if (fewer.length > 0) {
-    const counts = fewer.map((name) => `${now[name]} of at least ${mark[name]} ${name}`).join(", ");
-    return `it holds ${counts}`;
-  }
+  const fewer = fewerRows(mark, now);
+  if (fewer !== null) return fewer;
   if (mark.record_id === null) return null;
   const found = connection.statement(RECORD_ID).get(mark.records)?.["record_id"];
   return found === mark.record_id ? null : `its record ${mark.records} differs from the accepted one`;
