@@ -48,6 +48,12 @@ function endless(beginning: string, part: string): Behaviour {
 
 const ENDLESS_BODY = endless(`${HEAD}\r\n`, "x".repeat(65_536));
 const CHUNKED = `${HEAD}transfer-encoding: chunked\r\n\r\n`;
+/** A response whose head has so many bytes. */
+function headOf(bytes: number, line = ""): string {
+  const start = `HTTP/1.1 200 OK\r\ncontent-length: 0\r\n${line.repeat(2000)}x: `;
+  return `${start}${"x".repeat(bytes - start.length - 4)}\r\n\r\n`;
+}
+
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** Behaviour of the server, check, outcome; `body_hash` has a limit of 16 bytes. */
@@ -152,6 +158,15 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
     answering(`${HEAD}x-much: ${"x".repeat(12_000)}\r\ncontent-length: 0\r\n\r\n`),
     "status",
     "value: 200",
+  ],
+  ["a head of 16383 bytes", answering(headOf(16_383)), "status", "value: 200"],
+  ["a head of 16384 bytes", answering(headOf(16_384)), "status", "value: 200"],
+  ["a head of 16385 bytes", answering(headOf(16_385)), "status", "failed: response_too_large"],
+  [
+    "a head of 16385 bytes in short lines",
+    answering(headOf(16_385, "a: b\r\n")),
+    "status",
+    "failed: response_too_large",
   ],
   ["no HTTP", answering("SSH-2.0-OpenSSH_9.2\r\n\r\n"), "status", "failed: provider_protocol_error"],
   ["an end before an answer", answering(), "status", "failed: connection_failed"],
@@ -336,6 +351,7 @@ const REST: readonly (readonly [string, string, Record<string, JsonValue>, strin
   ["json_path", ok("1").replace("200 OK", "201 Created"), { jsonpath: "$" }, "value: 1"],
   ["header", ok("", "x-a: 1\r\n"), { header_name: "X-A" }, 'value: "1"'],
   ["header", ok("", "x-a: 1\r\nX-A: 2\r\n"), { header_name: "x-a" }, 'value: "1, 2"'],
+  ["header", ok("", `${"b: 1\r\n".repeat(2000)}x-a: 1\r\n`), { header_name: "x-a" }, 'value: "1"'],
   ["header", ok("", "x-a:\r\n"), { header_name: "x-a" }, 'value: ""'],
   ["header", ok("", ""), { header_name: "x-a" }, "nothing"],
   ["header", ok("", ""), { header_name: "constructor" }, "nothing"],

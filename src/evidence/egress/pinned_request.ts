@@ -12,6 +12,7 @@ import { urlHost } from "../../config/host_name.ts";
 import type { OperationalCode } from "../types.ts";
 import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
+import { HEAD_BYTES_MAXIMUM, isHeadTooLarge } from "./response_head.ts";
 import { tlsCode } from "./tls_code.ts";
 import { untilAborted } from "../../config/until_aborted.ts";
 
@@ -64,9 +65,6 @@ export interface PinnedFailure {
 
 /** A response, or the failure. */
 export type PinnedAnswer = { readonly ok: true; readonly response: PinnedResponse } | PinnedFailure;
-
-/** Bytes of all headers of a response. */
-export const HEADER_BYTES_MAXIMUM = 16_384;
 
 /**
  * Bytes that may arrive in addition to the body, and for each byte of it: chunks of one byte take six. This also bounds
@@ -213,12 +211,15 @@ function sendOver(
       headers: ["Host", question.authority, ...question.headers.flat()],
       setHost: false,
       createConnection: () => stream,
-      maxHeaderSize: HEADER_BYTES_MAXIMUM,
+      maxHeaderSize: HEAD_BYTES_MAXIMUM,
       signal,
     }, (message) => {
       progress.stage = "answered";
+      if (isHeadTooLarge(message)) return reject(headTooLarge());
       readResponse(message, question).then(resolve, reject);
     });
+    // The client would drop the headers beyond a count: a check would find that they are absent.
+    request.maxHeadersCount = HEAD_BYTES_MAXIMUM;
     request.on(
       "upgrade",
       () => reject(new RequestFailure("provider_protocol_error", "the response switches protocols")),
@@ -261,6 +262,10 @@ function readResponse(message: IncomingMessage, question: PinnedQuestion): Promi
   });
 }
 
+function headTooLarge(): RequestFailure {
+  return new RequestFailure("response_too_large", `the headers have more than ${HEAD_BYTES_MAXIMUM} bytes`);
+}
+
 function pairs(raw: readonly string[]): (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) found.push([raw[at] ?? "", raw[at + 1] ?? ""]);
@@ -278,9 +283,7 @@ function explain(error: unknown, { stage }: Progress): RequestFailure {
     return new RequestFailure(tlsCode(error), "the server ended the secure connection");
   }
   const code = errorCode(error);
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return new RequestFailure("response_too_large", `the headers have more than ${HEADER_BYTES_MAXIMUM} bytes`);
-  }
+  if (code === "HPE_HEADER_OVERFLOW") return headTooLarge();
   if (code.startsWith("HPE_")) {
     return new RequestFailure("provider_protocol_error", `the response is not HTTP (${code})`);
   }

@@ -10,13 +10,11 @@ import http from "node:http";
 import https from "node:https";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import { HEAD_BYTES_MAXIMUM, isHeadTooLarge } from "../egress/response_head.ts";
 import { readResponseEvent, readText } from "./body.ts";
 import { noteOutgoing } from "./child.ts";
 import { ExternalFailure } from "./failure.ts";
 import { type RawResults, readMessageText } from "./messages.ts";
-
-/** Bytes of the header section of a response. */
-const HEADER_BYTES_MAXIMUM = 16 * 1024;
 
 /** How to reach the provider. */
 export interface BoundedFetchOptions {
@@ -118,8 +116,9 @@ function request(
     method,
     agent,
     headers: headersOf(init),
-    maxHeaderSize: HEADER_BYTES_MAXIMUM,
+    maxHeaderSize: HEAD_BYTES_MAXIMUM,
   });
+  outgoing.maxHeadersCount = HEAD_BYTES_MAXIMUM;
   const fail = (error: unknown): void => {
     reject(error);
     outgoing.destroy();
@@ -169,6 +168,7 @@ async function readResponse(
   sent: JsonObject | null,
   rawResults: RawResults,
 ): Promise<Response> {
+  if (isHeadTooLarge(response)) throw headTooLarge();
   const status = response.statusCode ?? 0;
   const type = (response.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const encoding = response.headers["content-encoding"];
@@ -191,6 +191,13 @@ async function readResponse(
   if (status >= 300) return new Response(status === 304 ? null : text, { status, headers });
   if (status === 202 || status === 204 || text === "") return new Response(null, { status, headers });
   return Response.json(rawResults.substitute(readMessageText(text)), { status, headers });
+}
+
+function headTooLarge(): ExternalFailure {
+  return new ExternalFailure(
+    "response_too_large",
+    `The headers of the provider's reply exceed ${HEAD_BYTES_MAXIMUM} bytes`,
+  );
 }
 
 /** The only header of a response that the protocol library reads. */
@@ -226,6 +233,7 @@ export function transportFailure(error: Error): ExternalFailure {
   if (/CERT|TLS|SSL|SIGNATURE|ALTNAME|ISSUER/.test(code)) {
     return new ExternalFailure("tls_failed", `Cannot reach provider: TLS failed (${code})`, false);
   }
+  if (code === "HPE_HEADER_OVERFLOW") return headTooLarge();
   if (code.startsWith("HPE_")) {
     return new ExternalFailure("provider_protocol_error", "The provider does not answer in HTTP");
   }

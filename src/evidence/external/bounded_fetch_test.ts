@@ -18,7 +18,7 @@ const ROWS: readonly [string, string, boolean][] = [
   ["CERT_HAS_EXPIRED", "tls_failed", false],
   ["UNABLE_TO_GET_ISSUER_CERT", "tls_failed", false],
   ["HPE_INVALID_CONSTANT", "provider_protocol_error", false],
-  ["HPE_HEADER_OVERFLOW", "provider_protocol_error", false],
+  ["HPE_HEADER_OVERFLOW", "response_too_large", false],
 ];
 
 for (const [code, expected, retryable] of ROWS) {
@@ -46,9 +46,19 @@ const ANSWERS: readonly (readonly [name: string, answer: string, outcome: number
   ["two lengths", `${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n1`, "provider_protocol_error"],
   ["a length and chunks", chunked(["1"]).replace("\r\n", "\r\ncontent-length: 1\r\n"), "provider_protocol_error"],
   ["a second answer behind the first", `${HEAD}content-length: 1\r\n\r\n1${HEAD}\r\n`, "provider_protocol_error"],
-  ["trailers without end", `${chunked(["1"]).slice(0, -2)}${"x: y\r\n".repeat(9999)}`, "provider_protocol_error"],
+  ["trailers without end", `${chunked(["1"]).slice(0, -2)}${"x: y\r\n".repeat(9999)}`, "response_too_large"],
+  ["a head of 16383 bytes", headOf(16_383), 202],
+  ["a head of 16384 bytes", headOf(16_384), 202],
+  ["a head of 16385 bytes", headOf(16_385), "response_too_large"],
+  ["a head of 16385 bytes in short lines", headOf(16_385, "a: b\r\n"), "response_too_large"],
   ["a truncated body", `${HEAD}content-length: 9\r\n\r\n1`, "response_truncated"],
 ];
+
+/** A response whose head has so many bytes. */
+function headOf(bytes: number, line = ""): string {
+  const start = `HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n${line.repeat(2000)}x: `;
+  return `${start}${"x".repeat(bytes - start.length - 4)}\r\n\r\n`;
+}
 
 function chunked(chunks: readonly string[]): string {
   const body = [...chunks, ""].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
