@@ -10,7 +10,7 @@ import type { DraftBinding, DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import { checkPlaceholders, type ParameterDomains } from "./check_parameters.ts";
-import { didYouMean, quote, quoteAll } from "./suggest.ts";
+import { quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, Condition, LawEnvironment } from "./types.ts";
 import type { ValueType } from "./value/types.ts";
 
@@ -85,7 +85,7 @@ function findCheck(
   if (provider === undefined || check === undefined) return null;
   const found = environment.findCheck(provider, check);
   if (found === "provider") {
-    const near = didYouMean(provider, environment.namesShown?.(null) ?? []);
+    const near = refusals.hint(provider, environment.namesShown?.(null) ?? []);
     const message = `Provider ${quote(provider)} is not configured${near}`;
     refusals.refuse("provider_not_found", below(path, "provider_id"), message);
     return null;
@@ -96,7 +96,7 @@ function findCheck(
     return null;
   }
   if (found === "check") {
-    const near = didYouMean(check, environment.namesShown?.(provider) ?? []);
+    const near = refusals.hint(check, environment.namesShown?.(provider) ?? []);
     const message = `Provider ${quote(provider)} has no check ${quote(check)}${near}`;
     refusals.refuse("check_not_found", below(path, "check_id"), message);
     return null;

@@ -9,8 +9,7 @@ import type { DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
 import type { ParameterDomains } from "./check_parameters.ts";
-import { HINTS_MAXIMUM } from "./check_names.ts";
-import { didYouMean, quote } from "./suggest.ts";
+import { quote } from "./suggest.ts";
 import type { Condition, LawEnvironment } from "./types.ts";
 import { checkPredicate } from "./value/predicate.ts";
 import { checkDomain } from "./value/typed_value.ts";
@@ -45,11 +44,10 @@ function checkSchema(refusals: Collector, schema: DomainSchema, path: JsonPath, 
 function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: DraftSpec): void {
   const known = new Set(schemas.flatMap((schema) => schema?.schema_id ?? []));
   if (known.size === 0) return;
-  let hints = HINTS_MAXIMUM;
   stages.forEach(({ entry_packets = [] }, index) => {
     entry_packets.forEach(({ schema_id }, at) => {
       if (schema_id === undefined || known.has(schema_id)) return;
-      const hint = hints-- > 0 ? didYouMean(schema_id, known) : "";
+      const hint = refusals.hint(schema_id, known);
       const message = `Schema ${quote(schema_id)} is not among the schemas of the spec${hint}`;
       refusals.refuse("packet_schema_not_found", pathAt("stages", index, "entry_packets", at, "schema_id"), message);
     });
@@ -75,7 +73,8 @@ function checkCondition(
   if (predicate === undefined || !sound) return;
   for (const fault of checkPredicate(predicate, domain, environment.limits, parameters)) {
     const at = fault.path.reduce<JsonPath>(below, below(path, "predicate"));
-    refusals.refuse(fault.code, at, fault.message);
+    const hint = fault.undeclared === undefined ? "" : refusals.hint(fault.undeclared, parameters?.keys() ?? []);
+    refusals.refuse(fault.code, at, `${fault.message}${hint}`);
   }
 }
 

@@ -8,7 +8,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import type { DraftSpec } from "./decode_spec.ts";
 import { below, type JsonPath, pathAt, pathOf } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import { didYouMean, quote } from "./suggest.ts";
+import { quote } from "./suggest.ts";
 import { eachLeaf } from "./requirement_walk.ts";
 import type { RefusalCode } from "./types.ts";
 
@@ -53,9 +53,6 @@ export function checkDistinct(
   }
 }
 
-/** Maximum number of unresolved names that are compared with all known ones, which is quadratic. */
-export const HINTS_MAXIMUM = 16;
-
 /** The names of a draft that leaves and bindings may use; null if their array could not be read. */
 export interface KnownNames {
   readonly conditions: ReadonlySet<string> | null;
@@ -76,19 +73,17 @@ function setOf(names: readonly (string | undefined)[] | undefined): ReadonlySet<
 
 /** Refuses leaves and bindings that name an unknown condition or stage. */
 export function checkReferences(refusals: Collector, draft: DraftSpec, known: KnownNames): void {
-  let hints = HINTS_MAXIMUM;
-  const hint = (id: string, names: ReadonlySet<string>): string => hints-- > 0 ? didYouMean(id, names) : "";
   const stage = (inScenario: boolean) => (id: string, path: JsonPath): void => {
     if (known.stages === null || known.stages.has(id)) return;
     const condition = known.conditions?.has(id) === true;
     const code: RefusalCode = condition && inScenario ? "leaf_names_condition" : "stage_not_found";
-    const rest = condition ? "; a condition has that id, but this leaf names a stage" : hint(id, known.stages);
+    const rest = condition ? "; a condition has that id, but this leaf names a stage" : refusals.hint(id, known.stages);
     refusals.refuse(code, path, `Stage ${quote(id)} is not in the spec${rest}`);
   };
   const condition = (id: string, path: JsonPath): void => {
     if (known.conditions === null || known.conditions.has(id)) return;
     const isStage = known.stages?.has(id) === true;
-    const rest = isStage ? "; a stage has that id, but a condition is named here" : hint(id, known.conditions);
+    const rest = isStage ? "; a stage has that id, but a condition is named here" : refusals.hint(id, known.conditions);
     refusals.refuse("condition_not_found", path, `Condition ${quote(id)} is not in the spec${rest}`);
   };
   draft.stages?.forEach(({ prerequisite, completion_requirement }, index) => {

@@ -12,7 +12,7 @@ import type { DraftSpec } from "./decode_spec.ts";
 import { eachPlaceholder, type Placeholder, readPlaceholder } from "./placeholders.ts";
 import type { Collector } from "./refusals.ts";
 import { resultTypes } from "./result_types.ts";
-import { didYouMean, quote, quoteAll } from "./suggest.ts";
+import { quote, quoteAll } from "./suggest.ts";
 import type { CheckFacts, ParameterDomain } from "./types.ts";
 
 /** The domains of the declared parameters by id; null if one of them could not be read. */
@@ -35,12 +35,6 @@ export function checkParameters(refusals: Collector, draft: DraftSpec): void {
     if (domain === undefined) return;
     checkBounds(refusals, domain, pathAt("parameters", index, "domain"), draft.effective.maximum_value_bytes);
   });
-}
-
-function undeclared(parameter: string, domains: ReadonlyMap<string, ParameterDomain>): string {
-  return `Parameter ${quote(parameter)} is not among the parameters of the spec${
-    didYouMean(parameter, domains.keys())
-  }`;
 }
 
 /**
@@ -68,7 +62,9 @@ export function checkPlaceholders(
     for (const parameter of new Set(placeholder.parameters)) {
       if (domains.has(parameter)) continue;
       sound = false;
-      refusals.refuse("parameter_not_found", at, undeclared(parameter, domains));
+      const hint = refusals.hint(parameter, domains.keys());
+      const message = `Parameter ${quote(parameter)} is not among the parameters of the spec${hint}`;
+      refusals.refuse("parameter_not_found", at, message);
     }
   });
   if (found && sound && facts !== null) checkTypes(refusals, params, facts.params_schema, domains, path);
@@ -116,7 +112,7 @@ function checkTypes(
     const own = member(properties, name);
     if (own !== undefined) checkTypes(refusals, value, own, domains, below(path, name));
     else if (isClosed) {
-      const message = `Param ${quote(name)} is unknown${didYouMean(name, Object.keys(properties))}`;
+      const message = `Param ${quote(name)} is unknown${refusals.hint(name, Object.keys(properties))}`;
       refusals.refuse("params_invalid", below(path, name), message);
     }
   }

@@ -11,7 +11,7 @@ import { readIdentifier, readVariant } from "./readers.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
-import { describe, didYouMean, quote, quoteAll } from "./suggest.ts";
+import { describe, quote, quoteAll } from "./suggest.ts";
 import type { Prerequisite, Requirement } from "./types.ts";
 
 const NODE_KINDS = ["Condition", "And", "Or", "Not", "RequireGroup"] as const;
@@ -98,7 +98,7 @@ function readKind(refusals: Collector, value: JsonValue, path: JsonPath): NodeKi
   for (const name of unknown) {
     const at = name.length <= SPEC_LIMITS.identifierBytes ? below(path, name) : path;
     const synonym = SYNONYMS.get(name.toLowerCase().replaceAll(/[-_]/g, ""));
-    const near = synonym === undefined ? didYouMean(name, NODE_KINDS) : didYouMean(synonym, [synonym]);
+    const near = refusals.hint(synonym ?? name, synonym === undefined ? NODE_KINDS : [synonym]);
     const hint = near || `; expected one of ${quoteAll(NODE_KINDS)}`;
     refusals.refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
   }

@@ -7,12 +7,11 @@
 
 import { isJsonObject, member } from "../canonical/json.ts";
 import { pathAt } from "../canonical/path.ts";
-import { HINTS_MAXIMUM } from "./check_names.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import type { DraftBinding, DraftPolicy } from "./decode_spec.ts";
 import { type Draft, objectOf, type Read, readIdentifier } from "./readers.ts";
 import type { Collector } from "./refusals.ts";
-import { didYouMean, quote } from "./suggest.ts";
+import { quote } from "./suggest.ts";
 import type { Channel, Condition, EvidenceUsePolicy } from "./types.ts";
 
 /** A policy on evidence as a condition gives it: whole, by the id of an entry of `policies`, or left out. */
@@ -77,11 +76,10 @@ export function expandPolicies(
   const named = new Map(policies?.map(({ policy_id, evidence_use_policy }) => [policy_id, evidence_use_policy]));
   const known = [...named].flatMap(([id, policy]) => id === undefined || policy === null ? [] : [id]);
   const bindingsOf = Map.groupBy(bindings, ({ condition_id }) => condition_id);
-  let hints = HINTS_MAXIMUM;
   const find = (id: string, index: number): EvidenceUsePolicy | undefined => {
     const found = named.get(id);
     if (found !== null && (named.has(id) || policies === undefined)) return found;
-    const hint = hints-- > 0 ? didYouMean(id, known) : "";
+    const hint = refusals.hint(id, known);
     const message = `Policy ${
       quote(id)
     } is not among the policies of the spec that have an "evidence_use_policy"${hint}`;

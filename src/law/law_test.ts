@@ -7,7 +7,7 @@ import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";
 import { classifySatisfiability } from "./proof/satisfiability.ts";
-import { REFUSALS_MAXIMUM } from "./refusals.ts";
+import { collector, REFUSALS_MAXIMUM } from "./refusals.ts";
 import type { LawLimits, Refusal, Requirement } from "./types.ts";
 
 /** Constructs a changed copy of a spec and returns the refusals as `code path`. */
@@ -124,6 +124,26 @@ Deno.test("constructLaw() counts the refusals beyond those that it shows", () =>
       path: "$",
       message: `The spec has ${left} more refusals; correct the ones above first`,
     });
+  }
+});
+
+Deno.test("collector() words the refusals that it keeps, and compares a bounded number of names for hints", () => {
+  const known = Array.from({ length: 1024 }, (_, index) => `stage_${index}`);
+  const near = '; did you mean "stage_0", "stage_1" or "stage_2"?';
+  const refusals = collector();
+  let worded = 0;
+  const fault = {
+    kind: "unknown",
+    known: [],
+    get name(): string {
+      worded++;
+      return "x";
+    },
+  } as const;
+  for (let index = 0; index < 60_000; index++) refusals.add(fault, null);
+  assert.deepEqual([refusals.count(), worded], [60_000, 4096]);
+  for (let hints = 0; hints < 20; hints++) {
+    assert.equal(refusals.hint("stage_x", known), hints < 16 ? near : "", `${hints}`);
   }
 });
 

@@ -17,10 +17,15 @@ export const REFUSALS_MAXIMUM = 256;
 /** Maximum number of refusals kept for sorting. Others are only counted, so a hostile spec cannot fill the memory. */
 const KEPT_MAXIMUM = 4096;
 
+/** Maximum number of names that the hints of a report compare. A comparison of long names takes 10 microseconds. */
+const COMPARED_MAXIMUM = 16_384;
+
 /** Collects refusals. A fault of a shape is recorded as the corresponding refusal. */
 export interface Collector extends FaultSink {
   /** Records a refusal. */
   readonly refuse: (code: RefusalCode, path: JsonPath, message: string) => void;
+  /** {@link didYouMean}; empty once the report has compared too many names. */
+  readonly hint: (name: string, known: Iterable<string>) => string;
   /** The number of refusals so far. */
   readonly count: () => number;
   /** The refusals sorted by path, then code, then message; at most {@link REFUSALS_MAXIMUM}. */
@@ -56,9 +61,18 @@ export function collector(): Collector {
     count++;
     if (kept.length < KEPT_MAXIMUM) kept.push({ code, path, message });
   };
+  let compared = 0;
+  const hint: Collector["hint"] = (name, known) => {
+    if (compared >= COMPARED_MAXIMUM) return "";
+    const names = [...known];
+    compared += names.length;
+    return didYouMean(name, names);
+  };
   return {
     refuse,
-    add: (fault, path) => addFault(refuse, fault, path),
+    // To word a fault costs far more than to count it.
+    add: (fault, path) => kept.length < KEPT_MAXIMUM ? addFault({ refuse, hint }, fault, path) : void count++,
+    hint,
     count: () => count,
     report: () => report(kept, count),
   };
@@ -78,7 +92,7 @@ function report(kept: readonly Kept[], count: number): Refusal[] {
   return [...shown, { code: "more_refusals", path: "$", message }];
 }
 
-function addFault(refuse: Collector["refuse"], fault: ShapeFault, path: JsonPath): void {
+function addFault({ refuse, hint }: Pick<Collector, "refuse" | "hint">, fault: ShapeFault, path: JsonPath): void {
   switch (fault.kind) {
     case "type":
     case "form": {
@@ -95,8 +109,8 @@ function addFault(refuse: Collector["refuse"], fault: ShapeFault, path: JsonPath
       const { name, known } = fault;
       // A path shows names in full, so it leaves out a name beyond the limit.
       const at = name.length <= SPEC_LIMITS.identifierBytes ? below(path, name) : path;
-      const hint = didYouMean(name, known) || `; expected ${known.length === 0 ? "none" : `only ${quoteAll(known)}`}`;
-      return refuse("member_unknown", at, `Member ${quote(name)} is unknown${hint}`);
+      const rest = hint(name, known) || `; expected ${known.length === 0 ? "none" : `only ${quoteAll(known)}`}`;
+      return refuse("member_unknown", at, `Member ${quote(name)} is unknown${rest}`);
     }
     case "items": {
       const { minimum, maximum, count } = fault;
@@ -120,8 +134,8 @@ function addFault(refuse: Collector["refuse"], fault: ShapeFault, path: JsonPath
         return refuse("type_invalid", path, `Expected a string, got ${describe(value)}`);
       }
       const known = fault.known.map(String);
-      const hint = didYouMean(value, known) || `; expected ${known.length > 1 ? "one of " : ""}${quoteAll(known)}`;
-      return refuse("value_invalid", path, `Value ${quote(value)} is unknown${hint}`);
+      const rest = hint(value, known) || `; expected ${known.length > 1 ? "one of " : ""}${quoteAll(known)}`;
+      return refuse("value_invalid", path, `Value ${quote(value)} is unknown${rest}`);
     }
   }
 }

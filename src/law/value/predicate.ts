@@ -5,7 +5,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
-import { didYouMean, quote } from "../suggest.ts";
+import { quote } from "../suggest.ts";
 import type { ParameterDomain, Refusal, RefusalCode } from "../types.ts";
 import { type PredicateFamily, type PredicateName, PREDICATES } from "./predicates.ts";
 import { parseTimestamp } from "./timestamp.ts";
@@ -51,6 +51,8 @@ export interface PredicateValidation {
 export interface PredicateRefusal extends Pick<Refusal, "code" | "message"> {
   /** Steps below the predicate object, from the outside in; append them to the path of the predicate. */
   readonly path: readonly (string | number)[];
+  /** The parameter that the law does not declare, for a hint. */
+  readonly undeclared?: string;
 }
 
 const DOMAINS: Readonly<Record<PredicateFamily, readonly ValueType[]>> = {
@@ -216,9 +218,8 @@ function checkReference(
   if (parameters === null) return null;
   const own = parameters.get(parameter);
   if (own === undefined) {
-    const hint = didYouMean(parameter, parameters.keys());
-    const message = `Parameter ${quote(parameter)} is not among the parameters of the spec${hint}`;
-    return refusal("parameter_not_found", path, message);
+    const message = `Parameter ${quote(parameter)} is not among the parameters of the spec`;
+    return { ...refusal("parameter_not_found", path, message), undeclared: parameter };
   }
   if (own.domain !== domain.domain) {
     const message = `Expected a parameter of domain "${domain.domain}", got one of "${own.domain}"`;
