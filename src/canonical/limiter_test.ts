@@ -2,6 +2,19 @@ import assert from "node:assert/strict";
 
 import { createLimiter } from "./limiter.ts";
 
+Deno.test("createLimiter() lets callers take turns, and keeps the order of each", async () => {
+  const limit = createLimiter(1);
+  const begun: string[] = [];
+  const calls = ["a1", "a2", "a3", "a4", "b1", "c1", "b2"];
+  await Promise.all(calls.map((name) =>
+    limit(async () => {
+      begun.push(name);
+      await Promise.resolve();
+    }, name[0] ?? "")
+  ));
+  assert.deepEqual(begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+});
+
 Deno.test("createLimiter() runs at most so many functions at the same time, in the order of the calls", async () => {
   for (const atOnce of [1, 2, 3]) {
     const limit = createLimiter(atOnce);

@@ -111,6 +111,7 @@ export function acquisitionOf(
     boundContracts: new Map(providers.map(({ provider_id, loaded }) => [provider_id, loaded.contract_identity])),
     maximumValueBytes: 1_048_576,
     findSchema: () => Promise.reject(new Error("No schema is bound")),
+    caller: "anyone",
     signal: new AbortController().signal,
     ...changes,
   };

@@ -21,7 +21,7 @@ import type { SelectedBinding } from "./select.ts";
 /** Milliseconds for all acquisitions of one call, including the wait for a slot. */
 const ACQUISITION_MILLISECONDS = 60_000;
 
-/** Concurrent queries of one provider over all calls; further ones wait. */
+/** Concurrent queries of one provider over all calls; further ones wait, and callers take turns. */
 export const QUESTIONS_AT_ONCE = 64;
 
 /** Finds the document of a schema that a law names, in the version that the run is bound to. */
@@ -43,6 +43,8 @@ export interface AcquisitionRequest {
   /** Bytes of one value. */
   readonly maximumValueBytes: number;
   readonly findSchema: FindSchema;
+  /** The subject of the call: callers whose queries wait for a provider take turns. */
+  readonly caller: string;
   readonly signal: AbortSignal;
 }
 
@@ -122,7 +124,8 @@ async function acquireOne(
     );
   }
   try {
-    return await parts.limiterOf(provider)(() => askProvider(parts, request, selected, provider, condition, signal));
+    const ask = () => askProvider(parts, request, selected, provider, condition, signal);
+    return await parts.limiterOf(provider)(ask, request.caller);
   } catch (error) {
     if (!(error instanceof SchemaSandboxError)) throw error;
     return { binding_id, ...schemaFailure(error) };

@@ -303,6 +303,30 @@ Deno.test("createAcquirer() queries each binding once, with limited concurrency"
     assert.deepEqual([asked, most, running], [200, QUESTIONS_AT_ONCE, 0]);
   }));
 
+Deno.test("createAcquirer() queries for waiting callers in turns", () =>
+  withSchemas(async (schemas) => {
+    const asked: string[] = [];
+    const finish: (() => void)[] = [];
+    const provider = testProvider("scanner", (_query, { operation_id }) => {
+      asked.push(operation_id ?? "");
+      return new Promise((resolve) => finish.push(() => resolve(answered(found(3)))));
+    });
+    const { acquirer, request } = acquisitionOf(LAW, [provider], schemas);
+    const ask = (caller: string): Promise<unknown> =>
+      acquirer.acquire({ ...request, caller, context: { ...request.context, operation_id: caller } });
+    const flood = Array.from({ length: 100 }, () => ask("first"));
+    const others = [ask("second"), ask("third")];
+    const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+    for (await tick(); finish.length > 0; await tick()) finish.splice(0, 1).forEach((one) => one());
+    await Promise.all([...flood, ...others]);
+    assert.equal(asked.length, 204);
+    assert.deepEqual(asked.slice(QUESTIONS_AT_ONCE, QUESTIONS_AT_ONCE + 8), [
+      ...["first", "second", "third"],
+      ...["first", "second", "third"],
+      ...["first", "first"],
+    ]);
+  }));
+
 Deno.test("createAcquirer() does not query for a caller that disconnected while waiting", () =>
   withSchemas(async (schemas) => {
     let asked = 0;

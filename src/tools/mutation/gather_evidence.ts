@@ -105,6 +105,7 @@ async function acquire(
     ...await runContracts(services, state.run_key),
     maximumValueBytes: maximumValueBytes(law, services.environment.profile),
     findSchema: boundSchemas(services, state.run_key),
+    caller: call.principal.subject,
     signal: call.signal,
   });
 }
