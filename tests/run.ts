@@ -80,13 +80,13 @@ const ELSEWHERE = [
 
 /** Test files that measure time or memory, fill the machine's connections, or change this process's environment. */
 const ALONE = [
-  "tests/e2e/acquisition_mcp_test.ts",
-  "tests/e2e/acquisition_responsive_test.ts",
-  "tests/e2e/http_attacks_test.ts",
-  "tests/e2e/http_overload_test.ts",
-  "tests/e2e/import_hostile_test.ts",
-  "tests/e2e/precheck_responsive_test.ts",
-  "tests/e2e/providers_values_test.ts",
+  "tests/e2e/evidence/acquisition_mcp_test.ts",
+  "tests/e2e/evidence/acquisition_responsive_test.ts",
+  "tests/e2e/http/attacks_test.ts",
+  "tests/e2e/http/overload_test.ts",
+  "tests/e2e/typed/import_hostile_test.ts",
+  "tests/e2e/evidence/precheck_responsive_test.ts",
+  "tests/e2e/providers/values_test.ts",
 ];
 
 const WHOLE_STEPS: readonly Step[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { KEY_1, KEY_2 } from "../../tests/simulation/kernel_fixture.ts";
+import { KEY_1, KEY_2 } from "../../tests/simulation/kernel/fixture.ts";
 import { sha256, verifyEd25519 } from "./host_primitives.ts";
 
 const hex = (text: string): Uint8Array => Uint8Array.fromHex(text);

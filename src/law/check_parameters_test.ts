@@ -1,7 +1,7 @@
-import { PARAMETERS } from "../../tests/simulation/law_parameter_rows.ts";
+import { PARAMETERS } from "../../tests/simulation/kernel/law_parameter_rows.ts";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { type Editable, environment, leastSpec, policy, releaseSpec } from "../../tests/simulation/law_specs.ts";
+import { type Editable, environment, leastSpec, policy, releaseSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import { constructLaw, lawIdentity, reproveLaw } from "./law.ts";
 import { lintLaw } from "./lint.ts";
 import { pathAt, pathOf } from "../canonical/path.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { type Editable, environment, leastSpec, policy } from "../../tests/simulation/law_specs.ts";
+import { type Editable, environment, leastSpec, policy } from "../../tests/simulation/kernel/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, lawIdentity, reproveLaw } from "./law.ts";
 import { lintLaw } from "./lint.ts";

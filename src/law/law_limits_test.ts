@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { approved } from "../../tests/simulation/law_refusal_rows.ts";
+import { approved } from "../../tests/simulation/kernel/law_refusal_rows.ts";
 import {
   type Editable,
   environment,
@@ -9,7 +9,7 @@ import {
   LIMITS,
   policy,
   stage,
-} from "../../tests/simulation/law_specs.ts";
+} from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw } from "./law.ts";

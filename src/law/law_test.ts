@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
-import { PARAMETERS } from "../../tests/simulation/law_parameter_rows.ts";
-import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
-import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
-import { type Editable, environment, flag, fullSpec, leastSpec, stage } from "../../tests/simulation/law_specs.ts";
+import { PARAMETERS } from "../../tests/simulation/kernel/law_parameter_rows.ts";
+import { approved, PACKETS, REFERENCES, requires, SHAPE } from "../../tests/simulation/kernel/law_refusal_rows.ts";
+import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/kernel/law_rule_rows.ts";
+import {
+  type Editable,
+  environment,
+  flag,
+  fullSpec,
+  leastSpec,
+  stage,
+} from "../../tests/simulation/kernel/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, reproveLaw } from "./law.ts";
 import { lawAsJson } from "./normal_form.ts";

@@ -8,7 +8,7 @@ import {
   leastSpec,
   policy,
   stage,
-} from "../../tests/simulation/law_specs.ts";
+} from "../../tests/simulation/kernel/law_specs.ts";
 import { constructLaw } from "./law.ts";
 import { lintLaw, type WarningCode } from "./lint.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { type Editable, environment, fullSpec, leastSpec } from "../../tests/simulation/law_specs.ts";
+import { type Editable, environment, fullSpec, leastSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, graphIdentity, lawIdentity, reproveLaw } from "./law.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/law_rule_rows.ts";
-import { PARAMETERS } from "../../tests/simulation/law_parameter_rows.ts";
-import { PACKETS, REFERENCES, SHAPE } from "../../tests/simulation/law_refusal_rows.ts";
-import { type Editable, fullSpec, leastSpec, LIMITS, releaseSpec } from "../../tests/simulation/law_specs.ts";
+import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/kernel/law_rule_rows.ts";
+import { PARAMETERS } from "../../tests/simulation/kernel/law_parameter_rows.ts";
+import { PACKETS, REFERENCES, SHAPE } from "../../tests/simulation/kernel/law_refusal_rows.ts";
+import { type Editable, fullSpec, leastSpec, LIMITS, releaseSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { checkDuplicates } from "./check_names.ts";
 import { readSpec } from "./decode_spec.ts";

@@ -4,7 +4,7 @@ import extensions from "../../tests/vectors/law/extensions.json" with { type: "j
 import laws from "../../tests/vectors/law/laws.json" with { type: "json" };
 import proofs from "../../tests/vectors/law/proofs.json" with { type: "json" };
 import refusals from "../../tests/vectors/law/refusals.json" with { type: "json" };
-import { environment } from "../../tests/simulation/law_specs.ts";
+import { environment } from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { DraftSpec } from "./decode_spec.ts";

@@ -11,7 +11,7 @@ import {
   signed,
   type TestKey,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
 import { admitAcquired, providerTrust, sourceForms } from "./acquired.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import type { OperatorProfile, TrustPolicy } from "./profile.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readJson } from "../canonical/scan.ts";
 import type { JsonObject } from "../canonical/json.ts";
-import { accepted, KEY_1, NOW, SHA256, stampsAt, submitCommand } from "../../tests/simulation/kernel_fixture.ts";
+import { accepted, KEY_1, NOW, SHA256, stampsAt, submitCommand } from "../../tests/simulation/kernel/fixture.ts";
 import { openRun, PEOPLE, waitingLaw } from "../../tests/simulation/waiting_fixture.ts";
 import { expectedBoolean, lastStatementAt, prepareApproval, questionsOf } from "./approval.ts";
 import type { SubmitCommand } from "./command.ts";

@@ -15,8 +15,8 @@ import {
   signed,
   stampsAt,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
-import type { Editable } from "../../tests/simulation/law_specs.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
+import type { Editable } from "../../tests/simulation/kernel/law_specs.ts";
 import type { Accepted, Environment, EvaluateCommand } from "./command.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw } from "./compile.ts";

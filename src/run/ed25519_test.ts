@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KEY_1 } from "../../tests/simulation/kernel_fixture.ts";
+import { KEY_1 } from "../../tests/simulation/kernel/fixture.ts";
 import { decodeHex } from "../canonical/hex.ts";
 import { isStrictEd25519 } from "./ed25519.ts";
 

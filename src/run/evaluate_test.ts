@@ -11,8 +11,8 @@ import {
   qualificationWith,
   signed,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
-import { flag, leastSpec } from "../../tests/simulation/law_specs.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
+import { flag, leastSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { evaluateEvidence } from "./evaluate.ts";

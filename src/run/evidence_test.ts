@@ -7,8 +7,8 @@ import {
   oneConditionLaw,
   profileWith,
   SHA256,
-} from "../../tests/simulation/kernel_fixture.ts";
-import { leastSpec } from "../../tests/simulation/law_specs.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
+import { leastSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { hex32, NOW, SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import { hex32, NOW, SHA256 } from "../../tests/simulation/kernel/fixture.ts";
 import {
   complete,
   evaluate,
@@ -9,7 +9,7 @@ import {
   play,
   releaseLaw,
   submit,
-} from "../../tests/simulation/kernel_release.ts";
+} from "../../tests/simulation/kernel/release.ts";
 import type { Accepted } from "./command.ts";
 import { fold, FoldError, RECENT_ATTEMPTS, stateIdentity } from "./fold.ts";
 import type { RunRecord, RunState } from "./types.ts";

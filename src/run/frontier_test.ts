@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { environmentWith, lawOf, stampsAt } from "../../tests/simulation/kernel_fixture.ts";
-import { LAW, NEW, open, OVER, READY } from "../../tests/simulation/kernel_release.ts";
-import { flag, leastSpec, stage } from "../../tests/simulation/law_specs.ts";
+import { environmentWith, lawOf, stampsAt } from "../../tests/simulation/kernel/fixture.ts";
+import { LAW, NEW, open, OVER, READY } from "../../tests/simulation/kernel/release.ts";
+import { flag, leastSpec, stage } from "../../tests/simulation/kernel/law_specs.ts";
 import { decide } from "./decide/decide.ts";
 import { initialStages, readyFrontier, stagesAfterCompletion, stagesSatisfy, traceStages } from "./frontier.ts";
 import type { StageClassification, StageState } from "./types.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { lawOf } from "../../tests/simulation/kernel_fixture.ts";
-import { type Editable, flag, stage } from "../../tests/simulation/law_specs.ts";
+import { lawOf } from "../../tests/simulation/kernel/fixture.ts";
+import { type Editable, flag, stage } from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";

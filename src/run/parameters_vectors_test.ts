@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import vectors from "../../tests/vectors/law/parameters.json" with { type: "json" };
-import { environment } from "../../tests/simulation/law_specs.ts";
+import { environment } from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { expandLaw } from "../law/expand.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../tests/simulation/kernel/fixture.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Payload } from "../law/types.ts";
 import { hashPayload } from "./payload.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { environmentWith, oneConditionLaw } from "../../tests/simulation/kernel_fixture.ts";
+import { environmentWith, oneConditionLaw } from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import { type AssertedValue, precheckAsserted } from "./precheck_asserted.ts";

@@ -9,7 +9,7 @@ import {
   presented,
   signed,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { CallerEvidence } from "./evidence.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KEY_1, KEY_2, profileWith, SHA256, trusting } from "../../tests/simulation/kernel_fixture.ts";
+import { KEY_1, KEY_2, profileWith, SHA256, trusting } from "../../tests/simulation/kernel/fixture.ts";
 import { minimumLane, profileIdentity, trustedKeys } from "./profile.ts";
 
 Deno.test("minimumLane() is the operator's, relaxed in permissive mode except for exempt providers", () => {

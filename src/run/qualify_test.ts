@@ -11,7 +11,7 @@ import {
   qualificationWith,
   signed,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { CompiledLaw } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";

@@ -10,8 +10,8 @@ import {
   NOW,
   SHA256,
   stampsAt,
-} from "../../tests/simulation/kernel_fixture.ts";
-import { complete, evaluate, LAW, open, OVER, play, submit } from "../../tests/simulation/kernel_release.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
+import { complete, evaluate, LAW, open, OVER, play, submit } from "../../tests/simulation/kernel/release.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Accepted, Decision } from "./command.ts";

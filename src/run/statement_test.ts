@@ -11,7 +11,7 @@ import {
   SHA256,
   signed,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { hasBoundSignature, statementTexts } from "./statement.ts";

@@ -14,7 +14,7 @@ import {
   stampsAt,
   type TestKey,
   trusting,
-} from "../../tests/simulation/kernel_fixture.ts";
+} from "../../tests/simulation/kernel/fixture.ts";
 import {
   openRecord,
   openRun,

@@ -6,16 +6,16 @@ import { decodeBase64 } from "../canonical/base64.ts";
 import { member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
-import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../tests/simulation/kernel/fixture.ts";
 import {
   GOLDEN_FOLDER,
   GOLDEN_RUNS,
   goldenKeyFile,
   merkleVectors,
   writeGoldenPacks,
-} from "../../tests/simulation/runpack_packs.ts";
-import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
-import { PRIMITIVES } from "../../tests/simulation/runpack_memory.ts";
+} from "../../tests/simulation/runpack/packs.ts";
+import { IMPLEMENTATIONS, withStores } from "../../tests/simulation/store/open.ts";
+import { PRIMITIVES } from "../../tests/simulation/runpack/memory.ts";
 import reports from "../../tests/vectors/runpack/reports.json" with { type: "json" };
 import { decodeEnvelope, verifyEnvelope } from "./format/dsse.ts";
 import { folderPackSource, folderSignatures } from "./host/folder.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readJson } from "../canonical/scan.ts";
-import { type Editable, flag } from "../../tests/simulation/law_specs.ts";
-import { forge } from "../../tests/simulation/runpack_forge.ts";
-import { FORGERIES } from "../../tests/simulation/runpack_forgeries.ts";
-import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../tests/simulation/runpack_memory.ts";
+import { type Editable, flag } from "../../tests/simulation/kernel/law_specs.ts";
+import { forge } from "../../tests/simulation/forged_packs/forge.ts";
+import { FORGERIES } from "../../tests/simulation/forged_packs/forgeries.ts";
+import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../tests/simulation/runpack/memory.ts";
 import { parametersSpec, playParametersRun } from "../../tests/simulation/pack_vectors/parameters_run.ts";
-import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
+import { playGoldenRun } from "../../tests/simulation/runpack/run.ts";
 import { comparePacks, type PackRelation } from "./material_compare.ts";
 import { type PackView, viewPack } from "./material_view.ts";
 import { compileNextLaw, type Counterfactual, replayUnder } from "./replay.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { canonicalBytes } from "../canonical/canonicalize.ts";
 import { identifyBytes } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
-import { SHA256 } from "../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../tests/simulation/kernel/fixture.ts";
 import { FORMAT, type Manifest, type ObjectReference } from "./format/types.ts";
 import { PackError, walkPack } from "./walk.ts";
 

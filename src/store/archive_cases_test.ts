@@ -8,8 +8,8 @@ import {
   makeSnapshot,
   type RecordChoices,
   runKey,
-} from "../../tests/simulation/store_fixture.ts";
-import { type Implementation, IMPLEMENTATIONS, withOwnedStores } from "../../tests/simulation/store_open.ts";
+} from "../../tests/simulation/store/fixture.ts";
+import { type Implementation, IMPLEMENTATIONS, withOwnedStores } from "../../tests/simulation/store/open.ts";
 import type { Stores } from "./open.ts";
 import { type Append, type ArchiveResult, StoreError, type Tombstone } from "./types.ts";
 

@@ -9,8 +9,8 @@ import {
   makeSnapshot,
   runKey,
   sha256,
-} from "../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
+} from "../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
 import { migrateStore } from "./sqlite/open.ts";
 import { closeStores, openStores } from "./open.ts";

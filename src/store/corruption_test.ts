@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
-import { type Change, corrupted, forgeLaw, forgeSchema, READS } from "../../tests/simulation/store_damage.ts";
-import { makeSchema, sha256 } from "../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store_open.ts";
+import { type Change, corrupted, forgeLaw, forgeSchema, READS } from "../../tests/simulation/store/damage.ts";
+import { makeSchema, sha256 } from "../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
 import type { StoreProblem } from "./check/check_types.ts";
 import { closeStores, openStores } from "./open.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { appendTo, headAfter, LAW, type RecordChoices, runKey, sha256 } from "../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
+import { appendTo, headAfter, LAW, type RecordChoices, runKey, sha256 } from "../../tests/simulation/store/fixture.ts";
+import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
 import { closeStores, openStores, type Stores } from "./open.ts";
 

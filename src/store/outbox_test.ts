@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { appendTo, headAfter, makeSnapshot, runKey } from "../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, withOwnedStores, withStores } from "../../tests/simulation/store_open.ts";
+import { appendTo, headAfter, makeSnapshot, runKey } from "../../tests/simulation/store/fixture.ts";
+import { IMPLEMENTATIONS, withOwnedStores, withStores } from "../../tests/simulation/store/open.ts";
 import type { OutboxEntry } from "./outbox.ts";
 import type { Append, RunStore } from "./types.ts";
 

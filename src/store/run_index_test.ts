@@ -9,8 +9,8 @@ import {
   type RecordChoices,
   runKey,
   sha256,
-} from "../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store_open.ts";
+} from "../../tests/simulation/store/fixture.ts";
+import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
 import { closeStores, openStores } from "./open.ts";
 import { completesRun, parameterText, type RunPosition, type RunQuery } from "./run_index.ts";

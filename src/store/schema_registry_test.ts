@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { makeSchema, sha256 } from "../../tests/simulation/store_fixture.ts";
+import { makeSchema, sha256 } from "../../tests/simulation/store/fixture.ts";
 import {
   type Changes,
   IMPLEMENTATIONS,
@@ -8,7 +8,7 @@ import {
   WAL_FULL,
   withFolder,
   withStores,
-} from "../../tests/simulation/store_open.ts";
+} from "../../tests/simulation/store/open.ts";
 import { closeStores, openStores } from "./open.ts";
 import { type SchemaRegistry, StoreError } from "./types.ts";
 

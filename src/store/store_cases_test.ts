@@ -10,9 +10,9 @@ import {
   makeSnapshot,
   runKey,
   sha256,
-} from "../../tests/simulation/store_fixture.ts";
+} from "../../tests/simulation/store/fixture.ts";
 import { identifyCanonical } from "../canonical/identity.ts";
-import { type Changes, type Implementation, IMPLEMENTATIONS, withStores } from "../../tests/simulation/store_open.ts";
+import { type Changes, type Implementation, IMPLEMENTATIONS, withStores } from "../../tests/simulation/store/open.ts";
 import type { Stores } from "./open.ts";
 import { MATERIAL_MAXIMUM } from "./size.ts";
 import { type Append, type AppendResult, type Artifact, type StoredRecord, StoreError } from "./types.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { answered, type Behaviour, found, NOTHING, testProvider } from "../../tests/simulation/acquisition_fixture.ts";
-import { KEY_1, KEY_2, profileWith, trusting } from "../../tests/simulation/kernel_fixture.ts";
+import { KEY_1, KEY_2, profileWith, trusting } from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CheckContract, EvidenceResult } from "../evidence/types.ts";
 import type { OperatorProfile } from "../run/profile.ts";

@@ -12,8 +12,8 @@ import { type Repository, RepositoryError } from "../runpack/host/repository.ts"
 import { identifyBytes } from "../canonical/identity.ts";
 import { CLAIM_NAMES } from "../runpack/verify/claims.ts";
 import type { VerificationRequest } from "../runpack/verify/types.ts";
-import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../tests/simulation/runpack_run.ts";
+import { identityOf as runpackIdentityOf, type MemoryPack, packOf } from "../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../tests/simulation/runpack/run.ts";
 import { type Bench, REMOTE, startRun, testConfig, withTools } from "./tests/tools_fixture.ts";
 import { verifyPack } from "./packs/verify_pack.ts";
 import { createTools } from "./table.ts";

@@ -7,7 +7,7 @@
 
 import { schemaRecord } from "../../src/tools/tests/tools_fixture.ts";
 import { gateArgs, STORES } from "../e2e/gate_command.ts";
-import { type CallTool, startBenchRuns, submit } from "./mutation_bench.ts";
+import { type CallTool, startBenchRuns, submit } from "./rows/mutation_bench.ts";
 import { callerOf, openPeer, type StdioPeer } from "./stdio_load.ts";
 import { submitRound } from "./submit_load.ts";
 

@@ -7,7 +7,7 @@
 import { openStores, type Stores } from "../../src/store/open.ts";
 import type { Head } from "../../src/run/types.ts";
 import type { Append } from "../../src/store/types.ts";
-import { appendTo, headAfter, identified, runKey, sha256, STORAGE } from "../simulation/store_fixture.ts";
+import { appendTo, headAfter, identified, runKey, sha256, STORAGE } from "../simulation/store/fixture.ts";
 
 /** Length of the answer in each record, characters. */
 export const FILLING = 700;

@@ -8,7 +8,7 @@
 
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { initializeParams } from "../e2e/client.ts";
-import type { CallTool } from "./mutation_bench.ts";
+import type { CallTool } from "./rows/mutation_bench.ts";
 import type { CommandLine } from "./server_everything.ts";
 
 /** A server process under load. */

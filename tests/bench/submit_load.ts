@@ -7,7 +7,7 @@
  */
 
 import { SCENARIO } from "../simulation/crash/load.ts";
-import type { BenchRun } from "./mutation_bench.ts";
+import type { BenchRun } from "./rows/mutation_bench.ts";
 import type { StdioPeer } from "./stdio_load.ts";
 
 /** What a round measured. */

@@ -6,10 +6,10 @@
 
 import { canonicalize } from "../../src/canonical/canonicalize.ts";
 import { contentHash, identifyCanonical } from "../../src/canonical/identity.ts";
-import { SHA256 } from "../simulation/kernel_fixture.ts";
-import { forge } from "../simulation/runpack_forge.ts";
-import type { MemoryPack } from "../simulation/runpack_memory.ts";
-import { playGoldenRun } from "../simulation/runpack_run.ts";
+import { SHA256 } from "../simulation/kernel/fixture.ts";
+import { forge } from "../simulation/forged_packs/forge.ts";
+import type { MemoryPack } from "../simulation/runpack/memory.ts";
+import { playGoldenRun } from "../simulation/runpack/run.ts";
 
 const PAYLOAD_BYTES = 2 * 1024 * 1024;
 

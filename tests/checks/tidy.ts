@@ -12,7 +12,14 @@ import {
   checkExportsUsed,
   checkFunctionLength,
 } from "./tidy_code.ts";
-import { checkDeadFiles, checkFileNames, checkKernelTested, checkLineLength, checkTopLevel } from "./tidy_files.ts";
+import {
+  checkDeadFiles,
+  checkFileNames,
+  checkFolderSizes,
+  checkKernelTested,
+  checkLineLength,
+  checkTopLevel,
+} from "./tidy_files.ts";
 import { checkNativeJson } from "./tidy_json.ts";
 import { checkWords } from "./tidy_words.ts";
 
@@ -25,6 +32,7 @@ export const TIDY_CHECKS: readonly {
   { name: "lines of code have at most 140 characters", check: checkLineLength },
   { name: "functions have at most 70 lines", check: checkFunctionLength },
   { name: "files are named in snake_case, written out", check: checkFileNames },
+  { name: "folders have at most 30 modules", check: checkFolderSizes },
   { name: "exported names are written out", check: checkExportedNames },
   { name: "exports are named by another file", check: checkExportsUsed },
   { name: "exported functions, classes and types have a docstring", check: checkDocstrings },

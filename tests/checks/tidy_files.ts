@@ -12,6 +12,9 @@ import { findExports, SHORT_FORMS, sourceModules, wordsOf } from "./tidy_code.ts
 /** Readers see a line of code without scrolling. `deno fmt` breaks lines at 120 where it can. */
 export const LINE_CHARACTERS_MAX = 140;
 
+/** Readers see the modules of a folder at a glance. Tests beside the modules of src do not count. */
+export const FOLDER_MODULES_MAX = 30;
+
 /** Everything that may stand at the top of the tree. */
 export const TOP_LEVEL = [
   ".ci",
@@ -55,6 +58,19 @@ export function checkLineLength(files: readonly SourceFile[]): Violation[] {
       return [{ rule: "line length", path: file.path, line: index + 1, message }];
     })
   );
+}
+
+/** Folders hold few modules. */
+export function checkFolderSizes(files: readonly SourceFile[]): Violation[] {
+  const modules = files.filter(({ path }) => path.endsWith(".ts") && !(path.startsWith("src/") && isTest(path)));
+  const folders = Map.groupBy(modules, ({ path }) => path.slice(0, path.lastIndexOf("/") + 1));
+  return [...folders].filter(([, inside]) => inside.length > FOLDER_MODULES_MAX).map(([path, inside]) => ({
+    rule: "folder size",
+    path,
+    line: 0,
+    message:
+      `Cannot keep ${inside.length} modules in one folder: sort them into folders of at most ${FOLDER_MODULES_MAX}`,
+  }));
 }
 
 /** Files and folders are named in snake_case, with written-out words that describe the contents. */

@@ -14,9 +14,11 @@ import {
 import {
   checkDeadFiles,
   checkFileNames,
+  checkFolderSizes,
   checkKernelTested,
   checkLineLength,
   checkTopLevel,
+  FOLDER_MODULES_MAX,
   LINE_CHARACTERS_MAX,
 } from "./tidy_files.ts";
 import { checkNativeJson, NATIVE_JSON } from "./tidy_json.ts";
@@ -136,6 +138,21 @@ const ROWS: readonly Row[] = [
   ],
   [checkNativeJson, "one less than listed", "src/scenario/source_position.ts", "readJson(a);", "refused"],
 ];
+
+for (
+  const [path, modules, violations] of [
+    ["src/law/a", FOLDER_MODULES_MAX, 0],
+    ["src/law/a", FOLDER_MODULES_MAX + 1, 1],
+    ["tests/e2e/a", FOLDER_MODULES_MAX, 0],
+    ["tests/e2e/a", FOLDER_MODULES_MAX + 1, 1],
+  ] as const
+) {
+  Deno.test(`checkFolderSizes() ${modules} modules as ${path}: ${violations} violations`, () => {
+    const files = Array.from({ length: modules }, (_, index) => ({ path: `${path}${index}.ts`, text: "" }));
+    const tests = files.map(({ path, text }) => ({ path: path.replace(".ts", "_test.ts"), text }));
+    assert.equal(checkFolderSizes(path.startsWith("src/") ? [...files, ...tests] : files).length, violations);
+  });
+}
 
 for (const [check, what, path, text, outcome] of ROWS) {
   Deno.test(`${check.name}() ${what}: ${outcome}`, () => {

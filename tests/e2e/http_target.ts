@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { until } from "../until.ts";
 import type { Wire } from "./client.ts";
-import { TOKEN } from "./http_attack_rows.ts";
+import { TOKEN } from "./http/attack_rows.ts";
 import { callText, type HttpServer, pause, send, startHttpFixture } from "./http_fixture.ts";
 
 /** What `server.auth` has besides the mode and what it goes by. */

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { sha256 } from "@/evidence/host_primitives.ts";
 import { startServer, type Wire } from "../e2e/client.ts";
-import { ClientOne, ElicitRequestSchema, HttpOne } from "../e2e/first_sdk.ts";
+import { ClientOne, ElicitRequestSchema, HttpOne } from "../e2e/protocol/first_sdk.ts";
 import { STORES } from "../e2e/gate_command.ts";
 import { callText, type HttpServer, listening, message, send } from "../e2e/http_fixture.ts";
-import { askingServer, idOf, type WaitingWorld, withWaitingRun } from "../e2e/waiting_world.ts";
+import { askingServer, idOf, type WaitingWorld, withWaitingRun } from "../e2e/people/waiting_world.ts";
 import { startFleetNginx } from "./proxy_nginx.ts";
 
 const TOKEN = "alice".padEnd(32, "0");

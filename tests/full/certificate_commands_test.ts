@@ -7,7 +7,7 @@ import { readBlocks } from "../checks/doc_links.ts";
 import { startServer } from "../e2e/client.ts";
 import { gateArgs, inFolder } from "../e2e/gate_command.ts";
 import { listening } from "../e2e/http_fixture.ts";
-import { createAuthority, openssl } from "../e2e/tls_authority.ts";
+import { createAuthority, openssl } from "../e2e/tls/authority.ts";
 
 const GUIDE = new URL("../../docs/guide/deployment.md", import.meta.url);
 

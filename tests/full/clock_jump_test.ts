@@ -17,7 +17,7 @@ import {
   type OpenRun,
   openRun,
   startGate,
-} from "../e2e/acquisition_serve.ts";
+} from "../e2e/evidence/acquisition_serve.ts";
 import { inFolder, STORES } from "../e2e/gate_command.ts";
 
 const DAY = 86_400_000;

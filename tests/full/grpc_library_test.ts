@@ -6,8 +6,8 @@ import type { JsonObject } from "../../src/canonical/json.ts";
 import { decodeResponse, encodeRequest } from "../../src/evidence/typed/grpc/message_json.ts";
 import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";
 import type { TypedProvider } from "../../src/evidence/typed/provider.ts";
-import { askProvider, outcomeOf } from "../e2e/providers_fixtures.ts";
-import { withTyped } from "../e2e/typed_fixture.ts";
+import { askProvider, outcomeOf } from "../e2e/providers/fixtures.ts";
+import { withTyped } from "../e2e/typed/fixture.ts";
 import { EVERY_MESSAGE, everyKind, importEveryKind } from "../simulation/grpc_service.ts";
 
 const LIBRARY = "npm:@grpc/grpc-js@1.14.7";

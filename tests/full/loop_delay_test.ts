@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { delayBuckets, LATE_MOST, lateP999, measureLoop } from "../bench/loop_bench.ts";
+import { delayBuckets, LATE_MOST, lateP999, measureLoop } from "../bench/rows/loop_bench.ts";
 
 /** A busy machine may take this many times what the benchmark allows. */
 const BUSY = 3;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { until } from "../until.ts";
 import { inFolder, STORES } from "../e2e/gate_command.ts";
-import { notifyFlags, receiver, SCENARIO, startServing } from "../e2e/notify_fixture.ts";
+import { notifyFlags, receiver, SCENARIO, startServing } from "../e2e/people/notify_fixture.ts";
 
 const MONITORING = new URL("../../config/monitoring/", import.meta.url).pathname;
 const PROMETHEUS = "prometheus";

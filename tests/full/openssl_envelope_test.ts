@@ -7,8 +7,8 @@ import { signatureName } from "../../src/runpack/format/archive.ts";
 import { preAuthenticationEncoding, statementOf } from "../../src/runpack/format/dsse.ts";
 import { decodeManifest } from "../../src/runpack/format/manifest.ts";
 import { gate } from "../e2e/gate_command.ts";
-import { writeTree } from "../simulation/runpack_files.ts";
-import { packOf } from "../simulation/runpack_memory.ts";
+import { writeTree } from "../simulation/runpack/files.ts";
+import { packOf } from "../simulation/runpack/memory.ts";
 import { admissionLaw, IMAGE, playAdmissionRun } from "../simulation/pack_vectors/admission_run.ts";
 
 const SCRIPT = new URL("../second_verifier/verify.py", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BuiltinProviderOptions } from "../../src/evidence/builtin/engine.ts";
-import { askProvider, outcomeOf, pause, withFolder, withProvider, withServer } from "../e2e/providers_fixtures.ts";
+import { askProvider, outcomeOf, pause, withFolder, withProvider, withServer } from "../e2e/providers/fixtures.ts";
 
 /** A throw-away authority and a server certificate of it for a name. */
 interface Certificates {

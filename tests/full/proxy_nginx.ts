@@ -8,7 +8,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { pause, type Sending } from "../e2e/http_fixture.ts";
-import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
+import { deploymentBlock, replaceAll } from "../e2e/serve/presets_blocks.ts";
 
 /** A running nginx. */
 export interface Proxy extends AsyncDisposable {

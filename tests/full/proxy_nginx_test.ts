@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { inFolder } from "../e2e/gate_command.ts";
 import { type Answer, callText, message, pause, send, type Sending } from "../e2e/http_fixture.ts";
-import { containerFlags } from "../e2e/presets_blocks.ts";
-import { clientAuthority, serverCertificate } from "../e2e/presets_certificates.ts";
-import { runLifecycle } from "../e2e/presets_lifecycle.ts";
-import { type Callers, callersOf, type Edits, type Served, serveHttp } from "../e2e/presets_serve.ts";
-import { type Certified, CLIENT_EXTENSIONS, createAuthority, openssl } from "../e2e/tls_authority.ts";
+import { containerFlags } from "../e2e/serve/presets_blocks.ts";
+import { clientAuthority, serverCertificate } from "../e2e/serve/presets_certificates.ts";
+import { runLifecycle } from "../e2e/serve/presets_lifecycle.ts";
+import { type Callers, callersOf, type Edits, type Served, serveHttp } from "../e2e/serve/presets_serve.ts";
+import { type Certified, CLIENT_EXTENSIONS, createAuthority, openssl } from "../e2e/tls/authority.ts";
 import { openStream, type Proxy, startNginx } from "./proxy_nginx.ts";
 
 const PIPELINE = "/O=Example/OU=Build/CN=pipeline";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { inFolder } from "../e2e/gate_command.ts";
-import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
+import { deploymentBlock, replaceAll } from "../e2e/serve/presets_blocks.ts";
 
 /** Tenths of the exposure that the page promises to stay below. */
 const EXPOSURE_TENTHS = 20;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { httpProfile } from "../simulation/typed_documents.ts";
 import { ownCertificate } from "../e2e/own_certificates.ts";
-import { askProvider, outcomeOf, withFolder } from "../e2e/providers_fixtures.ts";
-import { withTyped, writeSecret } from "../e2e/typed_fixture.ts";
+import { askProvider, outcomeOf, withFolder } from "../e2e/providers/fixtures.ts";
+import { withTyped, writeSecret } from "../e2e/typed/fixture.ts";
 
 const authority = await ownCertificate({ name: "authority", isAuthority: true });
 const stranger = await ownCertificate({ name: "stranger", isAuthority: true });

@@ -13,8 +13,8 @@ import {
   type ServerTls,
   SETTINGS,
   startPeer,
-} from "../e2e/grpc_peers.ts";
-import { HONEST, HOSTILE, RESPONSE_BYTES } from "../e2e/grpc_rows.ts";
+} from "../e2e/typed/grpc_peers.ts";
+import { HONEST, HOSTILE, RESPONSE_BYTES } from "../e2e/typed/grpc_rows.ts";
 import { ownCertificate } from "../e2e/own_certificates.ts";
 
 /** Calls of each server. */

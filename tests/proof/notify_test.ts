@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { until } from "../until.ts";
 import { inFolder } from "../e2e/gate_command.ts";
-import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startNotifying } from "../e2e/notify_fixture.ts";
+import { EVENTS, notifyFlags, receiver, restored, SCENARIO, startNotifying } from "../e2e/people/notify_fixture.ts";
 
 const MINUTE = 60_000;
 

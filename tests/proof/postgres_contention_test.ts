@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { runMixedLoad, startFleet } from "../full/postgres_contention.ts";
+import { runMixedLoad, startFleet } from "../full/postgres/contention.ts";
 
 Deno.test("ten minutes of mixed load over three servers: no deadlock, no failed call, and every answer is kept", async () => {
   await using fleet = await startFleet();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failoverRound } from "../full/postgres_failover.ts";
+import { failoverRound } from "../full/postgres/failover.ts";
 
 /** The full tests run seeds 1 to 5; these are the rest of two hundred. */
 const FIRST_SEED = 6;

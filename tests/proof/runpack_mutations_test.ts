@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { packOf } from "../simulation/runpack_memory.ts";
-import { verifyMutations } from "../simulation/runpack_mutations.ts";
-import { playGoldenRun } from "../simulation/runpack_run.ts";
+import { packOf } from "../simulation/runpack/memory.ts";
+import { verifyMutations } from "../simulation/runpack/mutations.ts";
+import { playGoldenRun } from "../simulation/runpack/run.ts";
 
 /** Mutations of one seed. */
 const MUTATIONS = 2000;

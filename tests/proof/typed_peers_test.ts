@@ -11,9 +11,9 @@ import {
   pause,
   withFolder,
   withServer,
-} from "../e2e/providers_fixtures.ts";
-import { answeringSocket, withTlsServer, withTyped, writeSecret } from "../e2e/typed_fixture.ts";
-import { PEERS, RESPONSE_BYTES } from "../e2e/typed_http_peers.ts";
+} from "../e2e/providers/fixtures.ts";
+import { answeringSocket, withTlsServer, withTyped, writeSecret } from "../e2e/typed/fixture.ts";
+import { PEERS, RESPONSE_BYTES } from "../e2e/typed/http_peers.ts";
 import { httpProfile } from "../simulation/typed_documents.ts";
 
 const HTTP_ROUNDS = 700;

@@ -140,7 +140,7 @@ export async function compareOnConnections(seed: number, messages: number): Prom
     const connections = implementations.map((implementation) => implementation.connect());
     for (const end = at + CONNECTION_MESSAGES; at < end; at++) {
       const message = drawMessage(random, at);
-      // The SDK drops what it cannot read; gate answers it (tests/e2e/protocol_hostile_test.ts).
+      // The SDK drops what it cannot read; gate answers it (tests/e2e/protocol/hostile_test.ts).
       if (isUnread(message)) continue;
       compare(CONNECTION_REASONS, counts, message, await Promise.all(connections.map(({ send }) => send(message))));
     }

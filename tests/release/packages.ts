@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { type Zippable, zipSync } from "npm:fflate@0.8.3";
 import { VERSION } from "../../src/config/product_version.ts";
-import { deploymentBlock, replaceAll } from "../e2e/presets_blocks.ts";
+import { deploymentBlock, replaceAll } from "../e2e/serve/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
 import {
   assignments,

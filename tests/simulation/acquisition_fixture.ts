@@ -18,7 +18,7 @@ import type {
   ProviderAnswer,
 } from "@/evidence/types.ts";
 import type { CompiledLaw } from "@/run/compile.ts";
-import { ATTEMPT, NOW } from "./kernel_fixture.ts";
+import { ATTEMPT, NOW } from "./kernel/fixture.ts";
 
 /** A result that found a value, with changes. */
 export function found(value: JsonValue, changes: Partial<EvidenceResult> = {}): EvidenceResult {

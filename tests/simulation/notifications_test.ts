@@ -14,8 +14,8 @@ import {
   type Sent,
   startNotifier,
 } from "../../src/tools/notifications/notifier.ts";
-import { appendTo, headAfter, runKey } from "./store_fixture.ts";
-import { type Implementation, withStores } from "./store_open.ts";
+import { appendTo, headAfter, runKey } from "./store/fixture.ts";
+import { type Implementation, withStores } from "./store/open.ts";
 
 const MEMORY: Implementation = { name: "memory", changes: { type: "memory" } };
 /** Without a flush for each commit, since nothing here ends a machine. */

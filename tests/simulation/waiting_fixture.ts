@@ -31,7 +31,7 @@ import {
   stampsAt,
   submitCommand,
   type TestKey,
-} from "./kernel_fixture.ts";
+} from "./kernel/fixture.ts";
 
 /** The policy of a condition for which signed statements wait. */
 export const WAITS: Readonly<Record<string, JsonValue>> = {

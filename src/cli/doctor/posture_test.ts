@@ -3,7 +3,7 @@ import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { RegistryAclRuleConfig } from "../../config/types.ts";
 import type { ToolName } from "../../config/tool_names.ts";
 import type { GateConfig, RoleConfig, TypedProviderConfig } from "../../config/types.ts";
-import { entryOf } from "../../../tests/e2e/providers_fixtures.ts";
+import { entryOf } from "../../../tests/e2e/providers/fixtures.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { exposedFiles } from "./exposed_files.ts";
 import { securityPosture, settingWarnings, unknownRoles } from "./posture.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { environment, leastSpec } from "../../../tests/simulation/law_specs.ts";
+import { environment, leastSpec } from "../../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identifyCanonical } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
-import { appendTo } from "../../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, withStores } from "../../../tests/simulation/store_open.ts";
+import { appendTo } from "../../../tests/simulation/store/fixture.ts";
+import { IMPLEMENTATIONS, withStores } from "../../../tests/simulation/store/open.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { findStoredRun } from "./stored_run.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { examineWhole, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { examineWhole, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { viewPack } from "../../runpack/material_view.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { writePage } from "./show_html.ts";

@@ -18,7 +18,7 @@ import {
   oneConditionLaw,
   openCommand,
   stampsAt,
-} from "../../../tests/simulation/kernel_fixture.ts";
+} from "../../../tests/simulation/kernel/fixture.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
 import type { CompiledLaw } from "../../run/compile.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { oneConditionLaw } from "../../../tests/simulation/kernel_fixture.ts";
+import { oneConditionLaw } from "../../../tests/simulation/kernel/fixture.ts";
 import { type RequestedBinding, selectBindings } from "./select.ts";
 
 const LAW = oneConditionLaw();

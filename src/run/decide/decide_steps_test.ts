@@ -12,8 +12,8 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-} from "../../../tests/simulation/kernel_fixture.ts";
-import { flag, stage } from "../../../tests/simulation/law_specs.ts";
+} from "../../../tests/simulation/kernel/fixture.ts";
+import { flag, stage } from "../../../tests/simulation/kernel/law_specs.ts";
 import { decide } from "./decide.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "./decide_steps.ts";
 import { derivedOperation } from "../derived.ts";

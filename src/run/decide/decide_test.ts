@@ -10,7 +10,7 @@ import {
   SHA256,
   stampsAt,
   submitCommand,
-} from "../../../tests/simulation/kernel_fixture.ts";
+} from "../../../tests/simulation/kernel/fixture.ts";
 import {
   BAD_BASE64,
   bytes,
@@ -20,8 +20,8 @@ import {
   ROWS,
   scope,
   SMALL,
-} from "../../../tests/simulation/kernel_outcome_rows.ts";
-import { complete, LAW, NEW, OPEN, play, READY, releaseLaw } from "../../../tests/simulation/kernel_release.ts";
+} from "../../../tests/simulation/kernel/outcome_rows.ts";
+import { complete, LAW, NEW, OPEN, play, READY, releaseLaw } from "../../../tests/simulation/kernel/release.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Accepted, Command } from "../command.ts";
 import { decide } from "./decide.ts";

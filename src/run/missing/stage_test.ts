@@ -6,8 +6,8 @@ import {
   lawOf,
   oneConditionLaw,
   stampsAt,
-} from "../../../tests/simulation/kernel_fixture.ts";
-import { type Editable, flag, stage } from "../../../tests/simulation/law_specs.ts";
+} from "../../../tests/simulation/kernel/fixture.ts";
+import { type Editable, flag, stage } from "../../../tests/simulation/kernel/law_specs.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
 import { decide } from "../decide/decide.ts";
 import {

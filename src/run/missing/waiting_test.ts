@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepted, int, KEY_1, KEY_2, NOW, SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { accepted, int, KEY_1, KEY_2, NOW, SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import {
   openRun,
   PEOPLE,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ADMISSION_ROWS, makeAdmission } from "../../../tests/simulation/pack_vectors/admission_rows.ts";
-import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { type MemoryPack, memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import {
   ARCHIVE_ENTRIES,
   ArchiveError,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { encodeBase64 } from "../../canonical/base64.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { decodeEnvelope, encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding } from "./dsse.ts";
 import { ENVELOPE_SIGNATURES, SIGNATURE_BYTES } from "./types.ts";
 

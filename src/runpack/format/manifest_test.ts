@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { decodeManifest, manifestBytes, runpackIdentity } from "./manifest.ts";
 import { FORMAT, type Manifest, MANIFEST_BYTES, NODE_BYTES, TEXT_BYTES, WITHHELD_CONDITIONS } from "./types.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { leafHash, nodeHash, recordTree } from "./merkle.ts";
 import { consistencyProof, inclusionProof, rootOf, verifyConsistency, verifyInclusion } from "./merkle_fixture.ts";
 

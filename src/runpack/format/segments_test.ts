@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 
 import { identifyCanonical } from "../../canonical/identity.ts";
 import type { RunRecord } from "../../run/types.ts";
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { ExportError, isObject, referenceTo, textObject } from "./objects.ts";
 import { type ExportRecord, namedValues, segmentBuilder } from "./segments.ts";

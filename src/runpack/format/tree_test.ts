@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { canonicalBytes, canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { asJson } from "../../run/primitives.ts";
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { decodeArtifactList, decodeSegmentNode, type Read } from "./nodes.ts";
 import { ExportError, type PackObject } from "./objects.ts";
 import { segmentTree } from "./tree.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { objectsOf, withPack } from "../../../tests/simulation/runpack_repository_cases.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
+import { objectsOf, withPack } from "../../../tests/simulation/runpack/repository_cases.ts";
 import { ArchiveError, objectName } from "../format/archive.ts";
 import type { PackSource } from "../format/types.ts";
 import { openArchive, writeArchive } from "./archive_file.ts";

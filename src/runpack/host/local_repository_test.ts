@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { testRepository, withPack, type WithRepository } from "../../../tests/simulation/runpack_repository_cases.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
+import { testRepository, withPack, type WithRepository } from "../../../tests/simulation/runpack/repository_cases.ts";
 import { localPackSource, openLocalRepository } from "./local_repository.ts";
 import { RepositoryError, type Written } from "./repository.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { ParameterValue } from "../../law/types.ts";
-import { examineWhole, packOf } from "../../../tests/simulation/runpack_memory.ts";
+import { examineWhole, packOf } from "../../../tests/simulation/runpack/memory.ts";
 import { playAdmissionRun } from "../../../tests/simulation/pack_vectors/admission_run.ts";
 import { derivationOf, nameText, resultLine } from "./result_line.ts";
 import type { StageResult } from "./run_result.ts";

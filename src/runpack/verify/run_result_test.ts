@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { examineWhole, packOf } from "../../../tests/simulation/runpack_memory.ts";
+import { examineWhole, packOf } from "../../../tests/simulation/runpack/memory.ts";
 import {
   bool,
   callerItem,
@@ -9,9 +9,9 @@ import {
   evaluateCommand,
   lawOf,
   openCommand,
-} from "../../../tests/simulation/kernel_fixture.ts";
-import { flag, policy, stage } from "../../../tests/simulation/law_specs.ts";
-import { playRun } from "../../../tests/simulation/runpack_run.ts";
+} from "../../../tests/simulation/kernel/fixture.ts";
+import { flag, policy, stage } from "../../../tests/simulation/kernel/law_specs.ts";
+import { playRun } from "../../../tests/simulation/runpack/run.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { identify } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
-import { forge, type Parts } from "../../../tests/simulation/runpack_forge.ts";
-import { memorySource, packOf, PRIMITIVES, statusesOf, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { forge, type Parts } from "../../../tests/simulation/forged_packs/forge.ts";
+import { memorySource, packOf, PRIMITIVES, statusesOf, verifyWhole } from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { verifyRunpack } from "./verify.ts";
 import { CLAIM_NAMES, type ClaimName } from "./claims.ts";
 import type { ValidateSchema } from "./types.ts";

@@ -3,9 +3,9 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identify } from "../../canonical/identity.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Editable } from "../../../tests/simulation/law_specs.ts";
-import { KEY_1, SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { forge } from "../../../tests/simulation/runpack_forge.ts";
+import type { Editable } from "../../../tests/simulation/kernel/law_specs.ts";
+import { KEY_1, SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
+import { forge } from "../../../tests/simulation/forged_packs/forge.ts";
 import {
   identityOf,
   type MemoryPack,
@@ -15,8 +15,8 @@ import {
   PRIMITIVES,
   statusesOf,
   verifyWhole,
-} from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+} from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { objectName } from "../format/archive.ts";
 import { TEXT_BYTES } from "../format/types.ts";
 import { verifyRunpack } from "./verify.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { forge, type Parts } from "../../../tests/simulation/runpack_forge.ts";
+import { forge, type Parts } from "../../../tests/simulation/forged_packs/forge.ts";
 import {
   examineWhole,
   type MemoryPack,
   memorySource,
   packOf,
   PRIMITIVES,
-} from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
-import { playWaiting } from "../../../tests/simulation/runpack_waiting.ts";
+} from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
+import { playWaiting } from "../../../tests/simulation/forged_packs/waiting.ts";
 import { type PackView, viewPack } from "../material_view.ts";
 import { policyHash, renderDocument } from "./page.ts";
 import { STYLE } from "./style.ts";

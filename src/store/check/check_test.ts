@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
-import { corrupted, HEAD, READS, RUN } from "../../../tests/simulation/store_damage.ts";
-import { LAW, makeSnapshot, sha256 } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { corrupted, HEAD, READS, RUN } from "../../../tests/simulation/store/damage.ts";
+import { LAW, makeSnapshot, sha256 } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { checkStore } from "./check.ts";
 import { closeStores, openStores } from "../open.ts";
 

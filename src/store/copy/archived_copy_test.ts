@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
-import { ARCHIVABLE, archiveRun } from "../../../tests/simulation/store_damage.ts";
-import { appendTo, headAfter, LAW, makeSnapshot, runKey } from "../../../tests/simulation/store_fixture.ts";
-import { IMPLEMENTATIONS, withOwnedStores } from "../../../tests/simulation/store_open.ts";
+import { ARCHIVABLE, archiveRun } from "../../../tests/simulation/store/damage.ts";
+import { appendTo, headAfter, LAW, makeSnapshot, runKey } from "../../../tests/simulation/store/fixture.ts";
+import { IMPLEMENTATIONS, withOwnedStores } from "../../../tests/simulation/store/open.ts";
 import { entryOfCreation } from "../run_index.ts";
 import { materialNames } from "../seal.ts";
 import { type ArchivedRun, type RunStore, StoreError } from "../types.ts";

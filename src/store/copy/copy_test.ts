@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { SHA256 } from "../../../tests/simulation/kernel_fixture.ts";
-import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack_run.ts";
-import { appendTo, LAW, makeSchema, makeTypedProvider, runKey } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
+import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack/run.ts";
+import { appendTo, LAW, makeSchema, makeTypedProvider, runKey } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { type CopyReport, copyStore } from "./copy.ts";
 import { closeStores, openRows, openStores, type Stores } from "../open.ts";
 import type { StoreRows } from "../store_rows.ts";

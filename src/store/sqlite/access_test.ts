@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
-import { sha256 } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { sha256 } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { checkStore } from "../check/check.ts";
 import { openStores } from "../open.ts";
 import { StoreError } from "../types.ts";

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { stoppedClock } from "../../../tests/clock.ts";
-import { appendTo, LAW, runKey, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { appendTo, LAW, runKey, sha256, STORAGE } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { backupStore } from "../backup.ts";
 import { copyStore } from "../copy/copy.ts";
 import { closeStores, openRows, openStores } from "../open.ts";

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 
-import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { backupStore } from "../backup.ts";
 import { checkStore } from "../check/check.ts";
 import { closeStores, openStores } from "../open.ts";
@@ -69,7 +69,7 @@ Deno.test("a store accepts SQLite's own changes to its files, over 5 rounds and 
     }
   }));
 
-const WRITER = fileURLToPath(new URL("../../../tests/simulation/store_writer.ts", import.meta.url));
+const WRITER = fileURLToPath(new URL("../../../tests/simulation/store/writer.ts", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../../deno.json", import.meta.url));
 
 /** Appends in a separate process, which opens and closes the store. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
-import { appendTo, makeSchema, runKey, sha256 } from "../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store_open.ts";
+import { appendTo, makeSchema, runKey, sha256 } from "../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { closeStores, openStores } from "../open.ts";
 import { markPath } from "./high_water_mark.ts";
 

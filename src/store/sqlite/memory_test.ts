@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { makeLaw, sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
+import { makeLaw, sha256, STORAGE } from "../../../tests/simulation/store/fixture.ts";
 import { StoreError } from "../types.ts";
 import { openMemoryFile } from "./memory.ts";
 import { openSqliteRunStore } from "./open.ts";

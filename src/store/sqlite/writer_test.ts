@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 
 import { stoppedClock } from "../../../tests/clock.ts";
-import { STORAGE } from "../../../tests/simulation/store_fixture.ts";
-import { withFolder } from "../../../tests/simulation/store_open.ts";
+import { STORAGE } from "../../../tests/simulation/store/fixture.ts";
+import { withFolder } from "../../../tests/simulation/store/open.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
 import { type Connection, openWriterConnection } from "./connection.ts";
 import { createWriter, type Writer } from "./writer.ts";

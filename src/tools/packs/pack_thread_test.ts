@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { runsAt } from "../../../tests/simulation/runpack_exporter.ts";
-import { playGoldenRun } from "../../../tests/simulation/runpack_run.ts";
+import { runsAt } from "../../../tests/simulation/runpack/exporter.ts";
+import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { objectName } from "../../runpack/format/archive.ts";
 import { localPackSource, openLocalRepository } from "../../runpack/host/local_repository.ts";

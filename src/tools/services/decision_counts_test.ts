@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { complete, evaluate, LAW, open, play } from "../../../tests/simulation/kernel_release.ts";
+import { complete, evaluate, LAW, open, play } from "../../../tests/simulation/kernel/release.ts";
 import type { Accepted } from "../../run/command.ts";
 import { countDecisions } from "./decision_counts.ts";
 

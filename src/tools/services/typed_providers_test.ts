@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { answered, found } from "../../../tests/simulation/acquisition_fixture.ts";
-import { sha256, STORAGE } from "../../../tests/simulation/store_fixture.ts";
+import { sha256, STORAGE } from "../../../tests/simulation/store/fixture.ts";
 import { httpProfile, typedContract } from "../../../tests/simulation/typed_documents.ts";
 import { sealContract } from "../../evidence/contract/seal.ts";
 import { sealVersion } from "../../evidence/contract/seal.ts";

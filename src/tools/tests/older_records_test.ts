@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { packOf, statusesOf, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
-import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack_run.ts";
+import { packOf, statusesOf, verifyWhole } from "../../../tests/simulation/runpack/memory.ts";
+import { playGoldenRun, storeRun } from "../../../tests/simulation/runpack/run.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { envelope, id, STORES, withTools } from "./tools_fixture.ts";

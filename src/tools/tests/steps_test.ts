@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { PlayedRun } from "../../../tests/simulation/runpack_run.ts";
-import { packOf, statusesOf, verifyWhole } from "../../../tests/simulation/runpack_memory.ts";
+import type { PlayedRun } from "../../../tests/simulation/runpack/run.ts";
+import { packOf, statusesOf, verifyWhole } from "../../../tests/simulation/runpack/memory.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { runCreated } from "../mutation/bound_run.ts";
 import { projectRuns } from "../../store/projection.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KEY_1, KEY_2, type TestKey } from "../../../tests/simulation/kernel_fixture.ts";
+import { KEY_1, KEY_2, type TestKey } from "../../../tests/simulation/kernel/fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";

@@ -8,7 +8,7 @@
 import { type ServerProcess, startServer, type Wire } from "../../e2e/client.ts";
 import { gateArgs } from "../../e2e/gate_command.ts";
 import { callText, listening, pause } from "../../e2e/http_fixture.ts";
-import { percentile } from "../../bench/mutation_bench.ts";
+import { percentile } from "../../bench/rows/mutation_bench.ts";
 import { createKeepAlive } from "./keep_alive.ts";
 import { SCENARIO } from "../../simulation/crash/load.ts";
 import { identityOf, type Random, randomOf } from "../../simulation/crash/random.ts";

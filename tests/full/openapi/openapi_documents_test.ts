@@ -12,9 +12,9 @@ import { importInSandbox } from "../../../src/evidence/typed/import_sandbox.ts";
 import { importOpenApi } from "../../../src/evidence/typed/openapi/import.ts";
 import { readSource } from "../../../src/evidence/typed/openapi/read_source.ts";
 import type { OpenApiHttpProfile } from "../../../src/evidence/typed/runtime_profile.ts";
-import { NOON } from "../../e2e/providers_fixtures.ts";
+import { NOON } from "../../e2e/providers/fixtures.ts";
 import { inFolder } from "../../e2e/gate_command.ts";
-import { withTyped } from "../../e2e/typed_fixture.ts";
+import { withTyped } from "../../e2e/typed/fixture.ts";
 import { prepareCheck, type PreparedCheck, serveProfile } from "./generated_server.ts";
 import { BLOCKFROST, DIRECTUS, fetchDocument, GITHUB, type PublicDocument } from "./packages.ts";
 

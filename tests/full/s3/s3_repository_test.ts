@@ -13,13 +13,13 @@ import { openLocalRepository } from "../../../src/runpack/host/local_repository.
 import { createPublisher, type Publisher } from "../../../src/runpack/host/publish.ts";
 import { type Repository, RepositoryError } from "../../../src/runpack/host/repository.ts";
 import { openS3Repository, type S3Options } from "../../../src/runpack/host/s3_repository.ts";
-import { evidence, LAW } from "../../e2e/run_command_fixture.ts";
+import { evidence, LAW } from "../../e2e/cli/run_command_fixture.ts";
 import { gate, STORES } from "../../e2e/gate_command.ts";
-import { SHA256 } from "../../simulation/kernel_fixture.ts";
-import { goldenSigner } from "../../simulation/runpack_packs.ts";
-import { objectsOf, testRepository } from "../../simulation/runpack_repository_cases.ts";
-import { playGoldenRun, storeRun } from "../../simulation/runpack_run.ts";
-import { WAL_FULL, withFolder, withStores } from "../../simulation/store_open.ts";
+import { SHA256 } from "../../simulation/kernel/fixture.ts";
+import { goldenSigner } from "../../simulation/runpack/packs.ts";
+import { objectsOf, testRepository } from "../../simulation/runpack/repository_cases.ts";
+import { playGoldenRun, storeRun } from "../../simulation/runpack/run.ts";
+import { WAL_FULL, withFolder, withStores } from "../../simulation/store/open.ts";
 import { startObjectStore } from "./radosgw.ts";
 
 const store = await startObjectStore();

@@ -6,9 +6,9 @@
  */
 
 import { identify } from "../../../src/canonical/identity.ts";
-import { KEY_1, KEY_2, NOW, SHA256 } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
+import { KEY_1, KEY_2, NOW, SHA256 } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
 import { WHOLE } from "./cases.ts";
 import { IMAGE } from "./evidence_law.ts";
 import { EVIDENCE_AT as AT } from "./evidence_run.ts";

@@ -15,7 +15,7 @@ import type { PresentedEvidence } from "../../../src/run/evidence.ts";
 import { asJson } from "../../../src/run/primitives.ts";
 import { statementTexts } from "../../../src/run/statement.ts";
 import type { EvidenceSignature, RunState } from "../../../src/run/types.ts";
-import { NOW, SHA256, type TestKey } from "../kernel_fixture.ts";
+import { NOW, SHA256, type TestKey } from "../kernel/fixture.ts";
 
 /** The providers of the vectors, in order. */
 export const PROVIDERS = ["env", "http", "ledger", "scanner", "time"];

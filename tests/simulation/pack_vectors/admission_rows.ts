@@ -5,10 +5,10 @@
  */
 
 import type { AdmissionCode } from "../../../src/runpack/verify/admission.ts";
-import { KEY_1, KEY_2, NOW, type TestKey, trusting } from "../kernel_fixture.ts";
-import { forge } from "../runpack_forge.ts";
-import { type MemoryPack, packOf } from "../runpack_memory.ts";
-import { ALICE, ALICE_2, BOB, playPeople } from "../runpack_people.ts";
+import { KEY_1, KEY_2, NOW, type TestKey, trusting } from "../kernel/fixture.ts";
+import { forge } from "../forged_packs/forge.ts";
+import { type MemoryPack, packOf } from "../runpack/memory.ts";
+import { ALICE, ALICE_2, BOB, playPeople } from "../forged_packs/people.ts";
 import {
   admissionLaw,
   BUILD_COMPLETE,

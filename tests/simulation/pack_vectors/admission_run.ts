@@ -22,9 +22,9 @@ import {
   openCommand,
   presented,
   trusting,
-} from "../kernel_fixture.ts";
-import { type Editable, flag, policy, stage } from "../law_specs.ts";
-import { type PlayedRun, playRun, type RunMove } from "../runpack_run.ts";
+} from "../kernel/fixture.ts";
+import { type Editable, flag, policy, stage } from "../kernel/law_specs.ts";
+import { type PlayedRun, playRun, type RunMove } from "../runpack/run.ts";
 import { signatureOf } from "./acquired.ts";
 
 /** The digest of the image that the run lets through. */

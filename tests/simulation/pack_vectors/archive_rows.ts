@@ -15,8 +15,8 @@ import {
 } from "../../../src/runpack/format/archive.ts";
 import { decodeManifest } from "../../../src/runpack/format/manifest.ts";
 import { SIGNATURE_BYTES } from "../../../src/runpack/format/types.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
-import { goldenSigner } from "../runpack_packs.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
+import { goldenSigner } from "../runpack/packs.ts";
 import { type RequestText, WHOLE } from "./cases.ts";
 
 /** A single file. */

@@ -15,7 +15,7 @@ import { resultLine } from "../../../src/runpack/verify/result_line.ts";
 import type { BudgetLimits, VerificationProfile } from "../../../src/runpack/verify/types.ts";
 import { type Examination, examineRunpack, reportAsJson } from "../../../src/runpack/verify/verify.ts";
 import { openArchive } from "../../../src/runpack/host/archive_file.ts";
-import { type MemoryPack, memorySource, PRIMITIVES } from "../runpack_memory.ts";
+import { type MemoryPack, memorySource, PRIMITIVES } from "../runpack/memory.ts";
 import type { Bases, PackText, Piece } from "./encoding.ts";
 import { decodePack, decodePieces } from "./encoding.ts";
 

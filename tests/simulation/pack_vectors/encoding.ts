@@ -8,7 +8,7 @@
 import { decodeBase64, encodeBase64 } from "../../../src/canonical/base64.ts";
 import { compareCodePoints } from "../../../src/canonical/order.ts";
 import type { Identity } from "../../../src/canonical/identity.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 
 /**
  * A run of bytes: UTF-8 text, so many zero bytes, bytes as base64, or a copy of bytes from a start to an end. They are copied

@@ -15,9 +15,9 @@ import {
 } from "../../../src/runpack/format/dsse.ts";
 import { decodeManifest } from "../../../src/runpack/format/manifest.ts";
 import { ENVELOPE_SIGNATURES, SIGNATURES } from "../../../src/runpack/format/types.ts";
-import { KEY_1, KEY_2, SHA256, type TestKey } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
+import { KEY_1, KEY_2, SHA256, type TestKey } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 import { withManifest } from "./reshape.ts";
 
 /** Envelopes beside a pack, the keys that are trusted, and which of them signed it. */

@@ -7,8 +7,8 @@
 import type { JsonValue } from "../../../src/canonical/json.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
 import type { OperatorProfile } from "../../../src/run/profile.ts";
-import { KEY_1, KEY_2, lawOf, NOW, SHA256, trusting } from "../kernel_fixture.ts";
-import { type Editable, policy } from "../law_specs.ts";
+import { KEY_1, KEY_2, lawOf, NOW, SHA256, trusting } from "../kernel/fixture.ts";
+import { type Editable, policy } from "../kernel/law_specs.ts";
 
 /** What a signed artifact is named by. */
 export const IMAGE = SHA256("image");

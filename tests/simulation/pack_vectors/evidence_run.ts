@@ -33,8 +33,8 @@ import {
   stampsAt,
   submitCommand,
   type TestKey,
-} from "../kernel_fixture.ts";
-import { type PlayedRun, stored } from "../runpack_run.ts";
+} from "../kernel/fixture.ts";
+import { type PlayedRun, stored } from "../runpack/run.ts";
 import { acquire, type Answer, CONTRACTS, type Scene, signatureOf } from "./acquired.ts";
 import { evidenceLaw, IMAGE, PROFILE } from "./evidence_law.ts";
 

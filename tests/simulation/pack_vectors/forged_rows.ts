@@ -5,11 +5,11 @@
  */
 
 import { identify } from "../../../src/canonical/identity.ts";
-import { SHA256 } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import { forge, type Parts, rekey } from "../runpack_forge.ts";
-import { AT } from "../runpack_forgeries.ts";
-import { leftOutPack } from "../runpack_left_out.ts";
+import { SHA256 } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import { forge, type Parts, rekey } from "../forged_packs/forge.ts";
+import { AT } from "../forged_packs/forgeries.ts";
+import { leftOutPack } from "../forged_packs/left_out.ts";
 import { withLines, withList } from "./reshape.ts";
 import type { CodeName, CodeRow } from "./rows.ts";
 

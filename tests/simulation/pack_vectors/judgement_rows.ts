@@ -7,8 +7,8 @@
 import type { JsonValue } from "../../../src/canonical/json.ts";
 import type { OperatorProfile } from "../../../src/run/profile.ts";
 import type { ProcedureName } from "../../../src/run/types.ts";
-import { KEY_1, KEY_2, NOW, SHA256, type TestKey, trusting } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
+import { KEY_1, KEY_2, NOW, SHA256, type TestKey, trusting } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
 import type { Answer } from "./acquired.ts";
 
 /** What a row is judged under, beside its policy. */

@@ -24,7 +24,7 @@ import {
   openCommand,
   presented,
   stampsAt,
-} from "../kernel_fixture.ts";
+} from "../kernel/fixture.ts";
 import { acquire, type Answer, type Scene, signatureOf } from "./acquired.ts";
 import { JUDGEMENT_ROWS, type JudgementRow } from "./judgement_rows.ts";
 

@@ -5,9 +5,9 @@
  */
 
 import { type Budget, BUDGET_MEMBERS, type BudgetLimits } from "../../../src/runpack/verify/types.ts";
-import { forge } from "../runpack_forge.ts";
-import { packOf } from "../runpack_memory.ts";
-import { playGoldenRun } from "../runpack_run.ts";
+import { forge } from "../forged_packs/forge.ts";
+import { packOf } from "../runpack/memory.ts";
+import { playGoldenRun } from "../runpack/run.ts";
 import { WHOLE } from "./cases.ts";
 import { withList, withObject } from "./reshape.ts";
 import type { Base, Made } from "./rows.ts";

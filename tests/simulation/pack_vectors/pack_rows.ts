@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MemoryPack } from "../runpack_memory.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 import { WHOLE } from "./cases.ts";
 import type { CodeRow, Made } from "./rows.ts";
 import { objectName } from "../../../src/runpack/format/archive.ts";

@@ -6,14 +6,14 @@ import { keyIdOf } from "../../../src/runpack/format/dsse.ts";
 import { CLAIMS } from "../../../src/runpack/verify/claims.ts";
 import { decodeBase64 } from "../../../src/canonical/base64.ts";
 import violations from "../../vectors/runpack/violations.json" with { type: "json" };
-import { SHA256 } from "../kernel_fixture.ts";
+import { SHA256 } from "../kernel/fixture.ts";
 import { type CaseAnswer, type PackCase, runCase } from "./cases.ts";
 import { type Bases, decodePack, type PackText } from "./encoding.ts";
 import { ADMISSION_ROWS } from "./admission_rows.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { entriesOf, entryOfReason, makeVectors, PACKS_FOLDER, textsOf, violatedIn } from "./files.ts";
 import { makeJudgements } from "./judgements.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 
 const MADE = await makeVectors();
 const TEXTS = textsOf(MADE);

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { KEY_1 } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
+import { KEY_1 } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
 import { WHOLE } from "./cases.ts";
 import { PARAMETERS_AT as AT } from "./parameters_run.ts";
 import type { Base, CodeName, Made } from "./rows.ts";

@@ -27,9 +27,9 @@ import {
   SHA256,
   stampsAt,
   trusting,
-} from "../kernel_fixture.ts";
-import { type Editable, policy } from "../law_specs.ts";
-import { type PlayedRun, stored } from "../runpack_run.ts";
+} from "../kernel/fixture.ts";
+import { type Editable, policy } from "../kernel/law_specs.ts";
+import { type PlayedRun, stored } from "../runpack/run.ts";
 import { acquire, type Answer, CONTRACTS } from "./acquired.ts";
 
 const text = (minimum_bytes: number, maximum_bytes: number): Editable => ({

@@ -6,8 +6,8 @@
 
 import { AHEAD_MILLISECONDS } from "../../../src/run/submitted_evidence.ts";
 import { COMMENT_BYTES } from "../../../src/run/submitted_statement.ts";
-import { int, NOW } from "../kernel_fixture.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
+import { int, NOW } from "../kernel/fixture.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
 import {
   ALICE,
   ALICE_2,
@@ -19,7 +19,7 @@ import {
   PROFILES,
   REVIEW,
   REVIEW_BYTES,
-} from "../runpack_people.ts";
+} from "../forged_packs/people.ts";
 import type { StatementChanges } from "../waiting_fixture.ts";
 import { WHOLE } from "./cases.ts";
 import type { Made } from "./rows.ts";

@@ -7,9 +7,9 @@
 import { canonicalBytes } from "../../../src/canonical/canonicalize.ts";
 import { identifyBytes } from "../../../src/canonical/identity.ts";
 import { readJson } from "../../../src/canonical/scan.ts";
-import { SHA256 } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
+import { SHA256 } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 
 const read = (bytes: Uint8Array | undefined): Editable => readJson(new TextDecoder().decode(bytes));
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { MemoryPack } from "../runpack_memory.ts";
-import type { PlayedRun } from "../runpack_run.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
+import type { PlayedRun } from "../runpack/run.ts";
 import type { ExpectationText, LoosePack, RequestText, Surrounding } from "./cases.ts";
 
 /** What a row is made from: a run, and the pack of it. */

@@ -9,10 +9,10 @@ import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
 import { hashValue } from "../../../src/run/evidence.ts";
 import { commentHash } from "../../../src/run/submitted_statement.ts";
-import { NOW, SHA256, type TestKey } from "../kernel_fixture.ts";
-import type { Editable } from "../law_specs.ts";
-import { type Parts, rekey } from "../runpack_forge.ts";
-import type { PlayedRun } from "../runpack_run.ts";
+import { NOW, SHA256, type TestKey } from "../kernel/fixture.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import { type Parts, rekey } from "../forged_packs/forge.ts";
+import type { PlayedRun } from "../runpack/run.ts";
 import { signedPayload, type StatementChanges } from "../waiting_fixture.ts";
 
 /** The run of the edits. */

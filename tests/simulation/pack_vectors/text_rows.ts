@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Editable } from "../law_specs.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
-import { AT } from "../runpack_forgeries.ts";
-import type { MemoryPack } from "../runpack_memory.ts";
+import type { Editable } from "../kernel/law_specs.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
+import { AT } from "../forged_packs/forgeries.ts";
+import type { MemoryPack } from "../runpack/memory.ts";
 import { PACK_DEPTH } from "../../../src/runpack/format/types.ts";
 import { objectAt, withList, withManifest, withRawLines } from "./reshape.ts";
 import type { Base, Made } from "./rows.ts";

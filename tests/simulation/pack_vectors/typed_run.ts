@@ -8,10 +8,10 @@ import { identify } from "../../../src/canonical/identity.ts";
 import { measureValue, presentAnswer } from "../../../src/evidence/acquisition/present.ts";
 import { sealContract, sealVersion } from "../../../src/evidence/contract/seal.ts";
 import type { Artifact } from "../../../src/store/types.ts";
-import { createCommand, environmentWith, evaluateCommand, lawOf, NOW, openCommand, SHA256 } from "../kernel_fixture.ts";
-import { type Editable, flag, policy, stage } from "../law_specs.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
-import { type PlayedRun, playRun, type RunMove } from "../runpack_run.ts";
+import { createCommand, environmentWith, evaluateCommand, lawOf, NOW, openCommand, SHA256 } from "../kernel/fixture.ts";
+import { type Editable, flag, policy, stage } from "../kernel/law_specs.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
+import { type PlayedRun, playRun, type RunMove } from "../runpack/run.ts";
 import { httpProfile, typedCheck, typedContract } from "../typed_documents.ts";
 import type { Base, Made } from "./rows.ts";
 

@@ -6,9 +6,9 @@
 
 import { hashValue } from "../../../src/run/evidence.ts";
 import { commentHash } from "../../../src/run/submitted_statement.ts";
-import { int, KEY_1, KEY_2, NOW, SHA256 } from "../kernel_fixture.ts";
-import { forge, type Parts } from "../runpack_forge.ts";
-import { LAST_SUBMISSION as LAST, playSwappedValue, playWaiting, WAITING_LAW } from "../runpack_waiting.ts";
+import { int, KEY_1, KEY_2, NOW, SHA256 } from "../kernel/fixture.ts";
+import { forge, type Parts } from "../forged_packs/forge.ts";
+import { LAST_SUBMISSION as LAST, playSwappedValue, playWaiting, WAITING_LAW } from "../forged_packs/waiting.ts";
 import { WHOLE } from "./cases.ts";
 import type { Base, CodeName, Made } from "./rows.ts";
 import { editsOf, repeatInReceipts } from "./statement_edits.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { data, frame, headers, join, OK_HEADERS, SETTINGS } from "../../../../tests/e2e/grpc_peers.ts";
+import { data, frame, headers, join, OK_HEADERS, SETTINGS } from "../../../../tests/e2e/typed/grpc_peers.ts";
 import { beginExchange, type Exchange, type ExchangeFault } from "./http2_exchange.ts";
 
 const LIMITS = { headerBytes: 16_384, headerFields: 64 };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
 
-import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../../tests/simulation/store_fixture.ts";
-import { storesOptions, WAL_FULL, withFolder } from "../../../../tests/simulation/store_open.ts";
+import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../../tests/simulation/store/fixture.ts";
+import { storesOptions, WAL_FULL, withFolder } from "../../../../tests/simulation/store/open.ts";
 import type { Head } from "../../../run/types.ts";
 import { checkStore } from "../../check/check.ts";
 import { closeStores, openStores, type Stores } from "../../open.ts";

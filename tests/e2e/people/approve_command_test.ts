@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { sha256 } from "@/evidence/host_primitives.ts";
+import { parseSigningKey } from "@/evidence/trust/signing_key.ts";
+import { hashValue } from "@/run/evidence.ts";
+import { EVIDENCE_CONTENT_TYPE, submittedStatementText } from "@/run/submitted_statement.ts";
+import { startServer } from "../client.ts";
+import { type Ended, gate, gateArgs, inFolder, processOf, STORES } from "../gate_command.ts";
+import { listening } from "../http_fixture.ts";
+import { waitingLaw } from "./waiting_law.ts";
+
+/** Commands of one folder. `approve` and `waiting` get the keys of people. */
+interface World {
+  readonly folder: string;
+  readonly run: string;
+  readonly approve: (...args: readonly string[]) => Promise<Ended>;
+  readonly waiting: () => Promise<string>;
+}
+
+const KEYS = ["--evidence-keys", "evidence-keys"];
+
+async function withRun(body: (world: World) => Promise<void>): Promise<void> {
+  await inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw(2));
+    await Deno.writeTextFile(join(folder, "other.yaml"), waitingLaw(1));
+    await Deno.writeTextFile(join(folder, "pass.txt"), "open sesame\n");
+    for (const name of ["alice", "bob", "eve"]) {
+      const passphrase = name === "bob" ? ["--passphrase-file", "pass.txt"] : [];
+      assert.equal((await gate(folder, "key", "create", `${name}.key`, ...passphrase)).code, 0);
+      assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);
+    }
+    const started = await gate(folder, "run", "law.yaml", "--run-key", "one", "--json");
+    const run = (JSON.parse(started.stdout) as { result: { run_id: string } }).result.run_id;
+    await body({
+      folder,
+      run,
+      approve: (...args) => gate(folder, "approve", run.slice(0, 8), "--yes", ...KEYS, ...args),
+      waiting: async () => {
+        const { result } = JSON.parse((await gate(folder, "waiting", "--json", ...KEYS)).stdout) as {
+          result: { waiting: readonly { have: number; needed: number; keys: readonly { key_id: string }[] }[] };
+        };
+        return result.waiting.map(({ have, needed, keys }) =>
+          `${have} of ${needed}: ${keys.map(({ key_id }) => key_id).join(" ")}`
+        ).join("; ");
+      },
+    });
+  });
+}
+
+const BOB = ["--key", "bob.key", "--passphrase-file", "pass.txt"];
+
+Deno.test("gate approve: one approves, one refuses, then changes their mind, and the run is complete", () =>
+  withRun(async ({ folder, run, approve, waiting }) => {
+    assert.equal(await waiting(), "0 of 2: alice bob");
+    const alice = await approve("--key", "alice.key", "--law", "law.yaml", "--comment", "Looks fine");
+    assert.equal(alice.code, 0, alice.stderr);
+    assert.match(alice.stdout, /Evidence {3}attempt 1: approved is unknown \(no evidence\)\n/);
+    assert.match(alice.stdout, /Condition {2}approved: a boolean that equals true\n.*\nYou sign {3}true\nComment/);
+    assert.match(alice.stdout, /Stage release: hold/);
+    assert.equal(await waiting(), "1 of 2: bob");
+    assert.equal((await approve(...BOB, "--reject")).code, 0);
+    assert.equal(await waiting(), "1 of 2: ");
+    assert.equal((await approve("--key", "alice.key", "--withdraw")).code, 0);
+    assert.equal(await waiting(), "0 of 2: alice");
+    assert.equal((await approve("--key", "alice.key")).code, 0);
+    const last = await approve(...BOB);
+    assert.match(last.stdout, /Stage release: complete/);
+    assert.equal(await waiting(), "");
+    assert.equal((await gate(folder, "status", run)).code, 0);
+    const pack = ["--namespace", "2", "--run", run, "--archive", "run.runpack"];
+    const exported = await gate(folder, "runpack", "export", ...pack);
+    assert.equal(exported.code, 0, exported.stderr);
+    const shownPack = (await gate(folder, "runpack", "show", "run.runpack")).stdout;
+    assert.match(shownPack, /alice stated a value that satisfies approved: true, by stdio\n.*\n +Looks fine\n/);
+    assert.match(shownPack, /bob refused approved: false, by stdio\n/);
+    assert.match(shownPack, /alice withdrew its statement on approved, by stdio\n/);
+    const history = (await gate(folder, "history", run)).stdout;
+    assert.match(history, /alice signed a value for approved, with a comment +stdio\n/);
+    assert.match(history, /alice withdrew its statement on approved +stdio\n/);
+    const verified = await gate(folder, "runpack", "verify", "run.runpack");
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+    const replayed = await gate(folder, "replay", "run.runpack", "--law", "other.yaml");
+    assert.match(replayed.stdout, /unknown.*true|differ/s, "one signature is enough under the other law");
+  }));
+
+Deno.test("gate approve signs nothing for another law, key, stage or without a question", () =>
+  withRun(async ({ folder, run, approve, waiting }) => {
+    const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [["--key", "alice.key", "--law", "other.yaml"], 6, /the run has law "[0-9a-f]{64}", and "other\.yaml" is/],
+      [["--key", "eve.key"], 7, /no open stage takes a statement of key "eve"/],
+      [["--key", "eve.key", "--key-id", "alice"], 2, /Signature of key "alice" does not verify/],
+      [["--key", "bob.key"], 2, /it is encrypted, and --passphrase-file has no passphrase that opens it/],
+      [["--key", "alice.key", "--reject", "--withdraw"], 2, /exclude each other/],
+      [["--key", "alice.key", "--reject", "--value", "true"], 2, /--reject and --value exclude each other/],
+      [["--key", "alice.key", "--withdraw", "--value", "true"], 2, /--withdraw and --value exclude each other/],
+      [["--key", "alice.key.pub"], 2, /Cannot use key "alice\.key\.pub"/],
+      [[], 2, /Flag --key is missing/],
+    ];
+    for (const [args, code, message] of rows) {
+      const ended = await approve(...args);
+      assert.match(ended.stderr, message, args.join(" "));
+      assert.equal(ended.code, code, args.join(" "));
+    }
+    const asked = await gate(folder, "approve", run, "--key", "alice.key", ...KEYS);
+    assert.deepEqual([asked.code, asked.stdout], [2, ""]);
+    assert.match(asked.stderr, /standard input is no terminal.*--yes/);
+    assert.equal(await waiting(), "0 of 2: alice bob");
+  }));
+
+Deno.test("the older spellings print the new ones", () =>
+  inFolder(async (folder) => {
+    const rows: readonly (readonly [readonly string[], RegExp])[] = [
+      [["approve", "keygen", "a.key"], /gate approve keygen is now gate key create/],
+      [["approve", "--key", "a.key", "--run", "0".repeat(32), "--any-head"], /now gate evidence sign/],
+    ];
+    for (const [args, message] of rows) {
+      const { code, stderr } = await gate(folder, ...args);
+      assert.equal(code, 2);
+      assert.match(stderr, message);
+    }
+  }));
+
+Deno.test("gate key trust keeps one id for one key, and gate serve names both ids of a key with two", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
+    assert.equal((await gate(folder, "key", "create", "a.key")).code, 0);
+    assert.equal((await gate(folder, "key", "create", "b.key")).code, 0);
+    await Deno.copyFile(join(folder, "a.key.pub"), join(folder, "c.key.pub"));
+    assert.match(
+      (await gate(folder, "key", "create", "c.key")).stderr,
+      /Cannot write ".*c\.key\.pub": it exists already/,
+    );
+    await assert.rejects(Deno.stat(join(folder, "c.key")), Deno.errors.NotFound);
+    const trust = (file: string, name: string): Promise<Ended> => gate(folder, "key", "trust", file, "--name", name);
+    assert.equal((await trust("a.key.pub", "alice")).code, 0);
+    assert.equal((await trust("a.key.pub", "alice")).code, 0, "the same again");
+    assert.match((await trust("a.key.pub", "eve")).stderr, /it is trusted as "alice" already/);
+    assert.match((await trust("b.key.pub", "alice")).stderr, /it is the key of that name already/);
+    assert.match((await trust("b.key", "bob")).stderr, /Cannot read public key "b\.key"/);
+    assert.match((await trust("b.key.pub", "../bob")).stderr, /Cannot use --name/);
+    if (Deno.build.os !== "windows") {
+      assert.equal(((await Deno.stat(join(folder, "a.key"))).mode ?? 0) & 0o777, 0o600);
+    }
+    await Deno.copyFile(join(folder, "a.key.pub"), join(folder, "evidence-keys", "mallory.pub"));
+    const served = await gate(folder, "serve", ...KEYS);
+    assert.notEqual(served.code, 0);
+    assert.match(served.stdout + served.stderr, /"mallory\\*" and \\*"alice\\*" are the same public key/);
+  }));
+
+async function jsonOf<Result>(folder: string, ...args: readonly string[]): Promise<Result> {
+  const ended = await gate(folder, ...args, "--json");
+  return (JSON.parse(ended.stdout) as { result: Result }).result;
+}
+
+/** Submits an approval of Alice whose clock is ahead of the gate's. */
+async function approveAhead(folder: string, run_id: string, aheadMillis: number): Promise<Ended> {
+  const { accepted_head: seen_head, stages: [stage] } = await jsonOf<{
+    accepted_head: { record_id: string; revision: number };
+    stages: readonly { stage_open_record_id: string }[];
+  }>(folder, "status", run_id);
+  const { runs: [run] } = await jsonOf<{ runs: readonly { scenario_law_identity: string }[] }>(folder, "runs");
+  const value = { value: true, value_type: "Boolean" } as const;
+  const own = { condition_id: "approved", observed_at: Date.now() + aheadMillis, seen_head };
+  const opening = { stage_id: "release", stage_open_record_id: stage?.stage_open_record_id ?? "" };
+  const statement = submittedStatementText({
+    namespace_id: 2,
+    scenario_law_identity: run?.scenario_law_identity ?? "",
+    run_id,
+    ...opening,
+    ...own,
+    value_identity: hashValue(sha256, value).identity,
+  });
+  const key = parseSigningKey(await Deno.readFile(join(folder, "alice.key")), null);
+  const signature = { scheme: "ed25519", key_id: "alice", signature: key?.sign(statement) ?? "" };
+  const call = {
+    namespace_id: 2,
+    scenario_id: "release",
+    run_id,
+    expected_head: seen_head,
+    operation_id: "0".repeat(32),
+    content_type: EVIDENCE_CONTENT_TYPE,
+    scope: { kind: "stage_open", ...opening },
+    payload: { kind: "json", value: { ...own, value, signature } },
+  };
+  await Deno.writeTextFile(join(folder, "call.json"), JSON.stringify(call));
+  const { command, args } = processOf(gateArgs("serve", ...KEYS));
+  const stdio = ["--input", "call.json", "--stdio", "--", command, ...args];
+  return await gate(folder, "client", "call", "scenario_submit", ...stdio);
+}
+
+Deno.test("gate approve withdraws an approval that was signed by a clock ahead of this one", () =>
+  withRun(async ({ folder, run, approve, waiting }) => {
+    const ahead = await approveAhead(folder, run, 45_000);
+    assert.equal(ahead.code, 0, ahead.stdout + ahead.stderr);
+    assert.equal(await waiting(), "1 of 2: bob");
+    const withdrawn = await approve("--key", "alice.key", "--withdraw");
+    assert.equal(withdrawn.code, 0, withdrawn.stderr);
+    assert.equal(await waiting(), "0 of 2: alice bob");
+  }));
+
+/** A server for callers with tokens: the first may approve, the second may drive runs. */
+async function withServer(folder: string, body: (address: (name: string) => string[]) => Promise<void>): Promise<void> {
+  const roles = [["approver", "Approver"], ["driver", "NamespaceWriter"]] as const;
+  const principals = await Promise.all(roles.map(async ([name, role]) => {
+    const token = name.padEnd(32, "0");
+    await Deno.writeTextFile(join(folder, name), token, { mode: 0o600 });
+    const subject = `token:${sha256(new TextEncoder().encode(token))}`;
+    return { token, text: `{ subject = "${subject}", roles = [{ name = "${role}", namespace_id = 2 }] }` };
+  }));
+  const config = `
+[server]
+transport = "http"
+bind = "127.0.0.1:0"
+[server.auth]
+mode = "bearer_token"
+bearer_tokens = [${principals.map(({ token }) => `"${token}"`).join(", ")}]
+principals = [${principals.map(({ text }) => text).join(", ")}]
+${STORES}`;
+  await Deno.writeTextFile(join(folder, "http.toml"), config, { mode: 0o600 });
+  await using server = await listening(
+    startServer({ args: gateArgs("serve", "--config", "http.toml", ...KEYS), cwd: folder }),
+  );
+  await body((name) => ["--server", new URL(server.url).origin, "--token-file", name, "--namespace", "2"]);
+}
+
+Deno.test("gate approve says who must evaluate: an approver may not, a writer does, and gate run counts the keys", () =>
+  withRun(async ({ folder, run }) => {
+    await withServer(folder, async (address) => {
+      const sign = (name: string, ...args: readonly string[]): Promise<Ended> =>
+        gate(folder, "approve", run, "--yes", ...args, ...address(name));
+      const alice = await sign("approver", "--key", "alice.key", "--law", "law.yaml");
+      assert.equal(alice.code, 0, alice.stderr);
+      assert.match(
+        alice.stdout,
+        /Stage release is not evaluated yet\. Your roles may not evaluate it: a caller with a role such as NamespaceWriter/,
+      );
+      const refused = await sign("driver", ...BOB, "--reject");
+      assert.match(refused.stdout, /Stage release: hold/);
+      assert.match((await sign("approver", ...BOB)).stdout, /is not evaluated yet/);
+    });
+    const law = ["law.yaml", "--run-key", "one"];
+    assert.equal((await gate(folder, "run", ...law)).code, 4, "without the keys of people no signature counts");
+    const completed = await gate(folder, "run", ...law, ...KEYS);
+    assert.equal(completed.code, 0, completed.stdout + completed.stderr);
+  }));
+
+Deno.test("gate doctor, gate config check and gate scenario check read the keys of people as gate serve does", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw(2));
+    await Deno.mkdir(join(folder, "empty"));
+    for (const name of ["alice", "bob"]) {
+      assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
+      assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);
+    }
+    await Deno.mkdir(join(folder, "twice"));
+    await Deno.copyFile(join(folder, "alice.key.pub"), join(folder, "twice", "alice.pub"));
+    await Deno.copyFile(join(folder, "alice.key.pub"), join(folder, "twice", "mallory.pub"));
+    const rows: readonly (readonly [readonly string[], string, RegExp])[] = [
+      [["doctor"], "evidence-keys", /ok +evidence keys +evidence-keys has the keys alice, bob\n/],
+      [["doctor"], "empty", /note +evidence keys +empty has no public key/],
+      [["doctor"], "missing", /fail +evidence keys +--evidence-keys: it is not a folder/],
+      [["doctor"], "twice", /fail +evidence keys +.*"mallory" and "alice" are the same public key/],
+      [["config", "check"], "evidence-keys", /gate\.toml: valid\n$/],
+      [["config", "check"], "missing", /1 problem\n--evidence-keys: it is not a folder/],
+      [["config", "check"], "twice", /"mallory" and "alice" are the same public key/],
+      [["scenario", "check", "law.yaml"], "evidence-keys", /^law\.yaml: a law with 1 stage and 1 condition\n/],
+      [["scenario", "check", "law.yaml"], "empty", /the configuration trusts no key \[condition_never_counts\]/],
+    ];
+    for (const [command, keys, expected] of rows) {
+      const { stdout } = await gate(folder, ...command, "--evidence-keys", keys);
+      assert.match(stdout, expected, [...command, keys].join(" "));
+    }
+  }));

@@ -1,9 +1,0 @@
-/**
- * A worker whose module takes 1,500 ms to load, and answers as the probe does.
- *
- * @module
- */
-
-import "./providers_probe.ts";
-
-Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
