@@ -46,7 +46,7 @@ export interface ServerProcess {
 }
 
 /** No answer of these servers takes this long, in milliseconds. */
-const PATIENCE_MILLISECONDS = 20_000;
+const PATIENCE_MILLISECONDS = 60_000;
 
 /** Arguments of `deno` for the fixture server: it needs no permission. */
 export function fixtureArgs(options: unknown = {}): string[] {

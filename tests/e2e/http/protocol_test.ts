@@ -3,17 +3,9 @@
  */
 
 import assert from "node:assert/strict";
+import { until } from "../../until.ts";
 import { envelope, initializeParams, type Wire } from "../client.ts";
-import {
-  callText,
-  exchange,
-  message,
-  modernHeaders,
-  pause,
-  send,
-  type Sending,
-  startHttpFixture,
-} from "../http_fixture.ts";
+import { callText, exchange, message, modernHeaders, send, type Sending, startHttpFixture } from "../http_fixture.ts";
 
 const MODERN_CALL = callText(1, "echo", { a: 1 }, envelope());
 const P = "io.modelcontextprotocol/";
@@ -256,11 +248,10 @@ Deno.test("a call is cancelled when its client disconnects, and is no longer cou
 
 Deno.test("a stopping server finishes requests in work and accepts no more", async () => {
   await using server = await startHttpFixture();
-  const slow = send(server.url, callText(1, "wait", { milliseconds: 700 }));
-  await pause(200);
+  const slow = send(server.url, callText(1, "wait", { milliseconds: 2_000 }));
+  await server.process.logged("wait 2000 begun");
   server.process.signal("SIGTERM");
-  await pause(200);
-  await assert.rejects(send(server.url, callText(2, "echo")));
+  await until("it accepts no more", () => send(server.url, callText(2, "echo")).then(() => false, () => true));
   const answer = await slow;
   assert.deepEqual([answer.status, answer.headers["connection"]], [200, "close"]);
   assert.equal(await server.process.ended(), 0);

@@ -1,8 +1,9 @@
 /** The HTTP+SSE transport of older clients: its sessions, whose they are, and how they end. */
 
 import assert from "node:assert/strict";
+import { until } from "../../until.ts";
 import { ClientOne as Client, SseOne as SSEClientTransport } from "../protocol/first_sdk.ts";
-import { callText, type HttpServer, pause, send, type Sending, startHttpFixture } from "../http_fixture.ts";
+import { callText, type HttpServer, send, type Sending, startHttpFixture } from "../http_fixture.ts";
 
 const AUTH = {
   mode: "bearer_token",
@@ -67,8 +68,7 @@ Deno.test("a session belongs to the caller that opened it, and ends with its str
   }
   assert.match(await stream.next() ?? "", /^event: message\ndata: \{.*"id":1\}\n\n$/);
   stream.close();
-  await pause(200);
-  assert.equal(await post(stream.path, { headers: bearer("alice-token") }), 404);
+  await until("its session ends", async () => await post(stream.path, { headers: bearer("alice-token") }) === 404);
 });
 
 Deno.test("each stream has its own id, and one caller a bounded number", async () => {
@@ -80,8 +80,8 @@ Deno.test("each stream has its own id, and one caller a bounded number", async (
   assert.deepEqual([one.status, one.headers["retry-after"]], [503, "1"]);
   streams.push(await openStream(server, bearer("bob-token")));
   for (const { close } of streams) close();
-  await pause(300);
-  (await openStream(server, bearer("alice-token"))).close();
+  const reopen = (): Promise<void> => openStream(server, bearer("alice-token")).then(({ close }) => close());
+  await until("there is room", () => reopen().then(() => true, () => false));
 });
 
 Deno.test("streams of this machine are as many as there are streams", async () => {
@@ -134,7 +134,7 @@ Deno.test("requests in work are cancelled when their stream ends, and answered w
   await server.process.logged("wait aborted");
   const stays = await openStream(server);
   await send(server.url, callText(2, "wait", { milliseconds: 500 }), { path: stays.path });
-  await pause(100);
+  await server.process.logged("wait 500 begun");
   server.process.signal("SIGTERM");
   assert.match(await stays.next() ?? "", /"id":2\}/);
   assert.equal(await stays.next(), null);

@@ -102,7 +102,7 @@ for (const [signal, code] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
     await server.send(call(2, "echo"));
     await server.answer(2);
     server.signal(signal);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     server.signal(signal);
     assert.equal(await server.ended(), code);
   });

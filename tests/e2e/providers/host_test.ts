@@ -103,7 +103,6 @@ Deno.test("WorkerHost.ask() restarts after crashes with backoff, and at once aft
     }
     // Each round except the first waits for the backoff of the crash before it: 100, 200, 300 ms.
     assert.ok((pauses[1] ?? 0) >= 90 && (pauses[2] ?? 0) >= 190 && (pauses[3] ?? 0) >= 290, pauses.join(" "));
-    assert.ok((pauses[3] ?? 0) < 1500, pauses.join(" "));
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "allowed");
   }));
 

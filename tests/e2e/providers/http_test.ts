@@ -275,23 +275,23 @@ Deno.test("http tries the next address if one accepts no connection", async () =
 });
 
 Deno.test("http sends 64 requests concurrently", async () => {
-  const behaviour: Behaviour = async (connection) => {
+  const all = Promise.withResolvers<void>();
+  // No request is answered before all of them were read.
+  const behaviour: Behaviour = async (connection, count) => {
     await readHead(connection);
-    await pause(100);
+    if (count === 64) all.resolve();
+    await all.promise;
     await write(connection, ok('{"a":1}'));
     connection.close();
   };
   await withServer(
     behaviour,
     ({ port }) =>
-      withProvider({ name: "rest", config: { ...OPEN, timeout_ms: 5000 } }, async (provider) => {
+      withProvider({ name: "rest", config: { ...OPEN, timeout_ms: 60_000 } }, async (provider) => {
         const params = { url: `http://127.0.0.1:${port}/`, jsonpath: "$.a" };
         const ask = async (): Promise<string> => outcomeOf(await askProvider(provider, "json_path", params));
-        assert.equal(await ask(), "value: 1");
-        const started = performance.now();
         const outcomes = await Promise.all(Array.from({ length: 64 }, ask));
         assert.deepEqual([...new Set(outcomes)], ["value: 1"]);
-        assert.ok(performance.now() - started < 64 * 100 / 4);
       }),
   );
 });

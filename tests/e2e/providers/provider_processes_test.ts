@@ -1,10 +1,10 @@
 /** The process of a provider of type `mcp` and its descendants end with gate. */
 
 import assert from "node:assert/strict";
+import { until } from "../../until.ts";
 import { CONTEXT, contractOf, HOSTILE_COMMAND } from "../evidence/acquisition_entries.ts";
 import { initializeParams, type ServerProcess, startServer } from "../client.ts";
 import { gate, gateArgs, inFolder, STORES } from "../gate_command.ts";
-import { pause } from "../http_fixture.ts";
 
 const PROVIDER = `
 [evidence]
@@ -27,15 +27,8 @@ async function isAlive(pid: number): Promise<boolean> {
   return stat !== "" && !/^\d+ \(.*\) Z/.test(stat);
 }
 
-async function assertGone(pids: readonly number[], milliseconds: number): Promise<void> {
-  for (let waited = 0;; waited += 50) {
-    const alive = (await Promise.all(pids.map(isAlive))).map((is, at) => is ? pids[at] : null).filter((pid) =>
-      pid !== null
-    );
-    if (alive.length === 0) return;
-    assert.ok(waited < milliseconds, `Processes ${alive.join()} of ${pids.join()} are left`);
-    await pause(50);
-  }
+async function assertGone(pids: readonly number[]): Promise<void> {
+  await until(`processes ${pids.join()} are gone`, async () => !(await Promise.all(pids.map(isAlive))).includes(true));
 }
 
 /** A law that asks the provider for something that it never answers. */
@@ -108,14 +101,14 @@ for (const [how, end, code] of ENDS) {
     withFamily(serve, async (server, pids) => {
       await end(server);
       assert.equal(await server.ended(), code, server.errors());
-      await assertGone(pids, 5_000);
+      await assertGone(pids);
     }));
 }
 
 Deno.test("a provider's process that ends takes along what it has started, and gate goes on", () =>
   withFamily(serve, async (server, [provider = 0, started = 0]) => {
     Deno.kill(provider, "SIGKILL");
-    await assertGone([provider, started], 5_000);
+    await assertGone([provider, started]);
     assert.ok("result" in await server.request("tools/list"));
     await server.closeInput();
     assert.equal(await server.ended(), 0);
@@ -131,7 +124,7 @@ Deno.test("under the flags that gate permissions prints, no process of a provide
   return withFamily(pinned, async (server, pids) => {
     server.signal("SIGTERM");
     assert.equal(await server.ended(), 0, server.errors());
-    await assertGone(pids, 5_000);
+    await assertGone(pids);
   });
 });
 
@@ -155,15 +148,12 @@ for (const [command, signal, code] of ENDED) {
     inFolder(async (folder) => {
       await using process = await start(folder, () => Promise.resolve(gateArgs(...command)));
       const text = (): Promise<string> => Deno.readTextFile(`${folder}/family.json`).catch(() => "");
-      for (let waited = 0; !(await text()).endsWith("]"); waited += 50) {
-        assert.ok(waited < 20_000, process.errors());
-        await pause(50);
-      }
+      await until("the provider has started its process", async () => (await text()).endsWith("]"));
       const pids = JSON.parse(await text()) as number[];
       try {
         process.signal(signal);
         assert.equal(await process.ended(), code, process.errors());
-        await assertGone(pids, 5_000);
+        await assertGone(pids);
         assert.deepEqual(await Array.fromAsync(Deno.readDir(`${folder}/temporary`)), []);
       } finally {
         await endAll(pids);

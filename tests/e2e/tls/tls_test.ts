@@ -103,7 +103,7 @@ Deno.test("a client that does not finish the handshake is ended", async () => {
       if (beginning.length > 0) await connection.write(Uint8Array.from(beginning));
       const start = performance.now();
       const read = await connection.read(new Uint8Array(1)).catch(() => null);
-      assert.deepEqual([read, performance.now() - start < 5_000], [null, true]);
+      assert.deepEqual([read, performance.now() - start < 60_000], [null, true]);
     }
     assert.equal(await curl(world, server.url, world.alice), 200);
   });
