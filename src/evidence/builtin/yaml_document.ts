@@ -27,13 +27,11 @@ export const YAML_TEXT_BYTES_MAXIMUM = 16_777_216;
 
 /** The document cannot be converted to JSON. */
 class YamlFault extends Error {
-  readonly reason: string;
-  readonly path: string | undefined;
+  readonly refusal: YamlRefusal;
 
-  constructor(reason: string, path?: readonly (string | number)[]) {
+  constructor(reason: string, path?: readonly (string | number)[], more: Omit<YamlRefusal, "reason" | "path"> = {}) {
     super(reason);
-    this.reason = reason;
-    this.path = path === undefined ? undefined : formatPath(path);
+    this.refusal = { reason, ...path === undefined ? {} : { path: formatPath(path) }, ...more };
   }
 }
 
@@ -91,27 +89,10 @@ export function readYaml(
     const conversion: Conversion = { targets, around: new Set(), path: [], rounded, values: 0, bytes: 0 };
     return { document: convert(conversion, yaml.contents) };
   } catch (error) {
-    if (error instanceof YamlFault) {
-      return { refusal: { reason: error.reason, ...error.path === undefined ? {} : { path: error.path } } };
-    }
-    if (error instanceof SyntaxFault) {
-      return { refusal: { reason: error.reason, offset: error.offset, quoting: error.message } };
-    }
+    if (error instanceof YamlFault) return { refusal: error.refusal };
     // The parser's stack overflows before a depth limit could be checked.
     if (error instanceof RangeError) return { refusal: { reason: "depth_exceeded" } };
     throw error;
-  }
-}
-
-/** The parser rejects the text. */
-class SyntaxFault extends Error {
-  readonly reason: string;
-  readonly offset: number;
-
-  constructor(reason: string, { message, pos }: { readonly message: string; readonly pos: readonly [number, number] }) {
-    super(message);
-    this.reason = reason;
-    this.offset = pos[0];
   }
 }
 
@@ -144,14 +125,12 @@ const INDICATORS: ReadonlySet<CST.TokenType | "scalar" | null> = new Set([
 
 function parse(text: string): YamlDocument.Parsed {
   const yaml = parseYaml(text, { strict: true, logLevel: "error" });
-  const [error] = yaml.errors;
-  if (error !== undefined) {
-    const reason = error.code === "RESOURCE_EXHAUSTION" ? "depth_exceeded" : error.code.toLowerCase();
-    throw new SyntaxFault(reason, error);
+  // A warning is an unknown tag: the meaning of its value is unknown too.
+  const [fault] = [...yaml.errors, ...yaml.warnings];
+  if (fault !== undefined) {
+    const reason = fault.code === "RESOURCE_EXHAUSTION" ? "depth_exceeded" : fault.code.toLowerCase();
+    throw new YamlFault(reason, undefined, { offset: fault.pos[0], quoting: fault.message });
   }
-  const [warning] = yaml.warnings;
-  // An unknown tag: the meaning of its value is unknown too.
-  if (warning !== undefined) throw new SyntaxFault(warning.code.toLowerCase(), warning);
   // Other versions read the same text as different values.
   if (yaml.directives.yaml.version !== "1.2") throw new YamlFault("version_unsupported");
   return yaml;
