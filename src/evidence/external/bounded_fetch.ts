@@ -51,42 +51,23 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       }
       const id = message === null ? null : member(message, "id") ?? null;
       const millis = id === null ? options.connectTimeoutMillis : options.requestTimeoutMillis;
-      using exchange = openExchange(millis, init.signal ?? null);
-      if (id !== null) open.set(id, exchange.controller);
-      const { signal } = exchange.controller;
+      // The library ends neither a cancelled nor a late exchange: each would keep its connection, and soon none would be free.
+      const exchange = new AbortController();
+      const late = new ExternalFailure("timeout", `The provider did not answer within ${millis} ms`);
+      const timer = setTimeout(() => exchange.abort(late), millis);
+      if (id !== null) open.set(id, exchange);
+      const signal = AbortSignal.any([exchange.signal, ...init.signal ? [init.signal] : []]);
       try {
         return await request(options, agent, { ...init, signal }, method, message);
       } catch (error) {
         if (!(error instanceof StaleConnection)) throw error;
         return await request(options, agent, { ...init, signal }, method, message);
       } finally {
+        clearTimeout(timer);
         open.delete(id);
       }
     },
     close: () => agent.destroy(),
-  };
-}
-
-/**
- * Opens an exchange, which ends with a signal or after some milliseconds. The library ends neither a cancelled nor a late
- * exchange: each would keep its connection, and soon no connection would be free.
- */
-function openExchange(
-  millis: number,
-  gone: AbortSignal | null,
-): Disposable & { readonly controller: AbortController } {
-  const controller = new AbortController();
-  const end = (): void => controller.abort(gone?.reason);
-  const late = new ExternalFailure("timeout", `The provider did not answer within ${millis} ms`);
-  const timer = setTimeout(() => controller.abort(late), millis);
-  if (gone?.aborted === true) end();
-  else gone?.addEventListener("abort", end, { once: true });
-  return {
-    controller,
-    [Symbol.dispose]: () => {
-      clearTimeout(timer);
-      gone?.removeEventListener("abort", end);
-    },
   };
 }
 
