@@ -305,9 +305,7 @@ function cutToBytes(text: string, maximum: number): string {
 export function shortDescription(text: JsonValue | undefined, otherwise: string): string {
   const given = typeof text === "string" ? text.trim() : "";
   if (given === "") return otherwise;
-  const maximum = IMPORT_LIMITS.descriptionCharacters;
-  const short = given.length <= maximum ? given : `${given.slice(0, maximum - 3)}...`;
-  return short.toWellFormed();
+  return cut(given, IMPORT_LIMITS.descriptionCharacters);
 }
 
 /** A reason with its sentence; `detail` names the part of the document. */
@@ -332,8 +330,8 @@ function withDetail(sentence: string, detail: string): string {
 /** Characters of a detail in a message: names and patterns from outside may be as long as the document. */
 const DETAIL_CHARACTERS = 512;
 
-function cut(text: string): string {
-  return (text.length <= DETAIL_CHARACTERS ? text : `${text.slice(0, DETAIL_CHARACTERS - 3)}...`).toWellFormed();
+function cut(text: string, maximum = DETAIL_CHARACTERS): string {
+  return (text.length <= maximum ? text : `${text.slice(0, maximum - 3)}...`).toWellFormed();
 }
 
 /** Collects the warnings of one import, each once. */
