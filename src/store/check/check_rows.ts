@@ -7,6 +7,7 @@
 import { isJsonArray } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { Checking } from "./check_types.ts";
+import { reasonOf } from "../file_reason.ts";
 import { hashesTo } from "../record_check.ts";
 import { lawProblems, toLaw } from "../law_rows.ts";
 import { integer, type Row, text } from "../sqlite/rows.ts";
@@ -74,7 +75,7 @@ export async function checkSchemas(checking: Checking, use?: Use<CheckedSchema>)
         namespace_id,
       });
     } catch (error) {
-      report("schema", messageOf(error), { namespace_id });
+      report("schema", reasonOf(error), { namespace_id });
     }
     return null;
   });
@@ -94,14 +95,10 @@ export async function checkTypedProviders(checking: Checking, use?: Use<StoredTy
     try {
       return toTypedProvider(sha256, row);
     } catch (error) {
-      report("typed_provider", messageOf(error), { namespace_id: integer(row, "namespace_id") });
+      report("typed_provider", reasonOf(error), { namespace_id: integer(row, "namespace_id") });
       return null;
     }
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Reports records, snapshots and entries of the index whose run does not exist. */

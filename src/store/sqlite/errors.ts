@@ -4,7 +4,7 @@
  * @module
  */
 
-import { fileReason } from "../file_reason.ts";
+import { reasonOf } from "../file_reason.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
 import { ROW_BYTES_MAXIMUM } from "./format.ts";
 
@@ -58,16 +58,12 @@ function describe(error: unknown): { readonly code: StoreErrorCode; readonly why
     case TOO_BIG:
       return { code: "corrupt", why: `one of its rows exceeds ${ROW_BYTES_MAXIMUM} bytes` };
     case CONSTRAINT:
-      return { code: "corrupt", why: `its rows contradict each other (${messageOf(error)})` };
+      return { code: "corrupt", why: `its rows contradict each other (${reasonOf(error)})` };
     case NOT_A_DATABASE:
       return { code: "corrupt", why: "the file is not a database" };
     case FULL:
       return { code: "disk_full", why: "there is no space left for it" };
     default:
-      return { code: "io", why: messageOf(error) };
+      return { code: "io", why: reasonOf(error) };
   }
-}
-
-function messageOf(error: unknown): string {
-  return fileReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -12,6 +12,7 @@ import { assertAppend } from "../shape.ts";
 import { appendBytes, archivedBytes, textBytes } from "../size.ts";
 import { openGate } from "../gate.ts";
 import { SNAPSHOTS_KEPT } from "../snapshots.ts";
+import { runOf } from "../store_rows.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { prepareArchive, preparePutArchived, readReceipts, readTombstone } from "./archive.ts";
@@ -20,7 +21,6 @@ import type { StoreFile } from "./file.ts";
 import { readFigures } from "./open_stages.ts";
 import { createSqliteOutbox } from "./outbox.ts";
 import { type PageReading, readSlice } from "./pages.ts";
-import { integer, text } from "./rows.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
 import { statementsOn } from "./statements.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
@@ -125,12 +125,6 @@ async function readPage(
 }
 
 function listRuns(connection: Connection, sha256: Sha256, after: RunKey | null, limit: number): RunHead[] {
-  return connection.statement(LIST_RUNS).all(after?.namespace_id ?? 0, after?.run_id ?? "", limit).map((row) =>
-    withArchived(sha256, {
-      run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
-      scenario_id: text(row, "scenario_id"),
-      scenario_law_identity: text(row, "law_identity"),
-      head: { record_id: text(row, "head"), revision: integer(row, "revision") },
-    }, row)
-  );
+  return connection.statement(LIST_RUNS).all(after?.namespace_id ?? 0, after?.run_id ?? "", limit)
+    .map((row) => withArchived(sha256, runOf(row), row));
 }
