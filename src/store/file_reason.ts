@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   ENOTDIR: "a part of its path is not a folder",
   ELOOP: "its links form a loop",
+  EISDIR: "it is a folder",
   EACCES: "permission denied",
   EPERM: "permission denied",
 };

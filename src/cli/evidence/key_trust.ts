@@ -9,6 +9,7 @@ import { encodeBase64 } from "../../canonical/base64.ts";
 import { readAtMost } from "../../config/files.ts";
 import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/public_key.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
@@ -48,11 +49,14 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
 }
 
 async function readKeyText(file: string): Promise<string> {
-  const bytes = await readAtMost(file, PUBLIC_KEY_FILE_BYTES).catch(() => null);
-  const key = bytes === null ? null : parsePublicKey(bytes);
-  if (key === null) {
+  const unreadable = (why: string): CliError => {
     const hint = "give the .pub file, which gate key create writes beside the private key";
-    throw new CliError("usage", `Cannot read public key "${file}": expected 32 raw bytes or their base64`, hint);
-  }
+    return new CliError("usage", `Cannot read public key "${file}": ${why}`, hint);
+  };
+  const bytes = await readAtMost(file, PUBLIC_KEY_FILE_BYTES).catch((error) => {
+    throw unreadable(reasonOf(error));
+  });
+  const key = parsePublicKey(bytes);
+  if (key === null) throw unreadable("expected 32 raw bytes or their base64");
   return encodeBase64(key);
 }

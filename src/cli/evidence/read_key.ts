@@ -37,14 +37,16 @@ export async function readKey(path: string, passphraseFile: string | undefined):
 }
 
 /**
- * Reads a passphrase: the first line of a file.
+ * Reads a passphrase: the text of a file, without a line feed at its end.
  *
  * @throws {CliError} `usage`
  */
 export async function readPassphrase(path: string): Promise<string> {
-  const bytes = await readAtMost(path, PASSPHRASE_BYTES).catch(() => null);
-  const text = bytes === null ? "" : new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
-  if (text !== "" && bytes !== null && bytes.length <= PASSPHRASE_BYTES) return text;
+  const bytes = await readAtMost(path, PASSPHRASE_BYTES).catch((error) => {
+    throw new CliError("usage", `Cannot read passphrase "${path}": ${reasonOf(error)}`);
+  });
+  const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  if (text !== "" && bytes.length <= PASSPHRASE_BYTES) return text;
   throw new CliError("usage", `Cannot read passphrase "${path}": expected a file of 1 to ${PASSPHRASE_BYTES} bytes`);
 }
 

@@ -16,11 +16,14 @@ import { CliError } from "../terminal/cli_error.ts";
 import { publishedContents } from "../runpack/export.ts";
 
 /**
- * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at every moment.
+ * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at every moment. A link
+ * to a file stays, and so does what is no file, such as a device.
  *
  * @returns The runpack identity
  */
 export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: string, file: string): Promise<string> {
+  const found = await Deno.stat(file).catch(() => null);
+  if (found?.isFile === false) throw new CliError("usage", `Cannot write --export "${file}": it is not a file`);
   const answer = await mustCall(session, "runpack_export", { ...runKey });
   const publication = member(answer, "publication") ?? null;
   const identity = isJsonObject(publication) ? member(publication, "runpack_identity") : undefined;
@@ -29,7 +32,7 @@ export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: 
   }
   await withPackErrors(async () => {
     const contents = await publishedContents(dataDir, identity);
-    await replaceArchive(file, contents).catch((error) => {
+    await replaceArchive(found === null ? file : await Deno.realPath(file), contents).catch((error) => {
       const reason = fileReason(error);
       throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
     });

@@ -22,8 +22,9 @@ import { notLaw } from "../runpack/law_file.ts";
 /** Reads a law file; the error lists every fault of it. */
 export async function readLawFile(file: string): Promise<Source> {
   const read = await readSpec(file);
-  if (read.ok) return read.source;
-  throw notLaw(file, diagnosticsOf(read));
+  if (!read.ok) throw notLaw(file, diagnosticsOf(read));
+  if (isJsonObject(read.source.value)) return read.source;
+  throw notLaw(file, [], "expected an object");
 }
 
 /** The error for a spec that `scenario_define` refuses, with the positions of its faults in the file. */

@@ -17,6 +17,7 @@ import {
   type ImportResult,
   type ImportSelection,
 } from "../../evidence/typed/import_result.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { removedUnlessDone } from "../../store/unfinished.ts";
 import { IMPORT_KINDS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -69,7 +70,7 @@ export async function runProviderImport(
     ...options.serverUrl === undefined ? {} : { server_url: options.serverUrl },
   });
   if (options.json !== true) writeTable(result);
-  if (!result.ok) return refuse(result, options);
+  if (!result.ok) return refuse(result, paths, options);
   const files = options.dryRun === true ? null : await writeFiles(result, options);
   if (options.json === true) {
     writeResult("provider import", { ...result, ...files ?? { contract_path: null, profile_path: null } });
@@ -112,8 +113,7 @@ async function readTexts(
 
 async function readDescription(file: string, left = IMPORT_LIMITS.documentBytes): Promise<Uint8Array<ArrayBuffer>> {
   const read = await readBounded(resolve(file), left).catch((error: unknown) => {
-    const reason = error instanceof Deno.errors.NotFound ? "it does not exist" : String(error);
-    throw new CliError("usage", `Cannot read "${file}": ${reason}`);
+    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}`);
   });
   // A buffer of its own: it is moved to the worker.
   if ("bytes" in read) return new Uint8Array(read.bytes);
@@ -159,14 +159,15 @@ function rowOf({ operation, method, usable, check_id, reasons }: ImportCandidate
   return [shown(operation), method, usable ? shown(check_id ?? "(usable)") : "-", shown(why)];
 }
 
-function refuse(result: ImportRefusal, options: ProviderImportOptions): number {
+function refuse(result: ImportRefusal, paths: readonly string[], options: ProviderImportOptions): number {
   if (options.json === true) {
     writeResult("provider import", result, false);
     return result.code === "import_failed" ? EXIT.unexpected : EXIT.usage;
   }
   const at = result.pointer === "" ? "" : `${result.pointer}: `;
   const hint = result.code === "selection_required" ? "repeat --select OPERATION for the checks to make" : null;
-  throw new CliError("refused", `Cannot import: ${shown(at)}${shown(result.message)}`, hint);
+  const files = paths.map((path) => `"${path}"`).join(", ");
+  throw new CliError("refused", `Cannot import ${files}: ${shown(at)}${shown(result.message)}`, hint);
 }
 
 async function writeFiles(

@@ -10,6 +10,7 @@ import { openArchive } from "../../runpack/host/archive_file.ts";
 import { folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
 import type { SignatureFile } from "../../runpack/host/repository.ts";
 import type { PackSource } from "../../runpack/format/types.ts";
+import { fileReason } from "../../store/file_reason.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import type { ConfigFlags } from "../terminal/output.ts";
@@ -47,7 +48,9 @@ export async function openPack(named: string, flags: RepositoryFlags): Promise<O
     };
   }
   if (kind === "file") {
-    const archive = await openArchive(path);
+    const archive = await openArchive(await Deno.realPath(path)).catch((error) => {
+      throw unreadable(named, error);
+    });
     return { source: archive.source, signatures: await archive.signatures(), identity: null, close: archive.close };
   }
   if (isIdentity(named)) return await openPublished(named, flags);
@@ -79,8 +82,15 @@ export function kindOf(path: string): "folder" | "file" | null {
     return Deno.statSync(path).isDirectory ? "folder" : "file";
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
-    throw new CliError("runpack_not_found", `Cannot read "${path}": ${String(error)}`, null, EXIT.unreachable);
+    throw unreadable(path, error);
   }
+}
+
+/** The error for an error of the file system; any other unchanged. */
+function unreadable(path: string, error: unknown): unknown {
+  const reason = fileReason(error);
+  if (reason === null) return error;
+  return new CliError("runpack_not_found", `Cannot read "${path}": ${reason}`, null, EXIT.unreachable);
 }
 
 /** The error for a name without a runpack. */

@@ -44,7 +44,8 @@ export async function runRunpackSign(runpack: string, flags: RunpackSignOptions)
 async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): Promise<string> {
   const kind = kindOf(runpack);
   if (kind === "folder") return await signFolder(resolve(runpack), sign);
-  if (kind === "file") return await addArchiveSignature(sha256, resolve(runpack), sign);
+  // A link to a runpack stays: its file gets the signature.
+  if (kind === "file") return await addArchiveSignature(sha256, await Deno.realPath(runpack), sign);
   if (!isIdentity(runpack)) throw notFound(runpack);
   const config = await loadConfig({ config: flags.config });
   const repository = openLocalRepository(repositoryFolder(dataDirOf(config, flags.dataDir)));

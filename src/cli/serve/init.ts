@@ -6,7 +6,8 @@
 
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
-import { writeNewFile } from "../terminal/new_file.ts";
+import { removedUnlessDone } from "../../store/unfinished.ts";
+import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
 
 /**
@@ -68,7 +69,14 @@ export async function runInit(file: string | undefined, options: InitOptions): P
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
   await writeNewFile(path, STARTER_CONFIG, { createNew: options.force !== true, hint: "--force replaces it" });
-  await Deno.mkdir(join(dirname(path), STARTER_EVIDENCE_FOLDER), { recursive: true });
+  const evidence = join(dirname(path), STARTER_EVIDENCE_FOLDER);
+  await removedUnlessDone(
+    options.force === true ? [] : [path],
+    () =>
+      Deno.mkdir(evidence, { recursive: true }).catch((error) => {
+        throw cannotWrite(evidence, error);
+      }),
+  );
   const result = { path, content: STARTER_CONFIG };
   return writeAnswer("init", options, result, `${path}\n`, { note: "Next: gate doctor\n" });
 }

@@ -45,7 +45,10 @@ async function create(path: string, text: string, mode?: number): Promise<void> 
   await removedUnlessDone([path], () => writeAll(file, new TextEncoder().encode(text)));
 }
 
-/** The new file has the mode and the owner of the old one. */
+/**
+ * The new file has the mode and the owner of the old one. A file is written in place where it can be written, but not replaced: it belongs
+ * to another user, its folder may not be written, or it is mounted.
+ */
 async function replace(path: string, text: string, { mode, uid, gid }: Deno.FileInfo): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   await removedUnlessDone([temporary], async () => {
@@ -55,6 +58,9 @@ async function replace(path: string, text: string, { mode, uid, gid }: Deno.File
       await Deno.chmod(temporary, (mode ?? 0o600) & 0o777);
     }
     await Deno.rename(temporary, path);
+  }).catch(async (error) => {
+    if (!(error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.Busy)) throw error;
+    await Deno.writeTextFile(path, text);
   });
 }
 

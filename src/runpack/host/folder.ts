@@ -98,7 +98,7 @@ export function isFreeFolder(folder: string): boolean {
   try {
     return [...Deno.readDirSync(folder)].length === 0;
   } catch (error) {
-    return isMissing(error);
+    return error instanceof Deno.errors.NotFound;
   }
 }
 

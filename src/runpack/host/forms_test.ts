@@ -196,4 +196,6 @@ Deno.test("isFreeFolder() is where a pack can be written", () =>
     await Deno.writeTextFile(join(folder, "file"), "");
     await Deno.mkdir(join(folder, "empty"));
     assert.deepEqual([folder, join(folder, "empty"), join(folder, "none")].map(isFreeFolder), [false, true, true]);
+    await Deno.writeTextFile(join(folder, "file"), "");
+    assert.equal(isFreeFolder(join(folder, "file")), false);
   }));

@@ -11,6 +11,8 @@ import { decodeBase64 } from "../../canonical/base64.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { encodeEnvelope, keyIdOf, PAYLOAD_TYPE, preAuthenticationEncoding, statementOf } from "../format/dsse.ts";
 import type { Manifest } from "../format/types.ts";
+import { readFileAtMost } from "../../config/files.ts";
+import { reasonOf } from "../../store/file_reason.ts";
 import { readPlainFile } from "./files.ts";
 import type { SignatureFile } from "./repository.ts";
 
@@ -107,8 +109,9 @@ export function packSigner(sha256: Sha256, keyFile: Uint8Array): PackSigner | nu
  * @throws {KeyError} If the file cannot be read or does not hold a private key
  */
 export async function readPackSigner(sha256: Sha256, path: string): Promise<PackSigner> {
-  const bytes = await readPlainFile(path, KEY_FILE_BYTES);
-  if (typeof bytes === "string") throw new KeyError(path, `the file is ${bytes}`);
+  const bytes = await readFileAtMost(path, KEY_FILE_BYTES).catch((error) => {
+    throw new KeyError(path, reasonOf(error));
+  });
   const signer = bytes.length > KEY_FILE_BYTES ? null : packSigner(sha256, bytes);
   const reason = signer === null ? EXPECTED : await publicKeyReason(path, bytes);
   if (signer === null || reason !== null) throw new KeyError(path, reason ?? EXPECTED);

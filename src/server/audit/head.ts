@@ -51,7 +51,8 @@ export function readHead(path: string): ChainState | null {
 
 function readBounded(path: string): string | null {
   try {
-    if (Deno.statSync(path).size <= HEAD_BYTES) return Deno.readTextFileSync(path);
+    const { isFile, size } = Deno.statSync(path);
+    if (isFile && size <= HEAD_BYTES) return Deno.readTextFileSync(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;

@@ -261,7 +261,7 @@ Deno.test("gate client reports why it cannot reach a server, with a distinct exi
       [["call", "scenarios_list", "--arg", "namespace_id"], 2, /expected NAME=VALUE/],
       [["call", "scenarios_list", "--input", "list.json"], 2, /expected one JSON object/],
       [["call", "scenarios_list", "--input", "none.json"], 2, /Cannot read --input "none\.json": it does not exist/],
-      [["call", "scenarios_list", "--input", "."], 2, /Cannot read --input "\.": Is a directory\n/],
+      [["call", "scenarios_list", "--input", "."], 2, /Cannot read --input "\.": it is a folder\n/],
       [["call", "providers_list", "--input", "marked.json"], 0, /^$/],
       [["call", "scenarios_list", "--token-file", "none"], 2, /--token-file needs --url/],
       [["list", "--url", "http://127.0.0.1:1", "--token-file", "none"], 2, /token file "none": it does not exist\n/],

@@ -344,7 +344,7 @@ Deno.test("gate run --export that cannot replace the file is refused, and adds n
     await Deno.mkdir(`${folder}/release`);
     const { code, stdout, stderr } = await gate(folder, "run", "law.yaml", "--export", "release");
     assert.deepEqual([code, stdout], [2, ""]);
-    assert.match(stderr, /^gate: Cannot write --export ".*\/release": Is a directory/);
+    assert.match(stderr, /^gate: Cannot write --export ".*\/release": it is not a file/);
     assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["law.yaml", "release"]);
   }));
 

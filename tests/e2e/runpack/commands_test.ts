@@ -194,7 +194,7 @@ Deno.test("gate runpack verify accepts keys and a budget, and reports invalid on
     assert.equal((await gate("runpack", "verify", join(folder, "none"))).code, 2);
     const keyless = await gate("runpack", "verify", join(GOLDEN, "plain"), "--trusted-key", join(folder, "none"));
     assert.equal(keyless.code, 2);
-    assert.match(keyless.err, /^gate: Cannot read public key ".*none": No such file/);
+    assert.match(keyless.err, /^gate: Cannot read public key ".*none": it does not exist/);
     const both = await gate("runpack", "verify", key, "--trusted-key", join(folder, "none"));
     assert.deepEqual([both.code, both.err], [keyless.code, keyless.err]);
     const file = await gate("runpack", "verify", key);
