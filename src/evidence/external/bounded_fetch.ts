@@ -171,7 +171,12 @@ async function readResponse(
   }
   if (status >= 300) return new Response(status === 304 ? null : text, { status, headers });
   if (status === 202 || status === 204 || text === "") return new Response(null, { status, headers });
-  return Response.json(rawResults.substitute(readMessageText(text)), { status, headers });
+  const reply = readMessageText(text);
+  const id = sent === null ? undefined : member(sent, "id");
+  if (id !== undefined && member(reply, "id") !== id) {
+    throw new ExternalFailure("provider_protocol_error", "Cannot read reply of provider: it answers another request");
+  }
+  return Response.json(rawResults.substitute(reply), { status, headers });
 }
 
 function headTooLarge(): ExternalFailure {

@@ -38,10 +38,20 @@ export function createRawResults(): RawResults {
     expect: (id) => void awaited.add(id),
     substitute: (message) => {
       const id = member(message, "id");
-      if (id === undefined || !awaited.delete(id) || isErrorResponse(message)) return message;
+      // The provider numbers its own requests: such an id means nothing here.
+      if (id === undefined || Object.hasOwn(message, "method")) return message;
+      if (!awaited.delete(id)) {
+        // The library accepts the text of a number as this id: the query ends without a result.
+        awaited.delete(Number(id));
+        return message;
+      }
+      if (isErrorResponse(message)) return message;
       // A malformed result gets a placeholder too: without one the library would wait for another response.
       const result = member(message, "result");
-      if (isJsonObject(result)) kept.set(keyOf(id), result);
+      // The library rejects a result of another type, so nothing would retrieve it.
+      if (isJsonObject(result) && (member(result, "resultType") ?? "complete") === "complete") {
+        kept.set(keyOf(id), result);
+      }
       const own = Object.entries(isJsonObject(result) ? result : {}).filter(([name]) =>
         PROTOCOL_MEMBERS.includes(name)
       );
@@ -83,5 +93,19 @@ export function readMessageText(text: string): JsonObject {
   if (!isJsonObject(parsed.value)) {
     throw new ExternalFailure("provider_protocol_error", "Cannot read reply of provider: it is not a message");
   }
+  if (!isMessage(parsed.value)) {
+    throw new ExternalFailure(
+      "provider_protocol_error",
+      "Cannot understand provider: its reply is not an MCP message; is it an MCP server?",
+    );
+  }
   return parsed.value;
+}
+
+/** Checks the members that decide what a message is. Only an error may lack the id of its request. */
+function isMessage(message: JsonObject): boolean {
+  if (member(message, "jsonrpc") !== "2.0") return false;
+  if (Object.hasOwn(message, "method")) return true;
+  const { id = null, result = null, error = null } = message;
+  return (id !== null || error !== null) && (result === null || error === null);
 }

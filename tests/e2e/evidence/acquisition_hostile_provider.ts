@@ -10,7 +10,8 @@ const FINE = '{"content":[],"structuredContent":{"value":{"kind":"json","value":
 
 interface Request {
   readonly id?: number | string;
-  readonly method: string;
+  /** Absent in a response. */
+  readonly method?: string;
   readonly params?: {
     readonly protocolVersion?: string;
     readonly arguments?: { readonly query: { readonly params?: { readonly behave?: string; readonly raw?: string } } };
@@ -24,7 +25,7 @@ interface Answer {
 }
 
 function answer(request: Request): Answer {
-  if (request.id === undefined) return { text: null, how: "fine" };
+  if (request.id === undefined || request.method === undefined) return { text: null, how: "fine" };
   const id = JSON.stringify(request.id);
   const result = (text: string): string => `{"jsonrpc":"2.0","id":${id},"result":${text}}`;
   if (request.method === "initialize") {
@@ -47,6 +48,13 @@ function answer(request: Request): Answer {
   }
   if (how === "bare_error") return { text: `{"jsonrpc":"2.0","id":${id},"error":"no"}`, how: "fine" };
   if (how === "bare") return { text: `{"jsonrpc":"2.0","id":${id}}`, how: "fine" };
+  if (how === "both") {
+    return { text: `{"jsonrpc":"2.0","id":${id},"result":${FINE},"error":{"code":1,"message":"no"}}`, how: "fine" };
+  }
+  if (how === "no_version") return { text: `{"id":${id},"result":${FINE}}`, how: "fine" };
+  if (how === "text_id") return { text: `{"jsonrpc":"2.0","id":"${request.id}","result":${FINE}}`, how: "fine" };
+  if (how === "next_id") return { text: `{"jsonrpc":"2.0","id":${Number(id) + 1},"result":${FINE}}`, how: "fine" };
+  if (how === "unfinished") return { text: result(FINE.replace("{", '{"resultType":"input_required",')), how: "fine" };
   if (how === "duplicate") return { text: `{"jsonrpc":"2.0","id":${id},"id":${id},"result":${FINE}}`, how: "fine" };
   if (how === "echo_environment") {
     const names = JSON.stringify(JSON.stringify(Object.keys(Deno.env.toObject()).sort()));
@@ -92,7 +100,7 @@ async function say({ text, how }: Answer): Promise<void> {
     case "array":
       return print(`[${text}]\n`);
     case "other_id":
-      return print(`{"jsonrpc":"2.0","id":"nobody","result":${FINE}}\n`);
+      return print(`{"jsonrpc":"2.0","id":987654321,"result":${FINE}}\n`);
     case "endless":
       for (;;) print("x".repeat(65536));
     case "large":
@@ -111,6 +119,7 @@ async function say({ text, how }: Answer): Promise<void> {
       return print(`${text}\n`);
     case "asks":
       print('{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}\n');
+      for (let id = 0; id < 99; id++) print(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
       print('{"jsonrpc":"2.0","id":"p1","method":"ping"}\n{"jsonrpc":"2.0","method":"notifications/progress"}\n\n');
       return print(`${text}\n`);
     default:
