@@ -8,6 +8,7 @@ import { loadConfig } from "../../config/load.ts";
 import { countOf } from "../../config/problems.ts";
 import type { StoreCheckReport } from "../../store/check/check_types.ts";
 import type { StoreRows } from "../../store/store_rows.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { foldState, sha256 } from "../run/fold_state.ts";
 import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
@@ -18,6 +19,9 @@ import { describeCounts, locationOf, withProgress } from "./report.ts";
 /** Runs `gate store check [STORE]`. Returns 0 if every store is sound, else 6. */
 export async function runStoreCheck(name: string | undefined, options: ConfigFlags): Promise<number> {
   refuseRuntimeTelemetry();
+  if (name !== undefined && options.config !== undefined) {
+    throw new CliError("usage", "Cannot check two stores at once", "pass STORE or --config, not both");
+  }
   const store = name === undefined
     ? configuredStore(await loadConfig({ config: options.config }))
     : await namedStore(name);

@@ -91,6 +91,10 @@ Deno.test("an invalid command line gives one line on standard error and exit cod
         ["store", "backup", "b.db", "--store", "run_state_store", "--store", "x"],
         "gate: Cannot use --store: it is given twice",
       ],
+      [
+        ["store", "check", "a.db", "--config", "b.toml"],
+        "gate: Cannot check two stores at once (pass STORE or --config, not both)",
+      ],
       [["--version", "now"], 'gate: Unknown argument "now" after --version'],
     ];
     const ended = await Promise.all(cases.map(([args]) => gate(folder, ...args)));
