@@ -11,7 +11,7 @@ import { createSecret } from "../../server/auth/one_time_link.ts";
 import { CONSOLE_PATH } from "../../server/http/console_pages.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
-import { type ConfigFlags, writeError, writeOut } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer, writeError } from "../terminal/output.ts";
 import { runServe } from "./serve.ts";
 
 /** The flags of `gate console`. */
@@ -52,7 +52,7 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
       },
       listening: (url) => {
         const address = `${url}${CONSOLE_PATH}#/open/${secret}`;
-        writeOut(`${address}\n`);
+        writeAnswer("console", flags, { address }, `${address}\n`);
         if (flags.open !== false) void openBrowser(opening, dataDir, address);
       },
       link: { secret, taken: opening.remove, refused: warnOfSecondUse },

@@ -89,8 +89,8 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
 ];
 
 /**
- * `serve` and `console` have no result, `pull` needs an object store, and `attest` a digest that the run decided on; their errors are JSON
- * as well.
+ * `serve` has no result, `console` runs until a signal, `pull` needs an object store, and `attest` a digest that the run decided on; their
+ * errors are JSON as well.
  */
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],

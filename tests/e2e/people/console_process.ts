@@ -19,7 +19,8 @@ export interface ConsoleProcess extends AsyncDisposable {
   readonly secret: string;
 }
 
-const ADDRESS = /^(http:\/\/127\.0\.0\.1:\d+)\/console#\/open\/([A-Za-z0-9_-]{43})$/;
+/** The address of a console with its secret. */
+export const ADDRESS = /^(http:\/\/127\.0\.0\.1:\d+)\/console#\/open\/([A-Za-z0-9_-]{43})$/;
 
 /** Starts `gate console` over the configuration of a folder. */
 export async function startConsole(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { until } from "../../until.ts";
 import { startServer } from "../client.ts";
-import { type ConsoleProcess, startConsole } from "./console_process.ts";
+import { ADDRESS, type ConsoleProcess, startConsole } from "./console_process.ts";
 import { gate, gateArgs, inFolder, STORES } from "../gate_command.ts";
 import { evidence } from "../cli/run_command_fixture.ts";
 import { type HttpServer, listening, message, modernHeaders, send, type Sending } from "../http_fixture.ts";
@@ -372,6 +372,16 @@ Deno.test("gate console says what its page will miss: a store that lasts, and ke
         assert.equal(errors.includes(text), has.includes(text), `${what}: ${errors}`);
       }
     }
+  }));
+
+Deno.test("gate console --json prints its address as one object", () =>
+  inFolder(async (folder) => {
+    const args = gateArgs("console", "--no-open", "--json");
+    await using served = startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } });
+    await until("the address", () => served.lines().length > 0);
+    const { result, ...rest } = JSON.parse(served.lines()[0] ?? "");
+    assert.deepEqual([rest, Object.keys(result)], [{ ok: true, command: "console" }, ["address"]]);
+    assert.match(result.address, ADDRESS);
   }));
 
 /** What ends `gate console` whose address no browser opened, and its exit code. */
