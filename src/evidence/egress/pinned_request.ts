@@ -122,14 +122,14 @@ async function connect(
   progress: Progress,
   bounds: StreamBounds,
 ): Promise<Duplex> {
-  const { address, port, host, secure, authorities, connectMillis, client } = question;
+  const { address, port, host, secure, connectMillis } = question;
   const tooLate = new AbortController();
   const timer = setTimeout(() => {
     tooLate.abort(new RequestFailure("timeout", `no connection within ${connectMillis} ms`));
   }, connectMillis);
   const limit = AbortSignal.any([signal, tooLate.signal]);
   try {
-    if (secure && (client !== null || authorities !== null)) {
+    if (usesNodeTls(question)) {
       return await connectWithNode(question, limit, progress, bounds);
     }
     const tcp = await closedUnlessInTime(Deno.connect({ hostname: address, port }), limit);
@@ -144,6 +144,11 @@ async function connect(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether a request needs the TLS client of node. */
+function usesNodeTls({ secure, authorities, client }: PinnedQuestion): boolean {
+  return secure && (client !== null || authorities !== null);
 }
 
 /**
@@ -247,19 +252,30 @@ function readResponse(message: IncomingMessage, question: PinnedQuestion): Promi
     const tooLarge = (): void =>
       reject(new RequestFailure("response_too_large", `the body has more than ${maximumBytes} bytes`));
     if (Number(message.headers["content-length"] ?? 0) > maximumBytes) return tooLarge();
+    const { "transfer-encoding": coding, "content-length": length } = message.headers;
+    if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+      return reject(new RequestFailure("provider_protocol_error", "the body has a transfer coding besides chunked"));
+    }
+    // The TLS client of node does not report whether the server has ended the connection, or somebody between.
+    const isEndUnknown = usesNodeTls(question) && coding === undefined && length === undefined && hasBody(status);
     const body = collectBytes(maximumBytes);
     message.on("data", (chunk: Uint8Array) => {
       if (!body.add(chunk)) tooLarge();
     });
     const truncated = (): void => reject(new RequestFailure("response_truncated", "the body is truncated"));
     message.on("end", () => {
-      if (!message.complete) return truncated();
+      if (!message.complete || isEndUnknown) return truncated();
       resolve({ status, headers, body: body.bytes() });
     });
     message.on("aborted", truncated);
     message.on("error", truncated);
     message.on("close", truncated);
   });
+}
+
+/** Whether responses of a status have a body (RFC 9110, 6.4.1). */
+function hasBody(status: number): boolean {
+  return status !== 204 && status !== 304;
 }
 
 function headTooLarge(): RequestFailure {

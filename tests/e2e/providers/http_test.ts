@@ -121,6 +121,12 @@ const ROWS: readonly (readonly [name: string, behaviour: Behaviour, check: strin
     "failed: provider_protocol_error",
   ],
   [
+    "a body of another transfer coding",
+    answering(`${HEAD}transfer-encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`),
+    "body_hash",
+    "failed: provider_protocol_error",
+  ],
+  [
     "a length and chunks",
     answering(`${HEAD}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
     "body_hash",

@@ -7,6 +7,7 @@ import { askProvider, ok, outcomeOf, pause, withFolder, withServer, write } from
 import { answeringSocket, type TlsSettings, withTlsServer, withTyped, writeSecret } from "./fixture.ts";
 
 const RESPONSE = ok('{"failed":3}');
+const UNMARKED = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const LIMITS = { timeout_ms: 3000, max_response_bytes: 256 };
 const CLIENT = { certificate: "file://client.pem", key: "file://client.key" } as const;
 
@@ -18,6 +19,8 @@ const strange = await ownCertificate({ name: "gate" }, stranger);
 
 interface Case {
   readonly settings?: Partial<TlsSettings>;
+  /** The response; by default one with the value 3. */
+  readonly response?: string;
   /** The name in the URL; `builds.example` by default. */
   readonly host?: string;
   /** The trusted authority; null for none. */
@@ -28,7 +31,7 @@ interface Case {
 
 /** Checks a service that always answers with 3. */
 function outcomeWith(
-  { settings, host = "builds.example", trusted = authority.cert, presented }: Case,
+  { settings, response = RESPONSE, host = "builds.example", trusted = authority.cert, presented }: Case,
 ): Promise<string> {
   return withFolder(async (folder) => {
     if (trusted !== null) await writeSecret(folder, "ca.pem", trusted);
@@ -37,7 +40,7 @@ function outcomeWith(
       await writeSecret(folder, "client.key", presented.key);
     }
     const tls = { ca: trusted === null ? null : "file://ca.pem", client: presented === undefined ? null : CLIENT };
-    return await withTlsServer({ certificate: server, ...settings }, answeringSocket(RESPONSE), async (port) => {
+    return await withTlsServer({ certificate: server, ...settings }, answeringSocket(response), async (port) => {
       const profile = httpProfile({ base_url: `https://${host}:${port}`, tls, limits: LIMITS });
       const options = { resolver: () => Promise.resolve(["127.0.0.1"]) };
       return await withTyped(
@@ -59,6 +62,12 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of another name", { host: "other.example" }, "failed: server_certificate_name_mismatch"],
   ["a client certificate that the service wants", { settings: MUTUAL, presented: client }, "value: 3"],
   ["a client certificate that the service ignores", { presented: client }, "value: 3"],
+  [
+    "a body in chunks",
+    { response: `${UNMARKED}transfer-encoding: chunked\r\n\r\nc\r\n{"failed":3}\r\n0\r\n\r\n` },
+    "value: 3",
+  ],
+  ["a body whose end is not marked", { response: `${UNMARKED}\r\n{"failed":3}` }, "failed: response_truncated"],
   ["a client certificate with the key of another", {
     settings: MUTUAL,
     presented: { cert: client.cert, key: strange.key },
