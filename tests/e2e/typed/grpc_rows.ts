@@ -100,6 +100,16 @@ export const HOSTILE: readonly HostileRow[] = [
     outcome: "value: 3",
   },
   {
+    what: "says the length of its body",
+    script: answering(headers([...OK_HEADERS, ["content-length", "7"]]), data(message(THREE)), DONE),
+    outcome: "value: 3",
+  },
+  {
+    what: "says that its body is longer",
+    script: answering(headers([...OK_HEADERS, ["content-length", "8"]]), data(message(THREE)), DONE),
+    outcome: "failed: provider_protocol_error",
+  },
+  {
     what: "sends an empty message",
     script: answering(OK, data(message(new Uint8Array(0))), DONE),
     outcome: "value: 0",

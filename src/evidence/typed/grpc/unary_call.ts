@@ -212,7 +212,14 @@ function collectResponse(calling: Calling): Pick<ExchangeEvents, "fields" | "dat
       }
       if (!body.add(piece)) tooLarge();
     },
-    end: () => calling.settle({ ok: true, response: responseOf(headers, trailers, body.bytes()) }),
+    end: () => {
+      const bytes = body.bytes();
+      const length = headers.get("content-length") ?? `${bytes.length}`;
+      if (length !== `${bytes.length}`) {
+        return fail(calling, "provider_protocol_error", "the body has another length than its header says");
+      }
+      calling.settle({ ok: true, response: responseOf(headers, trailers, bytes) });
+    },
   };
 }
 
