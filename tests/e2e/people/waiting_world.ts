@@ -41,18 +41,10 @@ export async function withWaitingRun(body: (world: WaitingWorld) => Promise<void
   });
 }
 
-/** The arguments of a server on the stores of the run. */
+/** The arguments of a server on the stores of the run, which logs errors alone unless a flag asks for more. */
 export function askingServer(...flags: readonly string[]): string[] {
-  return gateArgs(
-    "serve",
-    "--evidence-keys",
-    "evidence-keys",
-    "--public-url",
-    PUBLIC_URL,
-    "--log-level",
-    "error",
-    ...flags,
-  );
+  const level = flags.includes("--log-level") ? [] : ["--log-level", "error"];
+  return gateArgs("serve", "--evidence-keys", "evidence-keys", "--public-url", PUBLIC_URL, ...level, ...flags);
 }
 
 /** The `_meta` of a request of 2026-07-28 with capabilities of the client. */
