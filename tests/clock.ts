@@ -10,10 +10,10 @@ export interface TestClock extends Disposable {
   readonly pass: (milliseconds: number) => void;
 }
 
-/** Stops `performance.now()`; timers go on. */
+/** Stops `performance.now()` at a whole millisecond, so that sums of times are exact; timers go on. */
 export function stoppedClock(): TestClock {
   const real = performance.now;
-  let now = real.call(performance);
+  let now = Math.ceil(real.call(performance));
   performance.now = () => now;
   return {
     pass: (milliseconds) => void (now += milliseconds),
