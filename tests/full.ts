@@ -242,6 +242,7 @@ export const FULL_STEPS: readonly Step[] = [
     minutes: 10,
     needs: [
       { program: "protoc", debianPackage: "protobuf-compiler" },
+      { program: "/usr/include/google/protobuf/any.proto", debianPackage: "libprotobuf-dev" },
       { program: "npm", debianPackage: "npm" },
       { program: "tar", debianPackage: "tar" },
     ],

@@ -12,7 +12,7 @@ const server = await ownCertificate({ name: "builds", hosts: ["builds.example"] 
 const client = await ownCertificate({ name: "gate" }, authority);
 const strange = await ownCertificate({ name: "gate" }, stranger);
 
-/** Starts `openssl s_server`, which answers each request with an HTML page, and ends it after use. */
+/** Starts `openssl s_server`, which answers each request with the file that its path names, and ends it after use. */
 async function withOpenssl<Result>(
   folder: string,
   tls: string,
@@ -31,7 +31,7 @@ async function withOpenssl<Result>(
     "server.pem",
     ...mutual,
     tls,
-    "-www",
+    "-HTTP",
   ];
   const child = new Deno.Command("openssl", { args, cwd: folder, stdin: "null", stdout: "piped", stderr: "null" })
     .spawn();
@@ -53,10 +53,14 @@ async function withOpenssl<Result>(
   }
 }
 
-/** What gate presents, outcome: the page of the server is HTML, so an accepted connection has that error. */
+/** What the server answers, to be kept as a file: a response from its first line. */
+const BODY = '{"failed":3}';
+const RESPONSE = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+
+/** What gate presents, and the outcome. */
 const ROWS = [
-  ["its client's certificate", client, "-tls1_2", "observed: content_type_invalid"],
-  ["its client's certificate", client, "-tls1_3", "observed: content_type_invalid"],
+  ["its client's certificate", client, "-tls1_2", "value: 3"],
+  ["its client's certificate", client, "-tls1_3", "value: 3"],
   // The alert of TLS 1.2 is `handshake_failure`, which has other causes too.
   ["no certificate", null, "-tls1_2", "failed: tls_failed"],
   ["no certificate", null, "-tls1_3", "failed: client_certificate_missing"],
@@ -68,6 +72,8 @@ for (const [what, presented, version, outcome] of ROWS) {
   Deno.test(`a typed check with ${what}, ${version}: ${outcome}`, () =>
     withFolder((folder) =>
       withOpenssl(folder, version, async (port) => {
+        await Deno.mkdir(`${folder}/builds`, { recursive: true });
+        await Deno.writeTextFile(`${folder}/builds/1`, RESPONSE);
         await writeSecret(folder, "ca", authority.cert);
         if (presented !== null) await writeSecret(folder, "client.pem", presented.cert);
         if (presented !== null) await writeSecret(folder, "client.key", presented.key);
