@@ -98,6 +98,7 @@ export const PACKAGES: readonly {
   { name: "@noble/hashes", layers: ["runpack/browser"] },
   { name: "commander", layers: ["cli"] },
   { name: "json-p3", layers: ["evidence"] },
+  { name: "minisearch", layers: ["docs"] },
   { name: "postgres", layers: ["store"] },
   { name: "smol-toml", layers: ["config", "scenario"] },
   { name: "toml-eslint-parser", layers: ["scenario"] },
