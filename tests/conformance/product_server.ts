@@ -14,7 +14,7 @@ import { offerWith } from "@/server/protocol/offer.ts";
 import { openRuntime } from "@/tools/runtime.ts";
 import { stateKeys } from "@/tools/services/state_keys.ts";
 import { NO_GRANTS } from "@/evidence/typed/grants.ts";
-import { ASKING_PROMPT, productTools, ROUND_TOOLS, TASK_TOOLS } from "./product_tools.ts";
+import { ASKING_PROMPT, productTools, ROUND_TOOLS } from "./product_tools.ts";
 
 const [dataDir = ".", transport] = Deno.args;
 const config: GateConfig = {
@@ -37,7 +37,6 @@ Deno.exit(
       morePrompts: [ASKING_PROMPT],
       rounds: {
         tools: new Set(["scenario_next", ...ROUND_TOOLS]),
-        taskTools: new Set(TASK_TOOLS),
         capabilities: ["elicitation", "sampling"],
         keys: () => keys,
         tasks: true,

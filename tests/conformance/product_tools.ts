@@ -192,9 +192,6 @@ const PLAIN: Readonly<Record<string, Handle>> = {
 /** The names of the tools that ask or become tasks. */
 export const ROUND_TOOLS: readonly string[] = [ASKING, ASKING_NOW, WORKING].flatMap((tools) => Object.keys(tools));
 
-/** The tools that answer only clients with tasks. */
-export const TASK_TOOLS: readonly string[] = ["failing_job"];
-
 /** A prompt that asks the client for its argument. */
 export const ASKING_PROMPT: Prompt = {
   name: "test_input_required_result_prompt",

@@ -34,8 +34,6 @@ export interface Offer {
 /** The tools that ask the client. */
 export interface Rounds {
   readonly tools: ReadonlySet<string>;
-  /** Those among them that answer only clients with the extension of tasks; none unless given. */
-  readonly taskTools?: ReadonlySet<string>;
   /** The capabilities of clients that these tools use. */
   readonly capabilities: readonly string[];
   /** The keys that sign what the client carries from one round to the next. */

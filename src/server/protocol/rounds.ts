@@ -12,7 +12,7 @@ import type { Asking, Call } from "../../tools/framework/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import type { Answer, AnswerOptions, ConnectedClient } from "./answer.ts";
 import type { Rounds } from "./offer.ts";
-import { type CallPlan, capabilitiesOf, declaresTasks, TASKS_MISSING } from "./plan.ts";
+import { type CallPlan, capabilitiesOf, declaresTasks } from "./plan.ts";
 import { readState, type RoundOf, writeState } from "./request_state.ts";
 import { callResult, inputRequiredResult } from "./result_json.ts";
 import { OBJECT, record } from "./wire_check.ts";
@@ -47,7 +47,6 @@ export async function answerRound(plan: CallPlan, options: AnswerOptions, call: 
   if ("kind" in round) return { ok: false, error: round };
   const asked = { ...call, asking: round.asking };
   const mayWait = rounds.tasks && plan.era === "modern" && declaresTasks(plan.params);
-  if (!mayWait && rounds.taskTools?.has(plan.name) === true) return { ok: false, error: TASKS_MISSING };
   const outcome = mayWait
     ? await (await import("./tasks.ts")).callOrTask(
       { dispatcher, rounds, call: asked },
