@@ -274,7 +274,7 @@ export function unknownCursor(method: string): EdgeError {
 }
 
 /** The error of a client that does not declare the extension of tasks. */
-export const TASKS_MISSING: EdgeError = {
+const TASKS_MISSING: EdgeError = {
   kind: "missing_capability",
   message: `Missing client capability: extension ${TASKS_EXTENSION}`,
   requires: { extensions: { [TASKS_EXTENSION]: {} } },
