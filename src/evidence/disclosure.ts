@@ -11,6 +11,9 @@ import { parseJson } from "../canonical/scan.ts";
 import type { EvidenceConfig } from "../config/types.ts";
 import type { EvidenceResult, Provider } from "./types.ts";
 
+/** A result as a caller sees it. */
+export type DisclosedResult = EvidenceResult & { readonly withheld?: true };
+
 /** Whether raw values of a provider may be disclosed. */
 export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider, "allow_raw">): boolean {
   return evidence.allow_raw_values && (!evidence.require_provider_opt_in || provider.allow_raw);
@@ -19,6 +22,7 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
 /**
  * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null too,
  * because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted likewise.
+ * `withheld` tells a value that was found from one that was not.
  *
  * @example
  * ```ts
@@ -35,14 +39,15 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
  *   signature: null,
  *   content_type: "application/json",
  * } as const;
- * const { value, evidence_hash, content_type, evidence_ref } = discloseResult(result, false);
- * assert.deepEqual([value, evidence_hash, content_type, evidence_ref], [null, null, null, { uri: "a" }]);
+ * const { value, withheld, content_type, evidence_ref } = discloseResult(result, false);
+ * assert.deepEqual([value, withheld, content_type, evidence_ref], [null, true, null, { uri: "a" }]);
  * ```
  */
-export function discloseResult(result: EvidenceResult, raw: boolean): EvidenceResult {
+export function discloseResult(result: EvidenceResult, raw: boolean): DisclosedResult {
   if (raw) return result;
   const evidence_anchor = withoutBodyHash(result.evidence_anchor);
-  return { ...result, evidence_anchor, value: null, evidence_hash: null, signature: null, content_type: null };
+  const hidden = { value: null, evidence_hash: null, signature: null, content_type: null };
+  return { ...result, evidence_anchor, ...hidden, ...result.value === null ? {} : { withheld: true } };
 }
 
 function withoutBodyHash(anchor: EvidenceResult["evidence_anchor"]): EvidenceResult["evidence_anchor"] {

@@ -8,7 +8,7 @@ import * as z from "../config/schema_builder.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
 import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
-import type { EvidenceContext, EvidenceQuery, EvidenceResult } from "../evidence/types.ts";
+import type { EvidenceContext, EvidenceQuery } from "../evidence/types.ts";
 import { wholeAnswer } from "./framework/response_size.ts";
 import { failure, toolError } from "./framework/errors.ts";
 import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
@@ -59,13 +59,13 @@ export const evidenceQuery: MakeTool = (services) =>
     ...NAMED,
     title: "Ask a provider",
     description:
-      "Runs one check of a provider and shows its result; records nothing. value null without error: nothing was found, or the " +
-      "operator does not disclose it.",
+      "Runs one check of a provider and shows its result; records nothing. value null: nothing was found, or withheld true: the " +
+      "operator does not disclose what was.",
     details:
       "Runs one check of an evidence provider and returns its result; nothing is recorded and no run moves. Use " +
-      "it to try a check before a scenario binds it. value null without error means that nothing was found; error says " +
-      "why there is no reliable answer. Unless the operator permits raw values, value, content_type, evidence_hash " +
-      "and signature are null.",
+      "it to try a check before a scenario binds it. value null without error and withheld means that nothing was found; " +
+      "error says why there is no reliable answer. Unless the operator permits raw values, value, content_type, " +
+      "evidence_hash and signature are null, and withheld is true where a value was found.",
     hints: READS_AND_ACQUIRES,
     input,
     output: closed({ result: ref("queried") }),
@@ -98,7 +98,7 @@ async function query(services: Services, { query, context }: Input, call: Call):
     const error = toolError("acquisition_failed", message, { code, provider_id, check_id });
     return { ok: false, error: { ...error, retryable } };
   }
-  const disclosed: EvidenceResult = discloseResult(answer.result, mayDiscloseRaw(config.evidence, provider));
+  const disclosed = discloseResult(answer.result, mayDiscloseRaw(config.evidence, provider));
   // A value cannot be omitted: no value means that nothing was found.
   return wholeAnswer("the result", JSON.stringify({ result: disclosed }));
 }

@@ -89,6 +89,30 @@ Deno.test("evidence_query checks a result against contract and policies", async 
   }
 });
 
+/** A result, whether the operator discloses values, and the value and `withheld` of the answer. */
+const DISCLOSED: readonly [string, EvidenceResult, boolean, readonly [JsonObject | null, true | undefined]][] = [
+  ["a value", found(7), true, [{ kind: "json", value: 7 }, undefined]],
+  ["a value", found(7), false, [null, true]],
+  ["nothing found", NOTHING, false, [null, undefined]],
+  ["an observed error", { ...NOTHING, error: { code: "x", message: "m" } }, false, [null, undefined]],
+];
+
+Deno.test("evidence_query says where it withholds a value", async (test) => {
+  for (const [name, result, allow_raw_values, expected] of DISCLOSED) {
+    await test.step(`${name}, raw values ${allow_raw_values}: ${JSON.stringify(expected)}`, () =>
+      withTools(async (bench) => {
+        const { value, withheld } = (await bench.call("evidence_query", query()))["result"] as JsonObject;
+        assert.deepEqual([value, withheld], expected);
+      }, {
+        config: { evidence: { allow_raw_values, require_provider_opt_in: false } },
+        change: (services) => ({
+          ...services,
+          providers: new Map([["scanner", testProvider("scanner", () => answered(result))]]),
+        }),
+      }));
+  }
+});
+
 const FAILING: readonly [string, JsonObject, string][] = [
   ["an unknown provider", { provider_id: "scaner" }, "provider_not_found"],
   ["an unknown check", { check_id: "red" }, "check_not_found"],

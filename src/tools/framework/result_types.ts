@@ -76,7 +76,7 @@ const DOCUMENTS: JsonObject = {
     evidence_anchor: orNull(ref("anchor")),
     signature: orNull(ref("signature")),
     content_type: orNull(TEXT),
-  }, { observed_at: INTEGER }),
+  }, { observed_at: INTEGER, withheld: { const: true } }),
   found_value: variants(
     closed({ kind: { const: "json" }, value: {} }),
     closed({ kind: { const: "bytes" }, base64: TEXT }),

@@ -44,7 +44,7 @@ function stepsOf(contract: JsonObject, profile: JsonObject): readonly Step[] {
     ["typed_providers_register", register(bearer), /registered/],
     ["typed_providers_activate", { ...KEY, expected_active: null }, /"active":"1"/],
     ["typed_providers_get", KEY, /file:\/\/builds-token/],
-    ["evidence_query", query("17"), /"error":null/],
+    ["evidence_query", query("17"), /"error":null.*"withheld":true/],
     ["evidence_query", query("99"), /status_unexpected/],
     ["evidence_query", query("17"), /status_unexpected/, (file) => Deno.writeTextFile(file, `${TOKEN}-x`)],
     ["evidence_query", query("17"), /credential_unavailable/, (file) => Deno.writeTextFile(file, `${TOKEN}\u0007`)],
