@@ -5,12 +5,12 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { type Refused, runKeyOf } from "../run/command.ts";
+import { runKeyOf } from "../run/command.ts";
 import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
-import type { RunState } from "../run/types.ts";
+import type { RunState, StageState } from "../run/types.ts";
 import {
   type AcceptedCall,
   type Deciding,
@@ -33,7 +33,8 @@ import {
 } from "./framework/input.ts";
 import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
-import { nextStage, withOpenStage } from "./next_steps/stage_choice.ts";
+import { nextStages, withOpenStage } from "./next_steps/stage_choice.ts";
+import { searchStages, type TriedStep } from "./next_steps/stage_search.ts";
 import { type Outcome, outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
@@ -62,7 +63,7 @@ const input = z.strictObject({
   ...runMembers,
   expected_head: expectedHead,
   request_id: operationId,
-  stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the one with the oldest"),
+  stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the oldest attempt that changes"),
   only_changed: z.boolean().exactOptional()
     .describe("With stage_id: an attempt that repeats the last one of the stage is not recorded"),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
@@ -96,8 +97,8 @@ export const scenarioNext: MakeTool = (services) =>
       "not count. Level trace adds the trace, evidence the items; withheld: your level omits some of these. " +
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry a " +
       "lost answer with the same request_id and arguments. Next: " +
-      "call again at accepted_head until run_status is complete. recorded false (without stage_id, or with only_changed): the " +
-      "stage is as after its last attempt, nothing was recorded; bring other evidence or name another stage. With ask, where " +
+      "call again at accepted_head until run_status is complete. recorded false: nothing was recorded, as the stage is as after " +
+      "its last attempt and, without stage_id, so are all others; bring other evidence. With ask, where " +
       "the stage waits for signed statements, a client that shows pages asks its user first and nothing is recorded before; " +
       "the text of the answer names the command that signs.",
     hints: WRITES_AND_ACQUIRES,
@@ -141,15 +142,26 @@ async function noteOf(
 async function decideNext(
   services: Services,
   input: Input,
-  { run: { law, state }, requestOf, mint, call }: Deciding,
-): Promise<AcceptedSteps | Refused | Outcome | AcceptedCall> {
-  const found = nextStage(law, state, input.stage_id);
-  if ("outcome" in found) return found;
-  const { stage_id, classification } = found.stage;
-  if (input.ask === true) {
+  deciding: Deciding,
+): Promise<TriedStep> {
+  const { run: { law, state }, call } = deciding;
+  const stages = nextStages(law, state, input.stage_id);
+  if ("outcome" in stages) return stages;
+  const [first] = stages;
+  if (input.ask === true && first !== undefined) {
     const { askPerson } = await import("./mutation/ask_person.ts");
-    await askPerson(services, law, state, stage_id, call.asking);
+    await askPerson(services, law, state, first.stage.stage_id, call.asking);
   }
+  return await searchStages(stages, ({ stage }) => decideAt(services, input, deciding, stage), call.signal);
+}
+
+/** The step at one stage. */
+async function decideAt(
+  services: Services,
+  input: Input,
+  { run: { law, state }, requestOf, mint, call }: Deciding,
+  { stage_id, classification }: StageState,
+): Promise<TriedStep> {
   const command = evaluationOf(requestOf("evaluate_stage", 0), state.head, stage_id, input.caller_evidence);
   // Evidence is checked before policy: nothing is disclosed for a call with evidence of another condition.
   const open = withOpenStage(state, stage_id);

@@ -1,5 +1,5 @@
 /**
- * Chooses the stage of a step, or the outcome where no stage can take one.
+ * Chooses the stages of a step, or the outcome where no stage can take one.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import { readyFrontier } from "../../run/frontier.ts";
 import { asJson } from "../../run/primitives.ts";
 import { findStage, type FoundStage } from "../../run/refusal.ts";
-import type { RunState } from "../../run/types.ts";
+import type { RunState, StageState } from "../../run/types.ts";
 import type { Outcome } from "../mutation/outcome.ts";
 
 function refused(outcome: string, result: object): Outcome {
@@ -22,28 +22,35 @@ export function runComplete({ status, head }: RunState): Outcome | null {
 }
 
 /**
- * The stage of a step that names no stage: the first that was never evaluated, else the one with the oldest last
- * attempt. An
- * attempt that `recent_attempts` no longer has is older than any other. Ties are broken by id, the order of the stages.
+ * The ids of stages that can take a step, by turn: those that were never evaluated, then by the age of the last attempt, the
+ * oldest first. An attempt that `recent_attempts` no longer has is older than any other. Ties keep the order of the stages.
  */
-function chooseStage({ stages, recent_attempts }: RunState): string | undefined {
-  const able = stages.filter(({ classification }) =>
-    classification === "ready_unopened" || classification === "open_incomplete"
-  );
-  const fresh = able.find(({ attempt_count }) => attempt_count === 0);
-  if (fresh !== undefined) return fresh.stage_id;
+function stagesByTurn({ stages, recent_attempts }: RunState): string[] {
   const lastOf = new Map(recent_attempts.map(({ stage_id }, index) => [stage_id, index]));
-  const ages = able.map(({ stage_id }) => lastOf.get(stage_id) ?? -1);
-  return able[ages.indexOf(Math.min(...ages))]?.stage_id;
+  const turnOf = ({ stage_id, attempt_count }: StageState): number =>
+    attempt_count === 0 ? -2 : lastOf.get(stage_id) ?? -1;
+  return stages
+    .filter(({ classification }) => classification === "ready_unopened" || classification === "open_incomplete")
+    .sort((a, b) => turnOf(a) - turnOf(b))
+    .map(({ stage_id }) => stage_id);
 }
 
-/** The named stage, else the one that {@link chooseStage} finds; or the outcome where it can take no step. */
-export function nextStage(law: CompiledLaw, state: RunState, named: string | undefined): FoundStage | Outcome {
+/** The named stage, else those of {@link stagesByTurn}, at least one; or the outcome where none can take a step. */
+export function nextStages(law: CompiledLaw, state: RunState, named: string | undefined): FoundStage[] | Outcome {
+  if (named !== undefined) {
+    const found = namedStage(law, state, named);
+    return "outcome" in found ? found : [found];
+  }
+  const ready_frontier = readyFrontier(state);
+  const stages = stagesByTurn(state).map((id) => findStage(law, state, id)).filter((found) => "stage" in found);
+  if (runComplete(state) === null && stages.length > 0) return stages;
+  return runComplete(state) ?? refused("stage_not_ready", { reason: "no_stage", ready_frontier });
+}
+
+function namedStage(law: CompiledLaw, state: RunState, named: string): FoundStage | Outcome {
   const complete = runComplete(state);
   const ready_frontier = readyFrontier(state);
-  const chosen = named ?? chooseStage(state);
-  if (chosen === undefined) return complete ?? refused("stage_not_ready", { reason: "no_stage", ready_frontier });
-  const found = findStage(law, state, chosen);
+  const found = findStage(law, state, named);
   if ("outcome" in found) return found;
   if (complete !== null) return complete;
   const { stage_id, classification } = found.stage;

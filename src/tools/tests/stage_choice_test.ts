@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { EvidenceResult } from "../../evidence/types.ts";
 import { booleanCondition, envelope, evidence, id, stage, STORES, withTools } from "./tools_fixture.ts";
 import { type Scene, scene, SUBMIT } from "./outcome_case_fixture.ts";
-import { next, scanBinding, scannedCondition } from "./step_fixture.ts";
+import { next, scanBinding, scannedCondition, scanner } from "./step_fixture.ts";
 
 /** A scenario of roots, each with a condition of its own, which hold without evidence. */
 function rootsOf(names: readonly string[]): Readonly<Record<string, JsonValue>> {
@@ -82,6 +82,48 @@ Deno.test("scenario_next() without a stage takes one that is open and was never 
     await s.accept("scenario_open_stage", 9, { stage_id: "b" });
     assert.equal(stageOf(await step()), "b");
   }));
+
+/**
+ * Answers of the provider to the conditions of `a` to `d` at the first evaluation of each and after it, and the stages of the
+ * steps without a stage that follow: `a` is decided, `a*` repeats the last attempt of `a`, `a!` is a failure of its provider.
+ */
+const SEARCHES: readonly [string, JsonObject, JsonObject, string][] = [
+  ["nothing changes", {}, {}, "a* a*"],
+  ["the last one completes", {}, { d: true }, "d a*"],
+  ["two complete", {}, { b: true, d: true }, "b d a*"],
+  ["one changes and stays open", {}, { c: null }, "c a*"],
+  ["one fails, one completes", {}, { b: "unreachable", c: true }, "c b! b!"],
+  ["the first fails, one completes", {}, { a: "unreachable", c: true }, "c a! a!"],
+  ["one was never evaluated and fails", { b: "unreachable" }, { b: "unreachable", d: true }, "d b! b!"],
+];
+
+for (const [name, first, later, expected] of SEARCHES) {
+  Deno.test(`scenario_next() goes on to a stage that changes: ${name}: ${expected}`, () => {
+    const answers: Record<string, JsonValue> = { a: false, b: false, c: false, d: false, ...first };
+    const names = ["a", "b", "c", "d"];
+    const spec = {
+      ...rootsOf(names),
+      conditions: names.map(scannedCondition),
+      acquisition_bindings: names.map(scanBinding),
+      stages: names.map((stage_id) => stage(stage_id, stage_id)),
+    };
+    return withTools(async (bench) => {
+      const s = await scene(bench, spec);
+      const { step } = stepsOf(s);
+      for (const stage_id of names) if (answers[stage_id] !== "unreachable") await step({ stage_id });
+      Object.assign(answers, later);
+      const seen: string[] = [];
+      for (let count = 0; count < expected.split(" ").length; count++) {
+        const answer = await bench.call("scenario_next", next(s, { request_id: id(count + 1) }));
+        const { outcome, result } = envelope(answer);
+        if (outcome === "acquisition_failed") seen.push(`${result["stage_id"]}!`);
+        else seen.push(`${stageOf(result)}${result["recorded"] === false ? "*" : ""}`);
+        s.head = (result["accepted_head"] ?? s.head) as JsonObject;
+      }
+      assert.equal(seen.join(" "), expected);
+    }, scanner(answers));
+  });
+}
 
 /** The evidence of the first and the second step without a stage, and whether the second is recorded. */
 const REPEATS: readonly [string, JsonObject, JsonObject, "recorded" | "not recorded"][] = [
