@@ -22,7 +22,7 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
 /**
  * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null too,
  * because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted likewise.
- * `withheld` tells a value that was found from one that was not.
+ * `withheld` says that a value was found.
  *
  * @example
  * ```ts

@@ -142,11 +142,16 @@ function openLazily(stored: StoredTypedProvider, open: OpenTypedProvider): Opene
 }
 
 /**
- * Contract and profile of a stored version. They were checked when it was registered, and its identity when it was read.
+ * Contract and profile of a version. They were checked when it was registered or configured, and a stored one's identity when it
+ * was read.
  *
  * @throws {StoreError} `corrupt`
  */
-export function readVersion({ body: text, provider_id, version }: StoredTypedProvider): TypedVersion {
+export function readVersion(
+  { body: text, provider_id, version }: Pick<StoredTypedProvider, "body" | "provider_id"> & {
+    readonly version: string | null;
+  },
+): TypedVersion {
   const body: JsonValue = readJson(text);
   const contract = isJsonObject(body) ? member(body, "contract") : undefined;
   const profile = isJsonObject(body) ? member(body, "profile") : undefined;
@@ -156,6 +161,6 @@ export function readVersion({ body: text, provider_id, version }: StoredTypedPro
       `Cannot read typed provider "${provider_id}" version "${version}": it has no contract`,
     );
   }
-  const loaded = { ...sealContract(contract as unknown as ProviderContract, "registry"), version };
-  return sealVersion(loaded, profile as unknown as RuntimeProfile);
+  const sealed = sealContract(contract as unknown as ProviderContract, version === null ? "file" : "registry");
+  return sealVersion({ ...sealed, ...version === null ? {} : { version } }, profile as unknown as RuntimeProfile);
 }

@@ -14,13 +14,24 @@ import { sealContract, sealVersion } from "../../evidence/contract/seal.ts";
 import { checkProfile } from "../../evidence/typed/check_profile.ts";
 import { checkGrants } from "../../evidence/typed/grants.ts";
 import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
+import type { Provider } from "../../evidence/types.ts";
 import { quote } from "../../law/suggest.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
 import { DomainError, faultsSentence, type ToolErrorCode } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
-import { closed, IDENTITY, INTEGER, type Members, namedMembers, oneOfNames, TEXT } from "../framework/output.ts";
+import {
+  closed,
+  IDENTITY,
+  INTEGER,
+  type Members,
+  namedMembers,
+  oneOfNames,
+  orNull,
+  TEXT,
+} from "../framework/output.ts";
 import type { Services } from "./services.ts";
+import { readVersion } from "./typed_providers.ts";
 
 /** The members that name a version. */
 export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
@@ -28,18 +39,36 @@ export const versionMembers = { namespace_id: namespaceId, provider_id: name, ve
 /** The members of a version in a listing. */
 export const VERSION_MEMBERS: Members = {
   provider_id: TEXT,
-  version: TEXT,
+  /** Null in the configuration. */
+  version: orNull(TEXT),
   state: oneOfNames("registered", "active", "deprecated"),
   typed_protocol: oneOfNames("openapi_http", "grpc"),
   provider_version_identity: IDENTITY,
   checks: INTEGER,
-  registered_at: closed({ kind: { const: "unix_millis" }, value: INTEGER }),
+  registered_at: orNull(closed({ kind: { const: "unix_millis" }, value: INTEGER })),
+};
+
+/** A registered version, or one of the configuration, which has neither a name nor a time. */
+export type ShownVersion = Omit<TypedProviderItem, "namespace_id" | "version" | "registered_at"> & {
+  readonly version: string | null;
+  readonly registered_at: number | null;
 };
 
 /** A version as answers show it. */
-export function shownVersion(item: TypedProviderItem): JsonObject {
-  const registered_at = { kind: "unix_millis", value: item.registered_at };
+export function shownVersion(item: ShownVersion): JsonObject {
+  const at = item.registered_at;
+  const registered_at = at === null ? null : { kind: "unix_millis", value: at };
   return { ...namedMembers(item, Object.keys(VERSION_MEMBERS)), registered_at };
+}
+
+/** The version of a typed provider of the configuration, active from the start; null for any other provider. */
+export function configuredVersion(provider: Provider | undefined): (ShownVersion & { readonly body: string }) | null {
+  const version = provider?.kind === "typed" ? provider.loaded.provider_version : undefined;
+  if (provider === undefined || version === undefined) return null;
+  const { provider_id, loaded: { contract } } = provider;
+  const named = { provider_id, version: null, registered_at: null, state: "active" as const, body: version.text };
+  const { typed_protocol } = readVersion(named).profile;
+  return { ...named, typed_protocol, provider_version_identity: version.identity, checks: contract.checks.length };
 }
 
 /**

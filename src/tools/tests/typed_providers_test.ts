@@ -527,6 +527,19 @@ Deno.test("a typed provider of the configuration is one version that no tool cha
     for (const [tool, input] of calls) {
       assert.equal((await bench.fail(tool, input)).code, "typed_provider_configured", tool);
     }
+    const { contract: shown, profile, ...item } = await bench.call("typed_providers_get", BUILDS);
+    assert.deepEqual([shown, profile], [asJson(contract), asJson(httpProfile())]);
+    assert.deepEqual(item, {
+      provider_id: "builds",
+      version: null,
+      state: "active",
+      typed_protocol: "openapi_http",
+      provider_version_identity: loaded.provider_version?.identity,
+      checks: 1,
+      registered_at: null,
+    });
+    const { items } = await bench.call("typed_providers_list", NAMESPACE);
+    assert.deepEqual(items, [item]);
     const { run } = await startRun(bench, BOUND);
     const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id: run.run_id }, 0, 1);
     const [bound] = JSON.parse(record?.record ?? "").body.contracts;
@@ -534,6 +547,62 @@ Deno.test("a typed provider of the configuration is one version that no tool cha
     const artifact = await bench.services.runs.getArtifact(bound.provider_version_identity);
     assert.equal(artifact?.body, loaded.provider_version?.text);
   }, { ...opener(), providers: new Map([["builds", provider]]) });
+});
+
+/** A page size, and the pages of registered versions beside one version of the configuration. */
+const CONFIGURED_PAGES: readonly [number, string][] = [
+  [50, "a 1, b -, b 1, c 1, c 2"],
+  [1, "a 1 / b - / b 1 / c 1 / c 2"],
+  [2, "a 1, b - / b 1, c 1 / c 2"],
+];
+
+for (const [limit, expected] of CONFIGURED_PAGES) {
+  Deno.test(`typed_providers_list, ${limit} a page, has the configuration in its order: ${expected}`, () => {
+    const contractOf = (provider_id: string, description: string): ProviderContract =>
+      typedContract({
+        provider_id,
+        description,
+        checks: [typedCheck("failed", { result_schema: { type: "boolean" } })],
+      });
+    const providers = new Map<string, Provider>();
+    return withTools(async (bench) => {
+      for (const [provider_id = "", name = ""] of ["c 2", "a 1", "b 1", "c 1"].map((one) => one.split(" "))) {
+        const given = { ...NAMESPACE, provider_id, version: name };
+        const contract = asJson(contractOf(provider_id, name));
+        await bench.call("typed_providers_register", { ...given, contract, profile: asJson(httpProfile()) });
+      }
+      const { loaded } = sealVersion(sealContract(contractOf("b", "-"), "file"), httpProfile());
+      providers.set("b", { ...testProvider("b", () => answered(found(true))), kind: "typed", loaded });
+      providers.set("scanner", testProvider("scanner", () => answered(found(true))));
+      const pages: string[] = [];
+      let cursor: JsonValue = null;
+      do {
+        const page: JsonObject = await bench.call("typed_providers_list", { ...NAMESPACE, limit, cursor });
+        const items = page["items"] as readonly JsonObject[];
+        pages.push(items.map((item) => `${item["provider_id"]} ${item["version"] ?? "-"}`).join(", "));
+        cursor = page["next_token"] ?? null;
+      } while (cursor !== null);
+      assert.equal(pages.join(" / "), expected);
+    }, { ...opener(), providers });
+  });
+}
+
+Deno.test("a hidden typed provider of the configuration is answered as one that does not exist", () => {
+  const { loaded } = sealVersion(sealContract(typedContract(), "file"), httpProfile());
+  const provider: Provider = { ...testProvider("builds", () => answered(found(true))), kind: "typed", loaded };
+  return withTools(async (bench) => {
+    assert.deepEqual((await bench.call("typed_providers_list", NAMESPACE))["items"], []);
+    for (const name of ["builds", "nothing"]) {
+      for (const change of [{}, { version: "1" }]) {
+        const error = await bench.fail("typed_providers_get", { ...NAMESPACE, provider_id: name, ...change });
+        assert.equal(error.code, "typed_provider_not_found", name);
+      }
+    }
+  }, {
+    ...opener(),
+    providers: new Map([["builds", provider]]),
+    config: { provider_discovery: { allowlist: [], denylist: ["builds"], max_response_bytes: 1_048_576 } },
+  });
 });
 
 Deno.test("a run that is bound to a configured version does not use another profile of the same contract", () => {

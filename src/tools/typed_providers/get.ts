@@ -14,7 +14,14 @@ import { wholeAnswer } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { readVersion } from "../services/typed_providers.ts";
-import { noVersion, refuseName, shownVersion, VERSION_MEMBERS } from "../services/typed_versions.ts";
+import {
+  configuredVersion,
+  noVersion,
+  refuseName,
+  type ShownVersion,
+  shownVersion,
+  VERSION_MEMBERS,
+} from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, READS } from "../make_tool.ts";
 import type { ToolAnswer } from "../framework/types.ts";
 
@@ -30,7 +37,8 @@ export const typedProvidersGet: MakeTool = (services) =>
     description: "Returns contract and profile of a typed provider's version, the active one unless given.",
     details:
       "Returns a version of a typed provider with its contract and its runtime profile, the active version unless version is " +
-      "given. Credentials are locators, as in the profile.",
+      "given. Credentials are locators, as in the profile. A typed provider of the configuration is one active version " +
+      "without a name.",
     hints: READS,
     input,
     listedBy: "profile",
@@ -41,16 +49,10 @@ export const typedProvidersGet: MakeTool = (services) =>
 
 async function get(
   services: Services,
-  { namespace_id, provider_id, version }: z.output<typeof input>,
+  given: z.output<typeof input>,
 ): Promise<ToolAnswer> {
-  refuseName(services, provider_id);
-  const { typedProviders } = services.schemas;
-  const isShown = mayShowProvider(services.config.provider_discovery, provider_id);
-  const stored = !isShown
-    ? null
-    : version === undefined
-    ? await typedProviders.getActive(namespace_id, provider_id)
-    : await typedProviders.get({ namespace_id, provider_id, version });
+  const { namespace_id, provider_id, version } = given;
+  const stored = mayShowProvider(services.config.provider_discovery, provider_id) ? await find(services, given) : null;
   if (stored === null) {
     if (version !== undefined) throw noVersion({ namespace_id, provider_id, version });
     const message = `Cannot find an active version of typed provider ${
@@ -60,4 +62,16 @@ async function get(
   }
   const { loaded: { contract }, profile } = readVersion(stored);
   return wholeAnswer("the version", JSON.stringify({ ...shownVersion(stored), contract, profile }));
+}
+
+async function find(
+  services: Services,
+  { namespace_id, provider_id, version }: z.output<typeof input>,
+): Promise<(ShownVersion & { readonly body: string }) | null> {
+  const configured = version === undefined ? configuredVersion(services.providers.get(provider_id)) : null;
+  if (configured !== null) return configured;
+  refuseName(services, provider_id);
+  const { typedProviders } = services.schemas;
+  if (version === undefined) return await typedProviders.getActive(namespace_id, provider_id);
+  return await typedProviders.get({ namespace_id, provider_id, version });
 }
