@@ -21,8 +21,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { runProgram } = await import("./program.ts");
     return await runProgram(argv);
   } catch (error) {
-    const { reportFailure, reportStartFailure } = await import("./terminal/output.ts");
-    const asJson = argv.includes("--json");
+    const { ownWords, reportFailure, reportStartFailure } = await import("./terminal/output.ts");
+    const asJson = ownWords(argv).includes("--json");
     return serves && !asJson ? reportStartFailure(error) : reportFailure(error, asJson);
   }
 }

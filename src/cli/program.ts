@@ -20,7 +20,7 @@ import {
 } from "./terminal/command_parts.ts";
 import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
-import { writeOut, writeResult } from "./terminal/output.ts";
+import { ownWords, writeOut, writeResult } from "./terminal/output.ts";
 import { addRelease } from "./release/commands.ts";
 import { addEvidence } from "./evidence/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
@@ -40,7 +40,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     program.outputHelp();
     return EXIT.ok;
   }
-  const own = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  const own = ownWords(argv);
   if (own.includes("--help") || own.includes("-h")) {
     const path = commandPath(program, own);
     const next = own[path.length] ?? "";

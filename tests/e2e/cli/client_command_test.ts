@@ -222,6 +222,8 @@ Deno.test("gate client reports why it cannot reach a server, with a distinct exi
     const rows: readonly [args: readonly string[], code: number, message: RegExp][] = [
       [["call", "scenarios_list", "--url", "http://127.0.0.1:1/mcp"], 8, /Cannot reach the server/],
       [["call", "scenarios_list", "--stdio", "--", "false"], 8, /Cannot reach the server: it ended with exit code 1\n/],
+      [["list", "--stdio", "--", "false", "--json"], 8, /^gate: Cannot reach the server: it ended with exit code 1\n$/],
+      [["list", "--json", "--stdio", "--", "false"], 8, /^\{"error":.*it ended with exit code 1"/],
       [["list", "--stdio", "--", "sh", "-c", "kill -9 $$"], 8, /Cannot reach the server: it was ended by SIGKILL\n/],
       [
         ["list", "--timeout", "1000", "--stdio", "--", "cat"],
