@@ -42,8 +42,8 @@ export function refusedSpec(source: Source, error: JsonObject): CliError {
  */
 export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObject {
   const declared = law.parameters ?? [];
-  const given = namedTexts("--parameter", pairs);
   const names = declared.map(({ parameter_id }) => parameter_id);
+  const given = namedTexts("--parameter", pairs, names);
   for (const name of given.keys()) {
     if (names.includes(name)) continue;
     const hint = names.length === 0 ? "; it has no parameters" : didYouMean(name, names);

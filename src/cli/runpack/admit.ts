@@ -5,6 +5,7 @@
  */
 
 import { isIdentity } from "../../canonical/identity.ts";
+import type { Parameter } from "../../law/types.ts";
 import { firstMillisFrom } from "../../law/value/timestamp.ts";
 import { type Admission, decideAdmission, type Expectation } from "../../runpack/verify/admission.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";
@@ -65,7 +66,7 @@ export async function decidePack(
   flags: AdmissionFlags,
   use: (decided: DecidedPack, pack: OpenPack) => Promise<void> = () => Promise.resolve(),
 ): Promise<DecidedPack> {
-  const expectation = await expectationOf(flags);
+  const expected = await expectationOf(flags);
   const request = {
     profile: "full_replay_v1",
     budget: null,
@@ -77,6 +78,8 @@ export async function decidePack(
     const pack = await openPack(named, flags);
     try {
       const examination = await verifyPack(pack, request);
+      const declared = (expected.document ?? examination.law?.law)?.parameters ?? [];
+      const expectation = { ...expected, parameters: parametersOf(flags, declared) };
       const admission = decideAdmission(examination, expectation);
       if (admission.exit_code === EXIT.usage) throw unusable(named, admission);
       const decided = { expectation, examination, admission };
@@ -101,17 +104,23 @@ function unusable(named: string, { exit_code, reasons }: Admission): CliError {
   );
 }
 
-async function expectationOf(flags: AdmissionFlags): Promise<Expectation> {
-  const { law = "", anyParameter: any_parameters = [], stage = null, notBefore } = flags;
-  // The domain of a parameter decides which value a text has.
-  const parameters = namedTexts("--parameter", flags.parameter ?? []);
-  const twice = any_parameters.find((name, index) => parameters.has(name) || any_parameters.indexOf(name) < index);
+/** The texts of parameters. The domain of a parameter decides which value a text has. */
+function parametersOf(
+  { parameter = [], anyParameter = [] }: AdmissionFlags,
+  declared: readonly Parameter[],
+): Expectation["parameters"] {
+  const parameters = namedTexts("--parameter", parameter, declared.map(({ parameter_id }) => parameter_id));
+  const twice = anyParameter.find((name, index) => parameters.has(name) || anyParameter.indexOf(name) < index);
   if (twice !== undefined) throw new CliError("usage", `Cannot use --any-parameter "${twice}": it is named twice`);
+  return parameters;
+}
+
+async function expectationOf(flags: AdmissionFlags): Promise<Omit<Expectation, "parameters">> {
+  const { law = "", anyParameter: any_parameters = [], stage = null, notBefore } = flags;
   const document = isIdentity(law) ? null : await readLawFile(law);
   return {
     law: document?.scenario_law_identity ?? law,
     document: document?.law ?? null,
-    parameters,
     any_parameters,
     stage,
     not_before: notBefore === undefined ? null : instantOf(notBefore),

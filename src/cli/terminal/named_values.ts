@@ -14,12 +14,18 @@ const NUMBER = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$/;
  * Splits `NAME=VALUE` pairs into texts by name.
  *
  * @param flag The flag of the pairs, for messages
+ * @param declared Names that may contain `=`: the longest one that a pair begins with is its name
  * @throws {CliError} `usage` for an invalid pair and a repeated name
  */
-export function namedTexts(flag: string, pairs: readonly string[]): ReadonlyMap<string, string> {
+export function namedTexts(
+  flag: string,
+  pairs: readonly string[],
+  declared: readonly string[] = [],
+): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const pair of pairs) {
-    const at = pair.indexOf("=");
+    const lengths = declared.filter((name) => pair.startsWith(`${name}=`)).map(({ length }) => length);
+    const at = lengths.length > 0 ? Math.max(...lengths) : pair.indexOf("=");
     if (at < 1) throw new CliError("usage", `Cannot read ${flag} "${pair}": expected NAME=VALUE`);
     const name = pair.slice(0, at);
     if (texts.has(name)) throw new CliError("usage", `Cannot use ${flag} "${pair}": "${name}" is repeated`);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { namedValues } from "./named_values.ts";
+import { namedTexts, namedValues } from "./named_values.ts";
 
 /** The pairs, then the parsed members or the start of the error. */
 const ROWS: readonly (readonly [pairs: readonly string[], outcome: string])[] = [
@@ -19,4 +19,19 @@ for (const [pairs, outcome] of ROWS) {
     if (outcome.startsWith("{")) return assert.equal(JSON.stringify(namedValues("--arg", pairs)), outcome);
     assert.throws(() => namedValues("--arg", pairs), ({ message }: Error) => message.startsWith(outcome));
   });
+}
+
+/** The pair, then its name and its text, where the names "a", "a=b" and "c=" are declared. */
+const DECLARED_ROWS: readonly (readonly [pair: string, name: string, text: string])[] = [
+  ["a=1", "a", "1"],
+  ["a=b=1", "a=b", "1"],
+  ["a=b", "a", "b"],
+  ["c==", "c=", ""],
+  ["c=", "c", ""],
+  ["d=b=1", "d", "b=1"],
+];
+
+for (const [pair, name, text] of DECLARED_ROWS) {
+  Deno.test(`namedTexts() ${pair}: ${name}`, () =>
+    assert.deepEqual([...namedTexts("--parameter", [pair], ["a", "a=b", "c="])], [[name, text]]));
 }

@@ -6,8 +6,10 @@
  * @module
  */
 
+import { TERMINAL_ACTIVE } from "../../canonical/shown.ts";
 import { ConfigError, countOf, formatProblem } from "../../config/problems.ts";
 import { formatEntry, formatOfStderr, type LogLevel } from "../../server/process/log.ts";
+import { terminalSafe } from "../../server/process/terminal_safe.ts";
 import { CliError } from "./cli_error.ts";
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 
@@ -28,19 +30,22 @@ interface Writer {
   writeSync(bytes: Uint8Array): number;
 }
 
-/** Writes all of a text to standard output. A closed pipe is not an error. */
+/**
+ * Writes all of a text to standard output, without characters that reorder it or control a terminal; colours stay. A closed
+ * pipe is not an error.
+ */
 export function writeOut(text: string): void {
   writeAllTo(Deno.stdout, text);
 }
 
-/** Writes messages to standard error. */
+/** Writes messages to standard error, as {@link writeOut} does. */
 export function writeError(text: string): void {
   writeAllTo(Deno.stderr, text);
 }
 
 /** Writes the result of a command as one line of JSON. */
 export function writeResult(command: string, result: unknown, ok = true): void {
-  writeOut(`${JSON.stringify({ ok, command, result })}\n`);
+  writeOut(`${terminalSafe(JSON.stringify({ ok, command, result }))}\n`);
 }
 
 /**
@@ -64,7 +69,7 @@ export function writeAnswer(
 
 /** Formats data for people. */
 export function prettyJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${terminalSafe(JSON.stringify(value, null, 2))}\n`;
 }
 
 /** Writes an entry in the format of the server's log, for messages before that log is open. */
@@ -72,10 +77,16 @@ export function writeLog(level: LogLevel, message: string): void {
   writeError(formatEntry(formatOfStderr(), Date.now(), level, message, {}));
 }
 
+/** The words of a command line that are gate's own: those after `--` belong to a command that gate starts. */
+export function ownWords(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
 /** Writes why a command failed, and returns the exit code. */
 export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   const failure = describeFailure(error);
-  if (asJson) writeError(`${JSON.stringify({ error: failure.json })}\n`);
+  if (asJson) writeError(`${terminalSafe(JSON.stringify({ error: failure.json }))}\n`);
   else for (const line of failure.lines) writeError(`gate: ${line}\n`);
   return failure.exitCode;
 }
@@ -122,7 +133,7 @@ function describeConfigError(error: ConfigError): Failure {
 }
 
 function writeAllTo(writer: Writer, text: string): void {
-  let rest = new TextEncoder().encode(text);
+  let rest = new TextEncoder().encode(text.replaceAll(TERMINAL_ACTIVE, "\ufffd"));
   try {
     while (rest.length > 0) rest = rest.subarray(writer.writeSync(rest));
   } catch (error) {
