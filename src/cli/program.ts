@@ -180,6 +180,10 @@ function addStore(program: GateCommand): void {
   ])
     .argument("[store]", `${STORE_NAME} (default: the stores of the configuration)`)
     .option("--config <PATH>", CONFIG_FILE)
+    .option(
+      "--data-dir <DIR>",
+      "folder that holds the runpacks of archived runs (default: beside the store, else .gate)",
+    )
     .runs(async () => (await import("./store/check.ts")).runStoreCheck);
   command(store, "backup", "Copy a store to a file while it is in use", [
     "gate store backup /backup/gate.db",

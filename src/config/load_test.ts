@@ -232,9 +232,9 @@ function implicitCases(): readonly ImplicitCase[] {
     ],
     [
       { run_state_store: { type: "postgres", url: "postgres://u:p@db/gate" } },
-      `run_state_store.url: must not hold an address ${REMEDY}`,
+      `run_state_store.url: must not hold the url of a database ${REMEDY}`,
     ],
-    [{ schema_registry: { url: "env:URL" } }, `schema_registry.url: must not hold an address ${REMEDY}`],
+    [{ schema_registry: { url: "env:URL" } }, `schema_registry.url: must not hold the url of a database ${REMEDY}`],
     [provider({ url: "https://x.example" }), `providers[0].url: must not hold an address ${REMEDY}`],
     ...[{}, { config: { overrides: { CI: "1" } } }].map((rest): ImplicitCase => [
       provider({ name: "env", type: "builtin", ...rest }),

@@ -7,6 +7,10 @@
  * @module
  */
 
+import { countOf } from "../canonical/count.ts";
+
+export { countOf };
+
 /** The position of a member: names and array indices from the root. */
 export type SettingPath = readonly (string | number)[];
 
@@ -77,11 +81,6 @@ export function describeValue(value: unknown, objectName = "a table"): string {
 /** A string in quotes where it is short enough for a word of a closed list; any other value as {@link describeValue} shows it. */
 export function quoteShort(value: unknown): string {
   return typeof value === "string" && value.length <= 64 ? quote(value) : describeValue(value);
-}
-
-/** A number with its noun: `1 item`, `2 items`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Compares two paths member by member: indices by number, names by code unit, a parent before its members. */

@@ -46,8 +46,8 @@ const REFUSALS: readonly Refusal[] = [
   // Unlike the addresses of built-in providers, this address may lie in any network.
   ["an address", ["providers", "*", "url"], isPresent],
   ["allow_dev_env_credentials = true", ["dev", "allow_dev_env_credentials"], isTrue],
-  ["an address", ["run_state_store", "url"], isPresent],
-  ["an address", ["schema_registry", "url"], isPresent],
+  ["the url of a database", ["run_state_store", "url"], isPresent],
+  ["the url of a database", ["schema_registry", "url"], isPresent],
   ["an address", ["namespace", "authority", "ledger", "base_url"], isPresent],
 ];
 

@@ -7,6 +7,7 @@
 
 import type { JsonObject } from "../canonical/json.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
+import { countOf } from "../canonical/count.ts";
 import type { ParameterValue } from "../law/types.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import type { Head } from "../run/types.ts";
@@ -169,7 +170,7 @@ async function showResults(results: HTMLElement, form: HTMLFormElement, signal: 
       make(
         "p",
         { class: "note" },
-        `${shown.length} ${shown.length === 1 ? "run" : "runs"}${next === null ? "" : " so far"}`,
+        `${countOf(shown.length, "run")}${next === null ? "" : " so far"}`,
       ),
       ...shown.length === 0 ? [] : [runTable(shown)],
       ...more === null ? [] : [make("p", {}, more)],

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { countOf } from "../canonical/count.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { listNamespaces, patiently } from "./gate_client.ts";
 import { currentKey } from "./key_store.ts";
@@ -43,7 +44,7 @@ export async function showWaiting(main: HTMLElement, _route: readonly string[], 
   try {
     await readActive(signal, (run) => {
       read += 1;
-      progress.textContent = `${read} active runs read…`;
+      progress.textContent = `${countOf(read, "active run")} read…`;
       if (run.unreadable !== undefined) {
         failures.hidden = false;
         unread.add([linkOf(run), shownText(run.scenario_id), shownText(run.unreadable)]);
@@ -56,11 +57,11 @@ export async function showWaiting(main: HTMLElement, _route: readonly string[], 
     if (signal.aborted) return;
     if (own.count() === 0 && key !== null) ownNote.textContent = "Nothing waits for your key.";
     if (others.count() === 0) othersNote.textContent = "Nothing.";
-    announce(`${own.count()} questions for you, ${others.count()} for others`);
+    announce(`${countOf(own.count(), "question")} for you, ${others.count()} for others`);
   } catch (error) {
     problem.replaceChildren(failureOf(error));
   }
-  progress.textContent = `${read} active ${read === 1 ? "run" : "runs"} read`;
+  progress.textContent = `${countOf(read, "active run")} read`;
   results.setAttribute("aria-busy", "false");
 }
 

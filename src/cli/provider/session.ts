@@ -37,6 +37,7 @@ async function grantsOf({ dev }: GateConfig, flags: ProviderFlags): Promise<Type
   return {
     hosts: await typedHostsOf(flags.typedHost ?? []),
     allowPrivateNetworks: flags.typedPrivate === true,
+    privateSetting: "--typed-private",
     cleartext: "loopback",
     allowEnvironment: dev.allow_dev_env_credentials,
     credentialsDir: credentialsDir === undefined ? null : await credentialsFolder(credentialsDir),

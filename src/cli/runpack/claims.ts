@@ -4,6 +4,7 @@
  * @module
  */
 
+import { countOf } from "../../config/problems.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { type ClaimName, CLAIMS } from "../../runpack/verify/claims.ts";
 import { derivationOf, resultLine } from "../../runpack/verify/result_line.ts";
@@ -55,7 +56,9 @@ export function showBasis(examination: Examination): string {
   const { report: { budget, report_identity }, verdict_identity } = examination;
   const difference = differenceText(examination);
   return [
-    `read ${budget.objects} objects, ${budget.bytes_read} bytes, ${budget.records} records`,
+    `read ${countOf(budget.objects, "object")}, ${countOf(budget.bytes_read, "byte")}, ${
+      countOf(budget.records, "record")
+    }`,
     `verdict ${verdict_identity}`,
     `report ${report_identity}${difference === null ? "" : ` (${difference})`}`,
     "",

@@ -10,7 +10,7 @@ import { isIdentity } from "../../canonical/identity.ts";
 import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { addArchiveSignature } from "../../runpack/host/archive_file.ts";
-import { openContents, type PackContents, sourceContents } from "../../runpack/host/contents.ts";
+import { openContents, type PackContents, readWhole, sourceContents } from "../../runpack/host/contents.ts";
 import { addFolderSignature, folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
 import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
@@ -68,9 +68,4 @@ async function signFolder(folder: string, sign: Sign): Promise<string> {
     );
   }
   return contents.runpackIdentity;
-}
-
-/** Reads and verifies every object, so that only a complete pack is signed. */
-async function readWhole(contents: PackContents): Promise<void> {
-  for await (const object of contents.objects()) await object.bytes();
 }

@@ -90,6 +90,7 @@ async function grantsOf({ dev }: GateConfig, flags: ServeArguments): Promise<Typ
   return {
     hosts: parts === null ? [] : await parts.typedHostsOf(typedHosts),
     allowPrivateNetworks: typedPrivate,
+    privateSetting: "--typed-private",
     cleartext: "loopback",
     allowEnvironment: dev.allow_dev_env_credentials,
     credentialsDir: parts === null || credentialsDir === undefined

@@ -13,7 +13,7 @@ import { stateIdentity } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import { readRecord } from "../../run/record.ts";
 import { decodeManifest } from "../../runpack/format/manifest.ts";
-import { openContents } from "../../runpack/host/contents.ts";
+import { openContents, readWhole } from "../../runpack/host/contents.ts";
 import { localPackSource, openLocalRepository } from "../../runpack/host/local_repository.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import { type Repository, RepositoryError } from "../../runpack/host/repository.ts";
@@ -159,6 +159,6 @@ async function mirrorProblem({ mirror }: Archive, identity: Identity): Promise<s
   if (mirror === null) return null;
   const contents = await openContents(sha256, await mirror(), identity);
   if (contents === null) return "it is not in the object store";
-  for await (const object of contents.objects()) await object.bytes();
+  await readWhole(contents);
   return null;
 }

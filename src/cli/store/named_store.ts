@@ -4,7 +4,7 @@
  * @module
  */
 
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { STORAGE_DEFAULTS } from "../../config/defaults.ts";
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl, parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
@@ -12,12 +12,17 @@ import type { GateConfig } from "../../config/types.ts";
 import type { StoreRows } from "../../store/store_rows.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
 import { noFile, requireFile, withStoreErrors } from "./files.ts";
 
 /** The run store and the schema registry that a name stands for; the same one where both are in one file or database. */
 export interface NamedStore {
   readonly run: StorageOptions & { readonly max_versions?: number | null };
   readonly schemas: StorageOptions;
+  /** The folder that holds the runpacks of archived runs, unless a flag names another one. */
+  readonly dataDir: string;
+  /** The object store that mirrors it; null where none is configured. */
+  readonly runpackStorage: GateConfig["runpack_storage"];
 }
 
 /**
@@ -38,12 +43,14 @@ export async function namedStore(name: string): Promise<NamedStore> {
       "Cannot use the address of the database: it has to be postgres://USER:PASSWORD@HOST:PORT/DATABASE",
     );
   }
-  return { run: storage, schemas: storage };
+  const dataDir = storage.path === null ? resolve(".gate") : dirname(storage.path);
+  return { run: storage, schemas: storage, dataDir, runpackStorage: null };
 }
 
 /** The stores of a configuration. */
-export function configuredStore({ run_state_store, schema_registry }: GateConfig): NamedStore {
-  return { run: run_state_store, schemas: schema_registry };
+export function configuredStore(config: GateConfig): NamedStore {
+  const { run_state_store: run, schema_registry: schemas, runpack_storage: runpackStorage } = config;
+  return { run, schemas, dataDir: dataDirOf(config, undefined), runpackStorage };
 }
 
 /** The name of a file, or of a database without user and password. */
@@ -52,7 +59,7 @@ export function nameOf({ path, url }: StorageOptions): string {
 }
 
 /** The files and databases of a named store, each once; throws where both stores are in memory. */
-export function storagesOf({ run, schemas }: NamedStore): readonly StorageOptions[] {
+export function storagesOf({ run, schemas }: Pick<NamedStore, "run" | "schemas">): readonly StorageOptions[] {
   const kept = [run, schemas].filter(({ type }) => type !== "memory");
   if (kept.length === 0) throw noFile("both stores are in memory");
   const [first, second] = kept;

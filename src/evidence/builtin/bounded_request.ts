@@ -81,6 +81,7 @@ export function egressPolicy(config: BuiltinProviderConfig<"http">): EgressPolic
   return {
     allowHttp: config.allow_http,
     allowPrivateNetworks: config.allow_private_networks,
+    privateSetting: "config.allow_private_networks",
     allowedHosts: hosts === undefined ? null : new Set(hosts),
   };
 }

@@ -10,10 +10,15 @@ import type { Failure } from "../builtin/result.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "../../config/until_aborted.ts";
 
+/** A setting that allows private networks. */
+export type PrivateSetting = "config.allow_private_networks" | "--typed-private";
+
 /** The destinations that the operator allows. */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allowPrivateNetworks: boolean;
+  /** The setting that allows them, for messages; absent where no setting does. */
+  readonly privateSetting?: PrivateSetting;
   /** Host names by {@link hostKey}; null for any public one. */
   readonly allowedHosts: ReadonlySet<string> | null;
 }
@@ -94,7 +99,7 @@ export async function resolveDestination(
     if (kind === "public" || (kind === "private" && policy.allowPrivateNetworks)) continue;
     // The message omits the address, which would disclose the inside of a network.
     const what = kind === "private"
-      ? "an address that is not public (allow_private_networks)"
+      ? `an address that is not public${policy.privateSetting === undefined ? "" : ` (${policy.privateSetting})`}`
       : "an address that names no single host";
     return { code: "destination_blocked", message: `Cannot ask host "${host}": it has ${what}` };
   }

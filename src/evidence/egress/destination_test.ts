@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { hostKey } from "../../config/host_name.ts";
-import { checkDestination, type Destination, type EgressPolicy, resolveDestination } from "./destination.ts";
+import {
+  checkDestination,
+  type Destination,
+  type EgressPolicy,
+  type PrivateSetting,
+  resolveDestination,
+} from "./destination.ts";
 
 const OPEN: EgressPolicy = { allowHttp: true, allowPrivateNetworks: false, allowedHosts: null };
 
@@ -78,15 +84,24 @@ for (const [answer, allowPrivateNetworks, expected] of ANSWERS) {
   });
 }
 
-Deno.test("resolveDestination() names the setting that an address which is not public needs", async () => {
-  const found = await resolveDestination(
-    destination,
-    policy({ allowPrivateNetworks: false }),
-    () => Promise.resolve(["10.1.2.3"]),
-    new AbortController().signal,
-  );
-  assert.ok("message" in found && found.message.endsWith("(allow_private_networks)"));
-});
+/** The setting that would allow private networks, and the end of the message. */
+const SETTINGS: readonly (readonly [setting: PrivateSetting | undefined, end: string])[] = [
+  ["config.allow_private_networks", "is not public (config.allow_private_networks)"],
+  ["--typed-private", "is not public (--typed-private)"],
+  [undefined, "is not public"],
+];
+
+for (const [privateSetting, end] of SETTINGS) {
+  Deno.test(`resolveDestination() names the setting of a private address: ${end}`, async () => {
+    const found = await resolveDestination(
+      destination,
+      policy({ allowPrivateNetworks: false, ...privateSetting === undefined ? {} : { privateSetting } }),
+      () => Promise.resolve(["10.1.2.3"]),
+      new AbortController().signal,
+    );
+    assert.ok("message" in found && found.message.endsWith(end));
+  });
+}
 
 /** Spellings of a host that is not public, and the address or name of each. */
 const SPELLINGS: readonly (readonly [url: string, host: string])[] = [

@@ -6,6 +6,7 @@
 
 import { isLoopbackAddress } from "../../config/bind.ts";
 import { hostKey } from "../../config/host_name.ts";
+import type { PrivateSetting } from "../egress/destination.ts";
 import type { ContractProblem } from "../contract/problems.ts";
 import type { Locator, RuntimeProfile } from "./runtime_profile.ts";
 
@@ -22,6 +23,7 @@ export interface TypedHost {
 export interface TypedGrants {
   readonly hosts: readonly TypedHost[];
   readonly allowPrivateNetworks: boolean;
+  readonly privateSetting: PrivateSetting;
   /** Where connections without TLS are allowed. */
   readonly cleartext: "nowhere" | "loopback" | "everywhere";
   /** Whether locators `env://NAME` are allowed. */
@@ -34,6 +36,7 @@ export interface TypedGrants {
 export const NO_GRANTS: TypedGrants = {
   hosts: [],
   allowPrivateNetworks: false,
+  privateSetting: "--typed-private",
   cleartext: "nowhere",
   allowEnvironment: false,
   credentialsDir: null,

@@ -60,6 +60,7 @@ export function entryGrants(
       ? []
       : [...new Set([address.host, certifiedName(profile) ?? ""])].map((host) => ({ ...address, host, credentials })),
     allowPrivateNetworks: entry.config.allow_private_networks,
+    privateSetting: "config.allow_private_networks",
     cleartext: entry.allow_insecure_http ? "everywhere" : "nowhere",
     allowEnvironment: config.dev.allow_dev_env_credentials,
     credentialsDir,

@@ -80,7 +80,12 @@ export function createTypedProvider(
     limits: dependencies.workerLimits,
   });
   const access: HostAccess = {
-    policy: { allowHttp: true, allowPrivateNetworks: grants.allowPrivateNetworks, allowedHosts: null },
+    policy: {
+      allowHttp: true,
+      allowPrivateNetworks: grants.allowPrivateNetworks,
+      privateSetting: grants.privateSetting,
+      allowedHosts: null,
+    },
     resolver: resolverFor(version, grants, dependencies.resolver),
     pool,
     permissions: (addresses, _, port) => addressPermissions([...addresses].sort(), port),

@@ -21,6 +21,11 @@ export interface PackContents {
   readonly objects: () => AsyncGenerator<WalkedObject>;
 }
 
+/** Reads and checks every object of a pack; rejects where one is missing or another one. */
+export async function readWhole(contents: PackContents): Promise<void> {
+  for await (const object of contents.objects()) await object.bytes();
+}
+
 /**
  * Opens a pack of a repository.
  *

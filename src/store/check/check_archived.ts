@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Identity } from "../../canonical/identity.ts";
 import type { Checking } from "./check_types.ts";
 import { integer, type Row, sealHolds, text } from "../sqlite/rows.ts";
 import { toEntry } from "../sqlite/run_index.ts";
@@ -27,10 +28,13 @@ export async function checkArchivedRun(checking: Checking, archived: ArchivedRow
   const { run, row } = archived;
   checking.counts.archived_runs += 1;
   const problems: string[] = [];
+  let runpack: Identity | null = null;
   collect(problems, () => {
     withArchived(sha256, run, tombstone);
-    toTombstone(sha256, run, tombstone);
+    runpack = toTombstone(sha256, run, tombstone).runpack_identity;
   });
+  const unread = runpack === null ? null : await checking.options.runpackProblem?.(runpack) ?? null;
+  if (unread !== null) problems.push(unread);
   const entry = await rows.entry(row);
   if (entry === null) problems.push("it is not in the index of runs");
   else {collect(problems, () => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Sha256 } from "../../canonical/identity.ts";
+import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { StoreRows } from "../store_rows.ts";
 import type { StoredRecord } from "../types.ts";
 
@@ -58,6 +58,8 @@ export interface CheckOptions {
   readonly sha256: Sha256;
   /** Rebuilds states; without it, snapshots are only hashed. */
   readonly fold?: FoldState;
+  /** Why the records of an archived run cannot be read from its runpack, or null; without it, no runpack is read. */
+  readonly runpackProblem?: (runpack: Identity) => Promise<string | null>;
   /** Called from time to time with the counts so far. */
   readonly onProgress?: (counts: Readonly<StoreCounts>) => void;
 }

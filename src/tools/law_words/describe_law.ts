@@ -34,8 +34,11 @@ function range(minimum: string | number | undefined, maximum: string | number | 
 /** Describes a domain, such as `an integer from 0 to 10`. */
 export function describeDomain(domain: ObservationDomain): string {
   switch (domain.domain) {
-    case "String":
-      return `a string of ${domain.minimum_bytes} to ${domain.maximum_bytes} bytes`;
+    case "String": {
+      const { minimum_bytes, maximum_bytes } = domain;
+      if (minimum_bytes === maximum_bytes) return `a string of ${countOf(maximum_bytes, "byte")}`;
+      return `a string of ${minimum_bytes} to ${maximum_bytes} bytes`;
+    }
     case "Boolean":
       return "a boolean";
     case "Integer":
@@ -50,7 +53,7 @@ export function describeDomain(domain: ObservationDomain): string {
       const schema = domain.schema === undefined
         ? ""
         : `, valid under schema ${shown(domain.schema.schema_id)} version ${shown(domain.schema.version)}`;
-      return `JSON of at most ${domain.maximum_bytes} bytes${schema},`;
+      return `JSON of at most ${countOf(domain.maximum_bytes, "byte")}${schema},`;
     }
   }
 }

@@ -87,6 +87,35 @@ Deno.test("gate store archive moves exactly the complete runs whose last record 
     assert.match(sound.stdout, /: sound \(1 law, 4 runs, 2 of them archived, 10 records, /);
   }));
 
+Deno.test("gate store check reads the runpacks of archived runs, wherever they are", () =>
+  inWorld(async (folder) => {
+    const run = await drive(folder, "a");
+    const { archived } = await archive(folder, await instantAfterAll(), "--data-dir", "data");
+    const { runpack_identity: runpack } = (archived as [{ runpack_identity: string }])[0];
+    const missing = new RegExp(
+      `gate.db: 1 problem .*\n  run in namespace 2 of run ${run}: its runpack ${runpack} is not in ".*" \\(--data-dir`,
+    );
+    const objects = join(folder, "data/runpacks/objects");
+    const damage = async (): Promise<void> => {
+      const [first] = [...Deno.readDirSync(objects)];
+      await Deno.remove(join(objects, first?.name ?? ""), { recursive: true });
+    };
+    // What happens before, the arguments, the exit code, and what is printed.
+    const rows: readonly (readonly [(() => Promise<void>) | null, readonly string[], number, RegExp])[] = [
+      [null, [], 6, missing],
+      [null, ["gate.db"], 6, missing],
+      [null, ["--data-dir", "data"], 0, /: sound \(/],
+      [null, ["gate.db", "--data-dir", "data"], 0, /: sound \(/],
+      [damage, ["--data-dir", "data"], 6, /1 problem .*\n +run in namespace 2 of run .*: Cannot read/],
+    ];
+    for (const [before, args, code, printed] of rows) {
+      await before?.();
+      const ended = await gate(folder, "store", "check", ...args);
+      assert.equal(ended.code, code, ended.stdout + ended.stderr);
+      assert.match(ended.stdout, printed);
+    }
+  }));
+
 Deno.test("an archived run is shown, exported, and driven again to the same answer", () =>
   inWorld(async (folder) => {
     const run = await drive(folder, "a");
