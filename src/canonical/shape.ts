@@ -1,5 +1,6 @@
 /**
- * Readers of JSON shapes: closed objects, bounded arrays, integers and texts.
+ * Shapes of JSON: closed objects, bounded arrays, integers and texts. One shape yields the type in the code ({@link
+ * Read}), the reader with its faults, and the JSON Schema ({@link schemaOf}).
  *
  * A reader returns the value that it accepts. Otherwise it adds a fault with the path of the value to a sink and
  * returns undefined. The sink decides the mode and the wording: it collects every fault, keeps the first one ({@link
@@ -32,18 +33,85 @@ export interface FaultSink {
 }
 
 /** Reads one value at its path; returns undefined after it added a fault. */
-export type Reader<T, Sink extends FaultSink = FaultSink> = (
-  faults: Sink,
-  value: JsonValue,
-  path: JsonPath,
-) => T | undefined;
+export interface Reader<out T, in Sink extends FaultSink = FaultSink> {
+  (faults: Sink, value: JsonValue, path: JsonPath): T | undefined;
+  /** The JSON Schema of what it accepts; a reader without one cannot be published. */
+  readonly schema?: (publisher: Publisher) => JsonValue;
+}
+
+/** Writes the JSON Schemas of shapes. */
+export interface Publisher {
+  /** Whether schemas have the bounds of integers and arrays. Those of results of tools have none. */
+  readonly isBounded: boolean;
+  readonly of: (shape: Published) => JsonValue;
+  /** A reference to a shape that is published once, under a name. */
+  readonly refer: (name: string, shape: Published) => JsonObject;
+}
+
+type Published = Pick<Reader<unknown>, "schema">;
+
+/** A reader with its JSON Schema. */
+export function shape<T, Sink extends FaultSink>(
+  read: (faults: Sink, value: JsonValue, path: JsonPath) => T | undefined,
+  schema: (publisher: Publisher) => JsonValue,
+): Reader<T, Sink> {
+  return Object.assign(read, { schema });
+}
+
+/**
+ * The JSON Schema of a shape, and those of the named shapes in it, by name.
+ *
+ * @throws {RangeError} If a reader in it has no schema
+ */
+export function schemaOf(
+  shape: Published,
+  isBounded: boolean,
+): { schema: JsonValue; named: Record<string, JsonValue> } {
+  const named: Record<string, JsonValue> = {};
+  const of = (one: Published): JsonValue => {
+    if (one.schema === undefined) throw new RangeError("Cannot publish shape: a reader in it has no schema");
+    return one.schema(publisher);
+  };
+  const publisher: Publisher = {
+    isBounded,
+    of,
+    refer(name, one): JsonObject {
+      if (!Object.hasOwn(named, name)) {
+        // A shape may refer to itself.
+        named[name] = {};
+        named[name] = of(one);
+      }
+      return { $ref: `#/$defs/${name}` };
+    },
+  };
+  return { schema: of(shape), named };
+}
+
+/** Names a new shape: JSON Schemas refer to it as `#/$defs/name`. It stays the same function, since records are read by the thousand. */
+export function named<T, Sink extends FaultSink>(name: string, read: Reader<T, Sink>): Reader<T, Sink> {
+  const own = { ...read.schema === undefined ? {} : { schema: read.schema } };
+  return shape(read, ({ refer }) => refer(name, own));
+}
+
+/** A shape with further members in its JSON Schema, after its own. */
+export function annotated<T, Sink extends FaultSink>(read: Reader<T, Sink>, members: JsonObject): Reader<T, Sink> {
+  return shape<T, Sink>((faults, value, path) => read(faults, value, path), ({ of }) => {
+    const own = Object.entries(of(read) as JsonObject).filter(([name]) => !Object.hasOwn(members, name));
+    return { ...Object.fromEntries(own), ...members };
+  });
+}
 
 /** Drops every fault. Readers build no paths for it and stop at the first fault: packs are checked record by record. */
 const SILENT: FaultSink = { add: () => {} };
 
 /** Checks whether a reader accepts a value. */
-export function matches(read: Reader<unknown>, value: JsonValue | undefined): boolean {
+export function matches<T>(read: Reader<T>, value: JsonValue | undefined): value is JsonValue & T {
   return value !== undefined && read(SILENT, value, null) !== undefined;
+}
+
+/** The value, if a reader accepts it, else null. */
+export function accepted<T>(read: Reader<T>, value: JsonValue | undefined): T | null {
+  return matches(read, value) ? value : null;
 }
 
 /** The value that a reader accepts, or its first fault. */
@@ -182,7 +250,7 @@ export function closed<R extends Readers, O extends Readers = Record<never, neve
   const allowed = Object.entries<Reader<unknown>>(optional ?? {});
   const neededNames = Object.keys(required);
   const allowedNames = Object.keys(optional ?? {});
-  return (faults, value, path) => {
+  return shape<Closed<R, O>, FaultSink>((faults, value, path) => {
     const silent = faults === SILENT;
     if (!silent) readObject(faults, value, path, neededNames, allowedNames);
     if (!isJsonObject(value)) return undefined;
@@ -204,89 +272,146 @@ export function closed<R extends Readers, O extends Readers = Record<never, neve
     }
     // As many members as were read: each one is known.
     for (const _ in value) count--;
-    return whole && count === 0 ? value as unknown as Closed<R, O> : undefined;
-  };
+    return whole && count === 0 ? value as JsonValue & Closed<R, O> : undefined;
+  }, closedSchema(neededNames, [...needed, ...allowed]));
+}
+
+/** The JSON Schema of a closed object. */
+function closedSchema(
+  required: readonly string[],
+  members: readonly (readonly [name: string, shape: Published])[],
+): (publisher: Publisher) => JsonObject {
+  return ({ of }) => ({
+    type: "object",
+    properties: Object.fromEntries(members.map(([name, read]) => [name, of(read)])),
+    required,
+    additionalProperties: false,
+  });
 }
 
 /** An object whose member `name` selects one of several shapes. */
 export function variant<S extends Readers>(name: string, shapes: S): Reader<Read<S[keyof S]>> {
   const known = Object.keys(shapes);
-  return (faults, value, path) => {
+  return shape<Read<S[keyof S]>, FaultSink>((faults, value, path) => {
     if (!isJsonObject(value)) return reject(faults, { kind: "object", required: [name], value }, path);
     const kind = member(value, name);
     if (kind === undefined) return reject(faults, { kind: "missing", name }, path);
-    const shape = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
-    if (shape !== undefined) return shape(faults, value, path) as Read<S[keyof S]> | undefined;
+    const read = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
+    if (read !== undefined) return read(faults, value, path) as Read<S[keyof S]> | undefined;
     return reject(faults, { kind: "choice", known, value: kind }, inside(faults, path, name));
-  };
+  }, variantSchema(Object.values(shapes)));
+}
+
+/** The JSON Schema of one of several shapes. A shape of several names is one of them. */
+function variantSchema(shapes: readonly Published[]): (publisher: Publisher) => JsonObject {
+  return ({ of }) => ({ oneOf: [...new Set(shapes)].map(of) });
 }
 
 /** An array whose items have one shape, from `minimum` to `maximum` of them. */
 export function listOf<T>(item: Reader<T>, maximum: number, minimum = 0): Reader<readonly T[]> {
-  return (faults, value, path) => {
+  return shape<readonly T[], FaultSink>((faults, value, path) => {
     if (faults !== SILENT) return readWholeArray(faults, value, path, { minimum, maximum }, item);
-    const accepted = isJsonArray(value) && value.length >= minimum && value.length <= maximum &&
-      value.every((one) => item(faults, one, null) !== undefined);
-    return accepted ? value as unknown as readonly T[] : undefined;
-  };
+    const isWithin = isJsonArray(value) && value.length >= minimum && value.length <= maximum;
+    return isWithin && value.every((one) => matches(item, one)) ? value as readonly (JsonValue & T)[] : undefined;
+  }, ({ of, isBounded }) => ({
+    type: "array",
+    items: of(item),
+    ...isBounded && { ...minimum > 0 && { minItems: minimum }, maxItems: maximum },
+  }));
 }
 
 /** One of several values. */
 export function oneOf<const T extends JsonPrimitive>(...known: readonly T[]): Reader<T> {
-  return (faults, value, path) =>
-    known.includes(value as T) ? value as T : reject(faults, { kind: "choice", known, value }, path);
+  return shape(
+    (faults, value, path) =>
+      known.includes(value as T) ? value as T : reject(faults, { kind: "choice", known, value }, path),
+    () => known.length === 1 ? { const: known[0] ?? null } : { enum: known },
+  );
 }
 
 /** A value that the reader accepts, or null. */
 export function orNull<T>(read: Reader<T>): Reader<T | null> {
-  return (faults, value, path) => value === null ? null : read(faults, value, path);
+  return shape<T | null, FaultSink>(
+    (faults, value, path) => value === null ? null : read(faults, value, path),
+    ({ of, isBounded }) => {
+      const inner = of(read) as JsonObject;
+      if (isBounded) return { anyOf: [inner, { type: "null" }] };
+      const { type } = inner;
+      const isBare = typeof type === "string" && Object.keys(inner).length === 1;
+      return isBare ? { type: [type, "null"] } : { oneOf: [inner, { type: "null" }] };
+    },
+  );
 }
 
 /** An integer within bounds, both included. */
 export function integer(minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): Reader<number> {
-  return (faults, value, path) =>
-    typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
-      ? value
-      : reject(faults, { kind: "integer", minimum, maximum, value }, path);
+  return shape(
+    (faults, value, path) =>
+      typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum
+        ? value
+        : reject(faults, { kind: "integer", minimum, maximum, value }, path),
+    ({ isBounded }) => ({ type: "integer", ...isBounded && { minimum, maximum } }),
+  );
 }
 
-/** A string. */
-export const text: Reader<string> = (faults, value, path) =>
-  typeof value === "string" ? value : reject(faults, { kind: "type", expected: "a string", value }, path);
+/** An integer within 2^53-1. */
+export const anyInteger: Reader<number> = integer(Number.MIN_SAFE_INTEGER);
 
-/** A string of `minimum` to `maximum` UTF-8 bytes. */
+/** A string. */
+export const text: Reader<string> = shape(
+  (faults, value, path) =>
+    typeof value === "string" ? value : reject(faults, { kind: "type", expected: "a string", value }, path),
+  () => ({ type: "string" }),
+);
+
+/** A string of `minimum` to `maximum` UTF-8 bytes. Its JSON Schema counts characters, of which there are not more. */
 export function boundedText(minimum: number, maximum: number): Reader<string> {
-  return (faults, value, path) => {
+  return shape((faults, value, path) => {
     const given = text(faults, value, path);
     if (given === undefined) return undefined;
     const bytes = utf8Length(given);
     if (bytes >= minimum && bytes <= maximum) return given;
     return reject(faults, { kind: "bytes", minimum, maximum, bytes }, path);
-  };
+  }, () => ({ type: "string", ...minimum > 0 && { minLength: minimum }, maxLength: maximum }));
 }
 
 /** True or false. */
-export const boolean: Reader<boolean> = (faults, value, path) =>
-  typeof value === "boolean" ? value : reject(faults, { kind: "type", expected: "a boolean", value }, path);
+export const boolean: Reader<boolean> = shape(
+  (faults, value, path) =>
+    typeof value === "boolean" ? value : reject(faults, { kind: "type", expected: "a boolean", value }, path),
+  () => ({ type: "boolean" }),
+);
 
 /** Any object. */
-export const object: Reader<JsonObject> = (faults, value, path) =>
-  isJsonObject(value) ? value : reject(faults, { kind: "object", required: [], value }, path);
+export const object: Reader<JsonObject> = shape(
+  (faults, value, path) => isJsonObject(value) ? value : reject(faults, { kind: "object", required: [], value }, path),
+  () => ({ type: "object" }),
+);
 
 /** Any value. */
-export const anything: Reader<JsonValue> = (_, value) => value;
+export const anything: Reader<JsonValue> = shape((_, value) => value, ({ isBounded }) => isBounded ? true : {});
 
 /** A value that one of several readers accepts. */
 export function anyOf<R extends readonly Reader<unknown>[]>(...readers: R): Reader<Read<R[number]>> {
-  return (faults, value, path) =>
-    readers.some((read) => matches(read, value))
-      ? value as unknown as Read<R[number]>
-      : reject(faults, { kind: "form", expected: "a value of a known shape", value }, path);
+  return shape<Read<R[number]>, FaultSink>(
+    (faults, value, path) =>
+      readers.some((read) => matches(read, value))
+        ? value as JsonValue & Read<R[number]>
+        : reject(faults, { kind: "form", expected: "a value of a known shape", value }, path),
+    variantSchema(readers),
+  );
 }
 
-/** A value that passes a test. */
-export function matching<T extends JsonValue>(expected: string, test: (value: JsonValue) => value is T): Reader<T> {
-  return (faults, value, path) => test(value) ? value : reject(faults, { kind: "form", expected, value }, path);
+/** A value that passes a test, with the JSON Schema of the test. */
+export function matching<T extends JsonValue>(
+  expected: string,
+  test: (value: JsonValue) => value is T,
+  schema: JsonObject = {},
+): Reader<T> {
+  return shape(
+    (faults, value, path) => test(value) ? value : reject(faults, { kind: "form", expected, value }, path),
+    () => schema,
+  );
 }
 
 /** So many lower-case hex digits. A record has a dozen of them; a regular expression takes several times as long. */
@@ -298,7 +423,7 @@ function hexDigits(length: number): Reader<string> {
       if (unit < 0x30 || unit > 0x66 || (unit > 0x39 && unit < 0x61)) return false;
     }
     return true;
-  });
+  }, { type: "string", pattern: `^[0-9a-f]{${length}}$` });
 }
 
 /** 64 lower-case hex digits. */

@@ -13,6 +13,7 @@ import { checkInDomain, type DomainFaultCode } from "../law/value/typed_value.ts
 import type { TypedValue } from "../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import type { OperatorProfile } from "./profile.ts";
+import { ITEMS_PER_CALL } from "./record_shapes.ts";
 import type {
   ContentHash,
   EvidenceAnchor,
@@ -24,8 +25,6 @@ import type {
 
 /** Most evidence items of one condition in one call. */
 export const ITEMS_PER_CONDITION = 64;
-/** Most evidence items of one call. */
-export const ITEMS_PER_CALL = 4096;
 /** Rejections of one call with a hint. A hint compares every known name. */
 export const HINTS_MAXIMUM = 16;
 

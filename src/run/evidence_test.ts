@@ -14,7 +14,6 @@ import type { CompiledLaw, CompiledStage } from "./compile.ts";
 import {
   type CallerEvidence,
   hashValue,
-  ITEMS_PER_CALL,
   ITEMS_PER_CONDITION,
   maximumPayloadBytes,
   maximumValueBytes,
@@ -22,6 +21,7 @@ import {
   type PresentedEvidence,
   valueMaterial,
 } from "./evidence.ts";
+import { ITEMS_PER_CALL } from "./record_shapes.ts";
 import type { OperatorProfile } from "./profile.ts";
 
 function present(

@@ -28,12 +28,11 @@ import {
   readSubmittedPayload,
   type SubmittedPayload,
 } from "./submitted_statement.ts";
+import { STATEMENTS_PER_STAGE } from "./record_shapes.ts";
 import type { RecordedEvidence, RunState, StageState, SubmittedEvidence, WaitingEvidence } from "./types.ts";
 
 /** Most keys with a statement for one condition of an opening. */
 export const KEYS_PER_CONDITION = 64;
-/** Most statements of an opening: the newest of each key for each condition. */
-export const STATEMENTS_PER_STAGE = 4096;
 /** How far `observed_at` may be ahead of the reading of the time authority, in milliseconds. */
 export const AHEAD_MILLISECONDS = 60_000;
 

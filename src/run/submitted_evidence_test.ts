@@ -31,14 +31,9 @@ import type { Decision, Environment, EvaluateCommand } from "./command.ts";
 import { decide } from "./decide/decide.ts";
 import { hashValue } from "./evidence.ts";
 import { fold } from "./fold.ts";
+import { STATEMENTS_PER_STAGE } from "./record_shapes.ts";
 import { COMMENT_BYTES } from "./submitted_statement.ts";
-import {
-  AHEAD_MILLISECONDS,
-  isEvidenceContentType,
-  KEYS_PER_CONDITION,
-  STATEMENTS_PER_STAGE,
-  waitingFor,
-} from "./submitted_evidence.ts";
+import { AHEAD_MILLISECONDS, isEvidenceContentType, KEYS_PER_CONDITION, waitingFor } from "./submitted_evidence.ts";
 import type { RunState, StageEvaluatedBody, WaitingEvidence } from "./types.ts";
 
 const LAW = waitingLaw();

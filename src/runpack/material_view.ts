@@ -20,7 +20,8 @@ import { openReading, readManifestBytes } from "./verify/object_reader.ts";
 import type { MaterialPart, SegmentPart } from "./verify/object_walker.ts";
 import { openValues, readPayload, readTypedValue, type SegmentValues } from "./verify/material_values.ts";
 import { runpackIdentity } from "./format/manifest.ts";
-import { readRecord } from "./format/record_shape.ts";
+import { accepted } from "../canonical/shape.ts";
+import { recordShape } from "../run/record_shapes.ts";
 import type { Manifest, PackSource } from "./format/types.ts";
 import { createArtifacts, type PackArtifacts } from "./verify/artifacts.ts";
 import { createMeter } from "./verify/budget.ts";
@@ -138,8 +139,7 @@ async function takeSegment(
   const held = openValues(primitives.sha256, part);
   const count = part.segment.last_revision - part.segment.first_revision + 1;
   for (const line of readLines(part.records, count) ?? []) {
-    const value = readText(line);
-    const record = value === undefined ? null : readRecord(value);
+    const record = accepted(recordShape, readText(line));
     if (record === null) return;
     const record_id = identifyCanonical(primitives.sha256, "run-record", line);
     const statement = await statementOf(primitives, held, withheld, record);

@@ -11,8 +11,17 @@ import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
 import type { EvidenceContext, EvidenceQuery } from "../evidence/types.ts";
 import { wholeAnswer } from "./framework/response_size.ts";
 import { failure, toolError } from "./framework/errors.ts";
-import { anyJson, briefly, identity, name, namespaceId, operationIdentity, timestamp } from "./framework/input.ts";
-import { closed, ref } from "./framework/output.ts";
+import {
+  anyJson,
+  briefly,
+  givenIdentity,
+  givenOperationIdentity,
+  name,
+  namespaceId,
+  timestamp,
+} from "./framework/input.ts";
+import { closed } from "../canonical/shape.ts";
+import { ref } from "./framework/output.ts";
 import {
   findCheck,
   findProvider,
@@ -39,10 +48,10 @@ const input = z.strictObject({
     z.strictObject({
       namespace_id: namespaceId,
       scenario_id: name.exactOptional(),
-      scenario_law_identity: identity.exactOptional(),
-      run_id: operationIdentity.exactOptional(),
+      scenario_law_identity: givenIdentity.exactOptional(),
+      run_id: givenOperationIdentity.exactOptional(),
       stage_id: name.exactOptional(),
-      operation_id: operationIdentity.exactOptional(),
+      operation_id: givenOperationIdentity.exactOptional(),
       trigger_time: timestamp,
       correlation_id: correlationId.exactOptional(),
     }),

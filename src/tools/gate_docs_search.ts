@@ -5,10 +5,10 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import type { JsonObject } from "../canonical/json.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";
-import { closed, INTEGER, listOf, TEXT } from "./framework/output.ts";
+import { anyInteger, closed, oneOf, text } from "../canonical/shape.ts";
+import { arrayOf } from "./framework/output.ts";
 import { textAnswer } from "./framework/errors.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
@@ -17,7 +17,7 @@ const NAMED = { name: "gate_docs_search", group: "Read", audit: "request" } as c
 /** Most UTF-16 code units of a query. */
 export const QUERY_CHARACTERS_MAXIMUM = 4096;
 
-const ROLE: JsonObject = { enum: [...DOC_ROLES] };
+const ROLE = oneOf(...DOC_ROLES);
 
 /** The tool `gate_docs_search`. */
 export const gateDocsSearch: MakeTool = (services) => {
@@ -37,11 +37,11 @@ export const gateDocsSearch: MakeTool = (services) => {
       ),
     }),
     output: closed({
-      docs_covered: listOf(closed({ doc_id: TEXT, doc_role: ROLE, doc_title: TEXT })),
-      sections: listOf(
-        closed({ content: TEXT, doc_id: TEXT, doc_role: ROLE, doc_title: TEXT, heading: TEXT, rank: INTEGER }),
+      docs_covered: arrayOf(closed({ doc_id: text, doc_role: ROLE, doc_title: text })),
+      sections: arrayOf(
+        closed({ content: text, doc_id: text, doc_role: ROLE, doc_title: text, heading: text, rank: anyInteger }),
       ),
-      suggested_followups: listOf(TEXT),
+      suggested_followups: arrayOf(text),
     }),
     namespaced: false,
     act: async ({ query, max_sections }) => {

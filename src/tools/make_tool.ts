@@ -12,8 +12,8 @@ import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { domainErrorOf, toolError } from "./framework/errors.ts";
-import { resultOrError, shortOutput, withTypes } from "./framework/output.ts";
-import { RESULT_TYPES } from "./framework/result_types.ts";
+import { type Output, resultOrError, shortOutput, withTypes } from "./framework/output.ts";
+import { sharedTypes } from "./framework/result_types.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./framework/types.ts";
 import { withNext } from "./next_steps/after_error.ts";
 import { offerSteps } from "./next_steps/offered.ts";
@@ -52,8 +52,8 @@ export interface ToolParts<Schema extends z.AnySchema>
   /** The same at length, for the page and the resource of the tool; the description unless given. */
   readonly details?: string;
   readonly input: Schema;
-  /** JSON Schema of the result, whole; it names shared types of `result_types.ts`. */
-  readonly output: JsonObject;
+  /** The shape of the result; it names shared types of `result_types.ts`. */
+  readonly output: Output;
   /** A member of every result; the list of tools then names it in place of all members, which the full schema has. */
   readonly listedBy?: string;
   /**
@@ -94,14 +94,14 @@ export function makeTool<Schema extends z.AnySchema>(
     },
     get outputSchema(): JsonObject {
       return parts.listedBy === undefined
-        ? shortOutput(parts.output, RESULT_TYPES)
+        ? shortOutput(parts.output, sharedTypes())
         : { type: "object", oneOf: [{ required: [parts.listedBy] }, { required: ["error"] }] };
     },
     reference: () =>
       Promise.resolve({
         details: parts.details ?? parts.description,
         input: publishSchema(parts.input, true),
-        output: withTypes(resultOrError(parts.output), RESULT_TYPES),
+        output: withTypes(resultOrError(parts.output), sharedTypes()),
       }),
     handle: handlerOf(services, parts),
   };

@@ -17,11 +17,12 @@ import { cutAnswer } from "./framework/response_size.ts";
 import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
-import { anyJson, briefly, genesis, identity, jsonObject, name, namespaceId } from "./framework/input.ts";
+import { anyJson, briefly, genesis, givenIdentity, jsonObject, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
+import { closed, oneOf } from "../canonical/shape.ts";
+import { arrayOf, kleene, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
@@ -37,7 +38,7 @@ const NAMED = { name: "precheck", group: "Run", audit: "precheck" } as const;
 const input = z.strictObject({
   namespace_id: namespaceId,
   scenario_id: name.exactOptional(),
-  scenario_law_identity: identity.exactOptional(),
+  scenario_law_identity: givenIdentity.exactOptional(),
   spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
   stage_id: name.exactOptional().describe("Omitted: the first root"),
   genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
@@ -65,9 +66,9 @@ export const precheck: MakeTool = (services) =>
       "value. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
-    output: closed({ decision: ref("decision"), outcome: KLEENE, trace: listOf(ref("explained_item")) }, {
-      blocked_by: { const: "trust_lane" },
-      outcome_without_lane: KLEENE,
+    output: closed({ decision: ref("decision"), outcome: kleene, trace: arrayOf(ref("explained_item")) }, {
+      blocked_by: oneOf("trust_lane"),
+      outcome_without_lane: kleene,
       ...PRECHECK_MEMBERS,
     }),
     act: (input, _raw, call) => judge(services, input, call),

@@ -7,7 +7,8 @@
 import * as z from "../config/schema_builder.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, namedMembers, ref, TEXT } from "./framework/output.ts";
+import { closed, text } from "../canonical/shape.ts";
+import { namedMembers, ref } from "./framework/output.ts";
 import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -29,7 +30,7 @@ export const providerCheckSchemaGet: MakeTool = (services) =>
     namespaced: "optional",
     input: z.strictObject({ provider_id: name, check_id: name, namespace_id: namespaceId.exactOptional() }),
     listedBy: "params_schema",
-    output: closed({ provider_id: TEXT, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
+    output: closed({ provider_id: text, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
     act: async ({ provider_id, check_id, namespace_id = null }) => {
       const provider = await findShown(services, namespace_id, provider_id);
       const check = findCheck(provider, check_id);

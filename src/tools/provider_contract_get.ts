@@ -7,7 +7,8 @@
 import * as z from "../config/schema_builder.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, orNull, ref, TEXT } from "./framework/output.ts";
+import { closed, oneOf, orNull, text } from "../canonical/shape.ts";
+import { ref } from "./framework/output.ts";
 import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
@@ -30,11 +31,11 @@ export const providerContractGet: MakeTool = (services) =>
     input: z.strictObject({ provider_id: name, namespace_id: namespaceId.exactOptional() }),
     listedBy: "contract",
     output: closed({
-      provider_id: TEXT,
+      provider_id: text,
       contract: ref("contract"),
       contract_hash: ref("hash"),
-      source: { enum: ["builtin", "file", "registry"] },
-      version: orNull(TEXT),
+      source: oneOf("builtin", "file", "registry"),
+      version: orNull(text),
     }),
     act: async ({ provider_id, namespace_id = null }) => {
       const { contract, contract_hash, source, version = null } =

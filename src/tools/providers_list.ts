@@ -7,7 +7,8 @@
 import * as z from "../config/schema_builder.ts";
 import { sortedBy } from "../canonical/order.ts";
 import { namespaceId } from "./framework/input.ts";
-import { closed, listOf, oneOfNames, TEXT } from "./framework/output.ts";
+import { closed, oneOf, text } from "../canonical/shape.ts";
+import { arrayOf } from "./framework/output.ts";
 import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 
@@ -28,8 +29,8 @@ export const providersList: MakeTool = (services) =>
     namespaced: "optional",
     input: z.strictObject({ namespace_id: namespaceId.exactOptional() }),
     output: closed({
-      providers: listOf(
-        closed({ provider_id: TEXT, transport: oneOfNames("builtin", "mcp", "typed"), checks: listOf(TEXT) }),
+      providers: arrayOf(
+        closed({ provider_id: text, transport: oneOf("builtin", "mcp", "typed"), checks: arrayOf(text) }),
       ),
     }),
     act: async ({ namespace_id = null }) => {

@@ -8,8 +8,8 @@ import * as z from "../config/schema_builder.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
 import { success } from "./framework/errors.ts";
-import { namespaceId, operationIdentity } from "./framework/input.ts";
-import { closed, IDENTITY, INTEGER, variants } from "./framework/output.ts";
+import { givenOperationIdentity, namespaceId } from "./framework/input.ts";
+import { anyInteger, anyOf, closed, identity, oneOf } from "../canonical/shape.ts";
 import { refusalsOf } from "./framework/outcome_types.ts";
 import { type MakeTool, makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, NextStep, ToolAnswer, ToolError } from "./framework/types.ts";
@@ -19,8 +19,8 @@ const NAMED = { name: "runpack_export", group: "Audit", audit: "mutation" } as c
 /** Outcomes beside `published`. */
 const REFUSALS = ["run_not_found", "unauthorized", "limit_exceeded", "integrity_failure", "repository_unavailable"];
 
-const PUBLICATION: JsonObject = variants(
-  closed({ outcome: { const: "published" }, runpack_identity: IDENTITY }, { archived_instant: INTEGER }),
+const PUBLICATION = anyOf(
+  closed({ outcome: oneOf("published"), runpack_identity: identity }, { archived_instant: anyInteger }),
   ...refusalsOf(REFUSALS),
 );
 
@@ -100,7 +100,7 @@ export const runpackExport: MakeTool = (services) =>
       "and that nothing accepted later changes. Changes nothing of the run. Exporting the same head again gives the same " +
       "runpack_identity, which runpack_verify takes. For an archived run the answer names the runpack that has its records.",
     hints: services.config.runpack_storage === null ? WRITES : WRITES_AND_ACQUIRES,
-    input: z.strictObject({ namespace_id: namespaceId, run_id: operationIdentity }),
+    input: z.strictObject({ namespace_id: namespaceId, run_id: givenOperationIdentity }),
     output: closed({ publication: PUBLICATION }),
     refused: unauthorized,
     act: async (run, _raw, call) => {

@@ -14,8 +14,9 @@ import type { ValidateSchema, VerificationRequest } from "../runpack/verify/type
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
 import { authorise } from "./services/authorise.ts";
 import { failure, success } from "./framework/errors.ts";
-import { identity, listedAs } from "./framework/input.ts";
-import { closed, ref } from "./framework/output.ts";
+import { givenIdentity, listedAs } from "./framework/input.ts";
+import { closed } from "../canonical/shape.ts";
+import { ref } from "./framework/output.ts";
 import type { Services } from "./services/services.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 import type { Call, ToolAnswer } from "./framework/types.ts";
@@ -24,7 +25,7 @@ const NAMED = { name: "runpack_verify", group: "Audit", audit: "request" } as co
 const limit = z.int().min(0).exactOptional();
 
 const input = z.strictObject({
-  runpack_identity: identity,
+  runpack_identity: givenIdentity,
   profile: z.enum(PROFILES).exactOptional().describe("integrity_only_v1 unless given"),
   budget: listedAs(
     z.strictObject({

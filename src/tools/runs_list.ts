@@ -13,8 +13,17 @@ import { type ListedRun, parameterText, type RunPosition } from "../store/run_in
 import { StoreError } from "../store/types.ts";
 import { timeSlices } from "./framework/cooperative_scheduler.ts";
 import { storeFailure, textAnswer } from "./framework/errors.ts";
-import { briefly, identity, listedAs, name, namespaceId, pageMembers, parameterValues } from "./framework/input.ts";
-import { closed, IDENTITY, INTEGER, listOf, orNull, ref, TEXT } from "./framework/output.ts";
+import {
+  briefly,
+  givenIdentity,
+  listedAs,
+  name,
+  namespaceId,
+  pageMembers,
+  parameterValues,
+} from "./framework/input.ts";
+import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
+import { arrayOf, ref } from "./framework/output.ts";
 import { cutPage, PAGE_BYTES, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { RUN_STATUS } from "./framework/record_types.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -45,7 +54,7 @@ export const runsList: MakeTool = (services) =>
     input: z.strictObject({
       namespace_id: namespaceId,
       scenario_id: name.exactOptional(),
-      scenario_law_identity: identity.exactOptional(),
+      scenario_law_identity: givenIdentity.exactOptional(),
       status: z.enum(["active", "complete"]).exactOptional(),
       parameters: briefly(parameterValues, "{parameter_id, value}").exactOptional(),
       correlation_id: z.string().exactOptional(),
@@ -55,22 +64,22 @@ export const runsList: MakeTool = (services) =>
     }),
     listedBy: "items",
     output: closed({
-      items: listOf(closed({
+      items: arrayOf(closed({
         run_key: ref("run_key"),
-        scenario_id: TEXT,
-        scenario_law_identity: IDENTITY,
+        scenario_id: text,
+        scenario_law_identity: identity,
         correlation: ref("correlation"),
         status: RUN_STATUS,
         accepted_head: ref("head"),
-        created_instant: INTEGER,
+        created_instant: anyInteger,
       }, {
         archived: ref("archived"),
-        parameters: listOf(ref("parameter")),
-        waiting: listOf(ref("waiting")),
-        waiting_left_out: INTEGER,
-        unreadable: TEXT,
+        parameters: arrayOf(ref("parameter")),
+        waiting: arrayOf(ref("waiting")),
+        waiting_left_out: anyInteger,
+        unreadable: text,
       })),
-      next_token: orNull(TEXT),
+      next_token: orNull(text),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT, parameters, include, ...filters }) => {
       const values = (parameters ?? []).map((parameter) => parameterText(asJson(parameter)));

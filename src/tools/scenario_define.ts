@@ -11,7 +11,7 @@ import { graphIdentity, lawIdentity } from "../law/law.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import { failure, success } from "./framework/errors.ts";
 import { jsonObject, listedAs } from "./framework/input.ts";
-import { closed, IDENTITY, TEXT } from "./framework/output.ts";
+import { closed, identity, text } from "../canonical/shape.ts";
 import { proveSpec, schemasNamed } from "./services/prove_spec.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
@@ -38,7 +38,7 @@ export const scenarioDefine: MakeTool = (services) =>
       "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
     hints: WRITES,
     input: z.strictObject({ spec: listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema()) }),
-    output: closed({ graph_identity: IDENTITY, scenario_id: TEXT, scenario_law_identity: IDENTITY }),
+    output: closed({ graph_identity: identity, scenario_id: text, scenario_law_identity: identity }),
     admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
     act: ({ spec }) => define(services, spec),
   });

@@ -8,7 +8,8 @@ import * as z from "../config/schema_builder.ts";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
 import { listedAs, runMembers } from "./framework/input.ts";
-import { closed, IDENTITY, INTEGER, listOf, orNull, ref } from "./framework/output.ts";
+import { anyInteger, closed, identity, orNull } from "../canonical/shape.ts";
+import { arrayOf, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
 import { textAnswer } from "./framework/errors.ts";
@@ -36,8 +37,8 @@ export const scenarioHistory: MakeTool = (services) =>
       limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
     }),
     output: closed({
-      records: listOf(closed({ record_id: IDENTITY, record: ref("record") })),
-      next_after_revision: orNull(INTEGER),
+      records: arrayOf(closed({ record_id: identity, record: ref("record") })),
+      next_after_revision: orNull(anyInteger),
     }, { archived: ref("archived") }),
     act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
       const runKey = runKeyOf(namespace_id, run_id);

@@ -14,11 +14,12 @@ import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage 
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure, faultsSentence } from "./framework/errors.ts";
-import { anyJson, briefly, callerEvidence, genesis, identity, name, namespaceId } from "./framework/input.ts";
+import { anyJson, briefly, callerEvidence, genesis, givenIdentity, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed, KLEENE, listOf, ref } from "./framework/output.ts";
+import { closed } from "../canonical/shape.ts";
+import { arrayOf, kleene, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { lawUnder } from "./mutation/run_parameters.ts";
 import { judgeSchemas, registeredSchemas } from "./mutation/schema_verdicts.ts";
@@ -31,7 +32,7 @@ const NAMED = { name: "scenario_precheck_stage", group: "Run", audit: "precheck"
 const input = z.strictObject({
   namespace_id: namespaceId,
   scenario_id: name,
-  scenario_law_identity: identity,
+  scenario_law_identity: givenIdentity,
   stage_id: name,
   genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
@@ -60,7 +61,7 @@ export const scenarioPrecheckStage: MakeTool = (services) =>
       "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
-    output: closed({ outcome: KLEENE, trace: listOf(ref("explained_item")) }, PRECHECK_MEMBERS),
+    output: closed({ outcome: kleene, trace: arrayOf(ref("explained_item")) }, PRECHECK_MEMBERS),
     act: (input) => precheck(services, input),
   });
 

@@ -5,7 +5,7 @@
  */
 
 import * as z from "../config/schema_builder.ts";
-import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
+import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";
 import { creationKey } from "./services/keyed_lock.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import { resolve, RESOLVE_REFUSALS, unauthorized } from "./mutation/resolve.ts";
@@ -26,8 +26,8 @@ export const scenarioResolveCreation: MakeTool = (services) =>
     hints: READS,
     input: z.strictObject({
       namespace_id: namespaceId,
-      creation_request_id: operationIdentity,
-      invocation_identity: identity,
+      creation_request_id: givenOperationIdentity,
+      invocation_identity: givenIdentity,
     }),
     output: outcomeOf(["creation"], RESOLVE_REFUSALS),
     refused: (error, raw) => unauthorized(NAMED.name, error, raw),

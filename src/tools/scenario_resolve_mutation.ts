@@ -6,7 +6,7 @@
 
 import * as z from "../config/schema_builder.ts";
 import { runKeyOf } from "../run/command.ts";
-import { identity, namespaceId, operationIdentity } from "./framework/input.ts";
+import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";
 import { mutationKey } from "./services/keyed_lock.ts";
 import { withMissing } from "./precheck/missing_answer.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
@@ -36,12 +36,12 @@ export const scenarioResolveMutation: MakeTool = (services) =>
     hints: READS,
     input: z.strictObject({
       namespace_id: namespaceId,
-      run_id: operationIdentity,
+      run_id: givenOperationIdentity,
       operation_id: z.strictObject({
         family: z.enum(["open_stage", "evaluate_stage", "submit"]),
-        identity: operationIdentity,
+        identity: givenOperationIdentity,
       }),
-      invocation_identity: identity,
+      invocation_identity: givenIdentity,
     }),
     output: outcomeOf(["opening", "evaluation", "submitting"], RESOLVE_REFUSALS),
     refused: (error, raw) => unauthorized(NAMED.name, error, raw),

@@ -6,7 +6,7 @@
 
 import * as z from "../config/schema_builder.ts";
 import { createRun } from "./mutation/creation.ts";
-import { briefly, genesis, identity, name, namespaceId, operationId } from "./framework/input.ts";
+import { briefly, genesis, givenIdentity, name, namespaceId, operationId } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_refusal.ts";
 import { outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
@@ -39,7 +39,7 @@ export const scenarioStart: MakeTool = (services) =>
     input: z.strictObject({
       namespace_id: namespaceId,
       scenario_id: name,
-      scenario_law_identity: identity,
+      scenario_law_identity: givenIdentity,
       creation_request_id: operationId,
       correlation: briefly(
         z.discriminatedUnion("kind", [

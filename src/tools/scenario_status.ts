@@ -20,7 +20,8 @@ import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { waitingMembers } from "./precheck/waiting_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
-import { closed, IDENTITY, INTEGER, listOf, ref, TEXT } from "./framework/output.ts";
+import { anyInteger, closed, identity, text } from "../canonical/shape.ts";
+import { arrayOf, ref } from "./framework/output.ts";
 import { CLASSIFICATION, RUN_STATUS } from "./framework/record_types.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import type { Services } from "./services/services.ts";
@@ -60,18 +61,18 @@ export const scenarioStatus: MakeTool = (services) =>
     }),
     output: closed({
       accepted_head: ref("head"),
-      committed_intent_count: INTEGER,
-      ready_frontier: listOf(TEXT),
-      recent_attempts: listOf(ref("attempt")),
-      stages: listOf(closed({ stage_id: TEXT, classification: CLASSIFICATION }, { stage_open_record_id: IDENTITY })),
+      committed_intent_count: anyInteger,
+      ready_frontier: arrayOf(text),
+      recent_attempts: arrayOf(ref("attempt")),
+      stages: arrayOf(closed({ stage_id: text, classification: CLASSIFICATION }, { stage_open_record_id: identity })),
       status: RUN_STATUS,
     }, {
       archived: ref("archived"),
-      missing: listOf(ref("stage_missing")),
-      parameters: listOf(ref("parameter")),
-      waiting: listOf(ref("waiting")),
-      waiting_left_out: INTEGER,
-      recent_attempts_left_out: INTEGER,
+      missing: arrayOf(ref("stage_missing")),
+      parameters: arrayOf(ref("parameter")),
+      waiting: arrayOf(ref("waiting")),
+      waiting_left_out: anyInteger,
+      recent_attempts_left_out: anyInteger,
     }),
     act: async ({ namespace_id, scenario_id, run_id, include }) => {
       const run = await services.projections.read(runKeyOf(namespace_id, run_id));

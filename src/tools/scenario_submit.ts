@@ -9,8 +9,8 @@ import { decide } from "../run/decide/decide.ts";
 import {
   briefly,
   expectedHead,
+  givenIdentity,
   HEAD_RULE,
-  identity,
   name,
   operationId,
   payload,
@@ -59,7 +59,7 @@ export const scenarioSubmit: MakeTool = (services) =>
       scope: briefly(
         z.discriminatedUnion("kind", [
           z.strictObject({ kind: z.literal("run_wide") }),
-          z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: identity }),
+          z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: givenIdentity }),
         ]),
         "{kind: run_wide} | {kind: stage_open, stage_id, stage_open_record_id}",
       ),

@@ -8,8 +8,8 @@ import * as z from "../config/schema_builder.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { failure, textAnswer } from "./framework/errors.ts";
-import { identity, namespaceId } from "./framework/input.ts";
-import { closed, OBJECT, TEXT } from "./framework/output.ts";
+import { givenIdentity, namespaceId } from "./framework/input.ts";
+import { closed, object, text } from "../canonical/shape.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { explainLaw } from "./law_words/explain_law.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -27,8 +27,8 @@ export const scenariosGet: MakeTool = (services) =>
       "in words: what opens and completes each stage, and which evidence counts. The words are left out where both do not fit " +
       "into one answer.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: identity }),
-    output: closed({ law: OBJECT }, { words: TEXT }),
+    input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: givenIdentity }),
+    output: closed({ law: object }, { words: text }),
     act: async ({ namespace_id, scenario_law_identity }) => {
       const found = await services.runs.getLaw(namespace_id, scenario_law_identity);
       if (found === null) {

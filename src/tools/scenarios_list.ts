@@ -7,7 +7,8 @@
 import * as z from "../config/schema_builder.ts";
 import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
-import { closed, IDENTITY, INTEGER, listOf, orNull, TEXT } from "./framework/output.ts";
+import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
+import { arrayOf } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { textAnswer } from "./framework/errors.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -27,8 +28,8 @@ export const scenariosList: MakeTool = (services) =>
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
     output: closed({
-      items: listOf(closed({ namespace_id: INTEGER, scenario_id: TEXT, scenario_law_identity: IDENTITY })),
-      next_token: orNull(TEXT),
+      items: arrayOf(closed({ namespace_id: anyInteger, scenario_id: text, scenario_law_identity: identity })),
+      next_token: orNull(text),
     }),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };

@@ -7,7 +7,8 @@
 import * as z from "../config/schema_builder.ts";
 import { failure, textAnswer } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, ref } from "./framework/output.ts";
+import { closed } from "../canonical/shape.ts";
+import { ref } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 

@@ -6,7 +6,8 @@
 
 import * as z from "../config/schema_builder.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
-import { closed, listOf, orNull, ref, TEXT } from "./framework/output.ts";
+import { closed, orNull, text } from "../canonical/shape.ts";
+import { arrayOf, ref } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { textAnswer } from "./framework/errors.ts";
@@ -26,7 +27,7 @@ export const schemasList: MakeTool = (services) =>
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
-    output: closed({ items: listOf(ref("schema_record")), next_token: orNull(TEXT) }),
+    output: closed({ items: arrayOf(ref("schema_record")), next_token: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };

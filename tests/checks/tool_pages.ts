@@ -10,7 +10,7 @@ import { PROFILE_SCHEMA } from "../../src/evidence/typed/profile_schema.ts";
 import { withTools } from "../../src/tools/tests/tools_fixture.ts";
 import { withTypes } from "../../src/tools/framework/output.ts";
 import { referenceOf } from "../../src/tools/framework/reference.ts";
-import { RESULT_TYPES } from "../../src/tools/framework/result_types.ts";
+import { sharedTypes } from "../../src/tools/framework/result_types.ts";
 import type { Tool } from "../../src/tools/framework/types.ts";
 import { schemaText } from "./schema_text.ts";
 import { settingsFile } from "./settings_page.ts";
@@ -105,7 +105,7 @@ async function toolPage(tool: Tool): Promise<string> {
     ...block(schemaText(input), specOf(input)),
     "## Result",
     "",
-    ...block(schemaText(result), withTypes(result, RESULT_TYPES)),
+    ...block(schemaText(result), withTypes(result, sharedTypes())),
   ].join("\n");
 }
 

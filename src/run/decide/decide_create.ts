@@ -13,10 +13,8 @@ import { checkParameters } from "../parameters.ts";
 import { buildRecord } from "../record.ts";
 import { refusal } from "../refusal.ts";
 import { accept } from "./accept.ts";
+import { CORRELATION_ID } from "../record_shapes.ts";
 import type { RunCreatedBody } from "../types.ts";
-
-/** A correlation id: 1 to 128 token characters (RFC 9110, 5.6.2). */
-export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 function genesisOf(
   law: CompiledLaw,

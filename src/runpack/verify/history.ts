@@ -6,13 +6,15 @@
 
 import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { accepted } from "../../canonical/shape.ts";
 import type { Environment } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import { bindLaw } from "../../run/parameters.ts";
 import { asJson } from "../../run/primitives.ts";
 import { isEvidenceContentType, readSubmission } from "../../run/submitted_evidence.ts";
-import { PROCEDURES, type RunRecord, type RunState } from "../../run/types.ts";
+import { PROCEDURES, recordShape } from "../../run/record_shapes.ts";
+import type { RunRecord, RunState } from "../../run/types.ts";
 import { isCanonicalText, readFirstLine, readLines, readText } from "../format/canonical_text.ts";
 import { checkWithheld } from "./claims/evidence.ts";
 import {
@@ -36,7 +38,6 @@ import { checkRunParameters, constructLaw } from "./claims/scenario_law_construc
 import type { MaterialPart, SegmentPart } from "./object_walker.ts";
 import { collectNames, openValues, type SegmentValues } from "./material_values.ts";
 import { leafHash } from "../format/merkle.ts";
-import { readRecord } from "../format/record_shape.ts";
 import { replayWork } from "./work_meter.ts";
 import { decideAgain } from "./decide_again.ts";
 import { SEGMENT_RECORDS } from "../format/types.ts";
@@ -208,7 +209,7 @@ function openRecord(replay: ReplayState, value: JsonValue | undefined): RunRecor
     broken(replay, claim, violation("procedure_unsupported", place));
     return null;
   }
-  const record = readRecord(value);
+  const record = accepted(recordShape, value);
   const fault = record === null
     ? violation("record_invalid", place)
     : checkLink(record, replay.head) ?? checkProcedure(record, replay.previous);

@@ -10,7 +10,6 @@ import { BESIDES, BRIEF, LISTED } from "./decode.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import { VALUE_TYPES } from "../../law/value/types.ts";
-import { SHORT_IDENTITY } from "./output.ts";
 import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pagination.ts";
 
 // C0 controls, delete, and C1 controls.
@@ -65,33 +64,30 @@ export function hinted<Schema extends z.AnySchema>(schema: Schema, description: 
 }
 
 /** 64 lower-case hex digits. */
-export const identity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
+export const givenIdentity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
 
 /** 32 lower-case hex digits. */
-export const operationIdentity = z.string().regex(
-  new RegExp(String(SHORT_IDENTITY["pattern"])),
-  "32 lower-case hex digits",
-);
+export const givenOperationIdentity = z.string().regex(/^[0-9a-f]{32}$/, "32 lower-case hex digits");
 
 /** The namespace of a call. */
 export const namespaceId = z.int().min(1);
 
 /** The members that name a run. */
-export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: operationIdentity };
+export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: givenOperationIdentity };
 
 /** The sentence on heads and identities in the description of each mutation. */
 export const HEAD_RULE = "expected_head is the last accepted_head. Retry a lost answer unchanged.";
 
 /** The exact head of the run that a mutation extends. */
 export const expectedHead = listedAs(
-  z.strictObject({ record_id: identity, revision: z.int().min(1) }),
+  z.strictObject({ record_id: givenIdentity, revision: z.int().min(1) }),
   { type: "object" },
 )
   .describe("The run's current head: accepted_head of the last answer or of scenario_status");
 
 /** The identity of a mutation, chosen by the caller. */
-export const operationId = operationIdentity.describe("Fresh random id; repeat it unchanged to retry")
-  .meta({ [LISTED]: { pattern: SHORT_IDENTITY["pattern"] ?? null } });
+export const operationId = givenOperationIdentity.describe("Fresh random id; repeat it unchanged to retry")
+  .meta({ [LISTED]: { pattern: "^[0-9a-f]{32}$" } });
 
 /** Page size and cursor of a list. */
 export const pageMembers = {
@@ -100,7 +96,7 @@ export const pageMembers = {
   limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
 };
 
-const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: identity });
+const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: givenIdentity });
 
 /** Content of a submission or a declared genesis. */
 export const payload = briefly(

@@ -1,67 +1,29 @@
 /**
- * Builds the JSON Schemas of results. A schema references shared types, and {@link withTypes} adds the types that it
- * needs.
+ * The JSON Schemas of results, from their shapes. A shape may reference a shared type, and {@link withTypes} adds the types
+ * that it needs.
  * The list of tools has the short form of {@link shortOutput}, since agents pay for every byte of it.
  *
  * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { closed, listOf, oneOf, type Reader, schemaOf, shape, text } from "../../canonical/shape.ts";
 
-/** A string. */
-export const TEXT: JsonObject = { type: "string" };
-/** An integer. */
-export const INTEGER: JsonObject = { type: "integer" };
-/** True or false. */
-export const BOOLEAN: JsonObject = { type: "boolean" };
-/** An object with any members, such as a JSON Schema of a caller. */
-export const OBJECT: JsonObject = { type: "object" };
-/** An identity: 64 lower-case hex digits. */
-export const IDENTITY: JsonObject = { type: "string", pattern: "^[0-9a-f]{64}$" };
-/** A 128-bit identity: 32 lower-case hex digits. */
-export const SHORT_IDENTITY: JsonObject = { type: "string", pattern: "^[0-9a-f]{32}$" };
-/** A list of strings. */
-export const TEXTS: JsonObject = { type: "array", items: TEXT };
-/** A truth value of three-valued logic. */
-export const KLEENE: JsonObject = { enum: ["true", "false", "unknown"] };
+/** The shape of a result, or of a part of one. No result is read by it. */
+export type Output = Reader<unknown>;
 
 /** Members of an object, by name. */
-export type Members = Readonly<Record<string, JsonValue>>;
+export type Outputs = Readonly<Record<string, Output>>;
 
-/** An array of items of one schema. */
-export function listOf(items: JsonObject): JsonObject {
-  return { type: "array", items };
+/** A list of a result. Tools bound their results as a whole, so its schema has no maximum. */
+export function arrayOf(items: Output): Output {
+  return listOf(items, Number.MAX_SAFE_INTEGER);
 }
 
-/** A value of a schema, or null. */
-export function orNull(schema: JsonObject): JsonObject {
-  return typeof schema["type"] === "string" && Object.keys(schema).length === 1
-    ? { type: [schema["type"], "null"] }
-    : { oneOf: [schema, { type: "null" }] };
-}
-
-/** One of several constants. */
-export function oneOfNames(...names: readonly string[]): JsonObject {
-  return { enum: names };
-}
-
-/** An object with these members and no others. */
-export function closed(
-  required: Members,
-  optional: Members = {},
-): JsonObject {
-  return {
-    type: "object",
-    properties: { ...required, ...optional },
-    required: Object.keys(required),
-    additionalProperties: false,
-  };
-}
-
-/** Exactly one of several schemas. */
-export function variants(...schemas: readonly JsonObject[]): JsonObject {
-  return { oneOf: schemas };
-}
+/** A list of strings. */
+export const texts: Output = arrayOf(text);
+/** A truth value of three-valued logic. */
+export const kleene: Output = oneOf("true", "false", "unknown");
 
 /** The named members of an object, in the order of the names and without those that it lacks. */
 export function namedMembers(object: object, names: readonly string[]): JsonObject {
@@ -75,8 +37,23 @@ export function namedMembers(object: object, names: readonly string[]): JsonObje
 const DEFINITIONS = "#/$defs/";
 
 /** A shared type, by its name in `result_types.ts`. */
-export function ref(name: string): JsonObject {
-  return { $ref: `${DEFINITIONS}${name}` };
+export function ref(name: string): Output {
+  return published({ $ref: `${DEFINITIONS}${name}` });
+}
+
+/** A part of a result whose JSON Schema is given. */
+export function published(schema: JsonObject): Output {
+  return shape((_, value) => value, () => schema);
+}
+
+/** The JSON Schema of a result. */
+export function outputSchema(output: Output): JsonObject {
+  return schemaOf(output, false).schema as JsonObject;
+}
+
+/** The JSON Schemas of parts of results, by name. */
+export function outputSchemas(outputs: Outputs): JsonObject {
+  return Object.fromEntries(Object.entries(outputs).map(([name, output]) => [name, outputSchema(output)]));
 }
 
 /** The type that a schema references; null for any other schema. */
@@ -114,16 +91,16 @@ export function withTypes(schema: JsonObject, types: JsonObject): JsonObject {
 }
 
 /** The output schema of a tool: its result, or a domain error. */
-export function resultOrError(result: JsonObject): JsonObject {
-  return { type: "object", oneOf: [result, closed({ error: ref("error") })] };
+export function resultOrError(result: Output): JsonObject {
+  return { type: "object", oneOf: [result, closed({ error: ref("error") })].map(outputSchema) };
 }
 
 /**
  * The short form of an output schema: the members of the result with their types, the names of its outcomes, and the
  * domain error as alternative. Every value that meets the full schema meets this one.
  */
-export function shortOutput(result: JsonObject, types: JsonObject): JsonObject {
-  const properties = member(result, "properties") as JsonObject;
+export function shortOutput(result: Output, types: JsonObject): JsonObject {
+  const properties = member(outputSchema(result), "properties") as JsonObject;
   const shown = Object.entries(properties).map(([name, schema]) => [name, shortMember(schema as JsonObject, types)]);
   const short = { properties: Object.fromEntries(shown), additionalProperties: false };
   return { type: "object", oneOf: [short, { required: ["error"] }] };
@@ -144,6 +121,6 @@ function shortVariants(options: readonly JsonObject[]): JsonObject {
     const outcome = member((option["properties"] ?? {}) as JsonObject, "outcome");
     return isJsonObject(outcome) ? outcome["const"] : undefined;
   }).filter((outcome) => outcome !== undefined);
-  if (outcomes.length === 0) return options.some((option) => option["type"] !== "object") ? {} : OBJECT;
+  if (outcomes.length === 0) return options.some((option) => option["type"] !== "object") ? {} : { type: "object" };
   return { type: "object", properties: { outcome: { enum: outcomes } }, required: ["outcome"] };
 }

@@ -11,109 +11,111 @@ import { BUDGET_MEMBERS, MATERIAL_RESOLUTION, PROFILES, UNAVAILABLE_REASONS } fr
 import { TOOL_ERROR_CODES, TOOL_ERROR_KINDS } from "./errors.ts";
 import { OUTCOME_TYPES } from "./outcome_types.ts";
 import {
-  BOOLEAN,
+  anyInteger,
+  anyOf,
+  anything,
+  boolean,
   closed,
-  IDENTITY,
-  INTEGER,
-  listOf,
-  type Members,
-  OBJECT,
-  oneOfNames,
+  identity,
+  object,
+  oneOf,
   orNull,
-  ref,
-  TEXT,
-  TEXTS,
-  variants,
-} from "./output.ts";
-import { LANE, RECORD_TYPES } from "./record_types.ts";
+  text,
+} from "../../canonical/shape.ts";
+import { arrayOf, type Outputs, outputSchemas, published, ref, texts } from "./output.ts";
+import { LANE, recordTypes } from "./record_types.ts";
 
 /** The members of a check of a provider. */
-export const CHECK_MEMBERS: Members = {
-  check_id: TEXT,
-  params_required: BOOLEAN,
-  params_schema: {},
-  result_schema: {},
-  allowed_comparators: TEXTS,
-  determinism: oneOfNames("deterministic", "time_dependent", "external"),
-  anchor_types: TEXTS,
-  content_types: TEXTS,
-  examples: listOf(closed({ description: TEXT, params: {}, result: {} })),
+export const CHECK_MEMBERS: Outputs = {
+  check_id: text,
+  params_required: boolean,
+  params_schema: anything,
+  result_schema: anything,
+  allowed_comparators: texts,
+  determinism: oneOf("deterministic", "time_dependent", "external"),
+  anchor_types: texts,
+  content_types: texts,
+  examples: arrayOf(closed({ description: text, params: anything, result: anything })),
 };
 
-const METHOD: Members = { method: TEXT };
+const METHOD: Outputs = { method: text };
 
 /** Registered documents, reports and errors. */
-const DOCUMENTS: JsonObject = {
+const DOCUMENTS: Outputs = {
   schema_record: closed({
-    schema_id: TEXT,
-    version: TEXT,
-    namespace_id: INTEGER,
-    schema: OBJECT,
-    created_at: closed({ kind: { const: "unix_millis" }, value: INTEGER }),
-  }, { description: TEXT, signing: closed({ key_id: TEXT, signature: TEXT }, { algorithm: TEXT }) }),
+    schema_id: text,
+    version: text,
+    namespace_id: anyInteger,
+    schema: object,
+    created_at: closed({ kind: oneOf("unix_millis"), value: anyInteger }),
+  }, { description: text, signing: closed({ key_id: text, signature: text }, { algorithm: text }) }),
   waiting: closed({
-    stage_id: TEXT,
-    condition_id: TEXT,
-    have: INTEGER,
-    needed: INTEGER,
-    keys: listOf(closed({ key_id: TEXT, public_key: TEXT })),
-  }, { disagree: { const: true } }),
+    stage_id: text,
+    condition_id: text,
+    have: anyInteger,
+    needed: anyInteger,
+    keys: arrayOf(closed({ key_id: text, public_key: text })),
+  }, { disagree: oneOf(true) }),
   contract: closed({
-    provider_id: TEXT,
-    name: TEXT,
-    description: TEXT,
-    transport: oneOfNames("builtin", "mcp", "typed"),
-    config_schema: {},
-    checks: listOf(closed({ description: TEXT, ...CHECK_MEMBERS })),
-    notes: TEXTS,
+    provider_id: text,
+    name: text,
+    description: text,
+    transport: oneOf("builtin", "mcp", "typed"),
+    config_schema: anything,
+    checks: arrayOf(closed({ description: text, ...CHECK_MEMBERS })),
+    notes: texts,
   }),
   queried: closed({
     value: orNull(ref("found_value")),
     lane: LANE,
     error: orNull(ref("observed_error")),
     evidence_hash: orNull(ref("hash")),
-    evidence_ref: orNull(closed({ uri: TEXT })),
+    evidence_ref: orNull(closed({ uri: text })),
     evidence_anchor: orNull(ref("anchor")),
     signature: orNull(ref("signature")),
-    content_type: orNull(TEXT),
-  }, { observed_at: INTEGER, withheld: { const: true } }),
-  found_value: variants(
-    closed({ kind: { const: "json" }, value: {} }),
-    closed({ kind: { const: "bytes" }, base64: TEXT }),
+    content_type: orNull(text),
+  }, { observed_at: anyInteger, withheld: oneOf(true) }),
+  found_value: anyOf(
+    closed({ kind: oneOf("json"), value: anything }),
+    closed({ kind: oneOf("bytes"), base64: text }),
   ),
   report: closed({
-    assumptions: TEXTS,
-    budget: closed(Object.fromEntries(BUDGET_MEMBERS.map((name) => [name, INTEGER]))),
-    claims: listOf(closed({ claim: oneOfNames(...CLAIM_NAMES), status: ref("claim_status") })),
-    material_resolution: { const: MATERIAL_RESOLUTION },
-    profile: oneOfNames(...PROFILES),
-    report_identity: IDENTITY,
-    request_identity: IDENTITY,
-    runpack_identity: orNull(IDENTITY),
-    trusted_bases: TEXTS,
-    verifier_procedure: TEXT,
+    assumptions: texts,
+    budget: closed(Object.fromEntries(BUDGET_MEMBERS.map((name) => [name, anyInteger]))),
+    claims: arrayOf(closed({ claim: oneOf(...CLAIM_NAMES), status: ref("claim_status") })),
+    material_resolution: oneOf(MATERIAL_RESOLUTION),
+    profile: oneOf(...PROFILES),
+    report_identity: identity,
+    request_identity: identity,
+    runpack_identity: orNull(identity),
+    trusted_bases: texts,
+    verifier_procedure: text,
   }),
-  claim_status: variants(
-    closed({ status: { const: "satisfied" }, ...METHOD }),
-    closed({ status: { const: "violated" }, ...METHOD, reason: TEXT }),
-    closed({ status: { const: "unavailable" }, reason: oneOfNames(...UNAVAILABLE_REASONS) }),
-    closed({ status: { const: "not_requested" } }),
+  claim_status: anyOf(
+    closed({ status: oneOf("satisfied"), ...METHOD }),
+    closed({ status: oneOf("violated"), ...METHOD, reason: text }),
+    closed({ status: oneOf("unavailable"), reason: oneOf(...UNAVAILABLE_REASONS) }),
+    closed({ status: oneOf("not_requested") }),
   ),
   error: closed({
-    code: oneOfNames(...TOOL_ERROR_CODES),
-    kind: oneOfNames(...TOOL_ERROR_KINDS),
-    message: TEXT,
-    retryable: BOOLEAN,
-  }, { details: { type: "object", properties: { next: ref("next") } } }),
+    code: oneOf(...TOOL_ERROR_CODES),
+    kind: oneOf(...TOOL_ERROR_KINDS),
+    message: text,
+    retryable: boolean,
+  }, { details: published({ type: "object", properties: { next: { $ref: "#/$defs/next" } } }) }),
 };
 
-/** Every shared type, by name. */
-export const RESULT_TYPES: JsonObject = { ...RECORD_TYPES, ...OUTCOME_TYPES, ...DOCUMENTS };
+let types: JsonObject | undefined;
+
+/** Every shared type, by name; built when a schema is first read whole. */
+export function sharedTypes(): JsonObject {
+  return types ??= { ...recordTypes(), ...outputSchemas({ ...OUTCOME_TYPES, ...DOCUMENTS }) };
+}
 
 /** The optional members beside the trace of a precheck. */
-export const PRECHECK_MEMBERS: Members = {
-  causes: listOf(ref("unmet_cause")),
-  missing: listOf(ref("stage_missing")),
-  trace_left_out: INTEGER,
-  causes_left_out: INTEGER,
+export const PRECHECK_MEMBERS: Outputs = {
+  causes: arrayOf(ref("unmet_cause")),
+  missing: arrayOf(ref("stage_missing")),
+  trace_left_out: anyInteger,
+  causes_left_out: anyInteger,
 };

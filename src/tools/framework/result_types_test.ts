@@ -3,9 +3,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { withTools } from "../tests/tools_fixture.ts";
 import { fullToolSchema } from "./full_schemas.ts";
-import { closed, ref, withTypes } from "./output.ts";
+import { closed } from "../../canonical/shape.ts";
+import { outputSchema, ref, withTypes } from "./output.ts";
 import { outcomeOf } from "./outcome_types.ts";
-import { RESULT_TYPES } from "./result_types.ts";
+import { sharedTypes } from "./result_types.ts";
 
 type Schemas = ReadonlyMap<string, JsonObject>;
 
@@ -130,7 +131,7 @@ Deno.test("every published result is closed at every level except where the cont
 Deno.test("every shared type is referenced by a tool, except types of specs", () =>
   withSchemas((schemas) => {
     const reached = new Set([...schemas.values()].flatMap((schema) => Object.keys(schema["$defs"] as JsonObject)));
-    const unreached = Object.keys(RESULT_TYPES).filter((name) => !reached.has(name));
+    const unreached = Object.keys(sharedTypes()).filter((name) => !reached.has(name));
     const ofSpecs = "pos labels req reqs condition predicate policy stage packet binding";
     assert.deepEqual(unreached.filter((name) => !ofSpecs.split(" ").includes(name)), []);
   }));
@@ -171,7 +172,18 @@ for (const [what, tool, answer, valid] of ANSWERS) {
     }));
 }
 
+Deno.test("the published first record of a run of a typed provider names its version", () => {
+  const contracts = member((sharedTypes()["run_created"] as JsonObject)["properties"] as JsonObject, "contracts");
+  const validate = new Ajv2020({ strict: false }).compile(contracts as JsonObject);
+  const bound = { provider_id: "releases", contract_identity: "0".repeat(64) };
+  assert.ok(validate([bound, { ...bound, provider_version_identity: "1".repeat(64) }]));
+  assert.ok(!validate([{ ...bound, version: "1" }]));
+});
+
 Deno.test("a missing type or outcome cannot be published", () => {
-  assert.throws(() => withTypes(closed({ a: ref("nothing") }), RESULT_TYPES), /result type "nothing" is missing/);
+  assert.throws(
+    () => withTypes(outputSchema(closed({ a: ref("nothing") })), sharedTypes()),
+    /result type "nothing" is missing/,
+  );
   assert.throws(() => outcomeOf(["creation"], ["odd"]), /Cannot publish outcome "odd"/);
 });

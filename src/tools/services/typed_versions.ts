@@ -20,16 +20,8 @@ import { asJson } from "../../run/primitives.ts";
 import type { TypedProviderItem, TypedProviderKey } from "../../store/typed_provider_types.ts";
 import { DomainError, faultsSentence, type ToolErrorCode } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
-import {
-  closed,
-  IDENTITY,
-  INTEGER,
-  type Members,
-  namedMembers,
-  oneOfNames,
-  orNull,
-  TEXT,
-} from "../framework/output.ts";
+import { anyInteger, closed, identity, oneOf, orNull, text } from "../../canonical/shape.ts";
+import { namedMembers, type Outputs } from "../framework/output.ts";
 import type { Services } from "./services.ts";
 import { readVersion } from "./typed_providers.ts";
 
@@ -37,15 +29,15 @@ import { readVersion } from "./typed_providers.ts";
 export const versionMembers = { namespace_id: namespaceId, provider_id: name, version: name };
 
 /** The members of a version in a listing. */
-export const VERSION_MEMBERS: Members = {
-  provider_id: TEXT,
+export const VERSION_MEMBERS: Outputs = {
+  provider_id: text,
   /** Null in the configuration. */
-  version: orNull(TEXT),
-  state: oneOfNames("registered", "active", "deprecated"),
-  typed_protocol: oneOfNames("openapi_http", "grpc"),
-  provider_version_identity: IDENTITY,
-  checks: INTEGER,
-  registered_at: orNull(closed({ kind: { const: "unix_millis" }, value: INTEGER })),
+  version: orNull(text),
+  state: oneOf("registered", "active", "deprecated"),
+  typed_protocol: oneOf("openapi_http", "grpc"),
+  provider_version_identity: identity,
+  checks: anyInteger,
+  registered_at: orNull(closed({ kind: oneOf("unix_millis"), value: anyInteger })),
 };
 
 /** A registered version, or one of the configuration, which has neither a name nor a time. */

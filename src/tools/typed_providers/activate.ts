@@ -8,7 +8,7 @@ import * as z from "../../config/schema_builder.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
 import { name } from "../framework/input.ts";
-import { closed, orNull, TEXT } from "../framework/output.ts";
+import { closed, orNull, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
@@ -28,7 +28,7 @@ export const typedProvidersActivate: MakeTool = (services) =>
     hints: WRITES,
     input: z.strictObject({ ...versionMembers, expected_active: name.nullable() }),
     listedBy: "active",
-    output: closed({ provider_id: TEXT, active: TEXT, previous: orNull(TEXT) }),
+    output: closed({ provider_id: text, active: text, previous: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: async ({ expected_active, ...key }) => {
       const { provider_id, version } = key;

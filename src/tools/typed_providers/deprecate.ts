@@ -7,7 +7,7 @@
 import * as z from "../../config/schema_builder.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
-import { closed, TEXT } from "../framework/output.ts";
+import { closed, oneOf, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
@@ -27,7 +27,7 @@ export const typedProvidersDeprecate: MakeTool = (services) =>
     hints: WRITES,
     input: z.strictObject({ ...versionMembers, expected_state: z.enum(["registered", "active"]) }),
     listedBy: "state",
-    output: closed({ provider_id: TEXT, version: TEXT, state: { const: "deprecated" } }),
+    output: closed({ provider_id: text, version: text, state: oneOf("deprecated") }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: async ({ expected_state, ...key }) => {
       const { provider_id, version } = key;

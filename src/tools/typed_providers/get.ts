@@ -9,7 +9,8 @@ import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
-import { closed, OBJECT, ref } from "../framework/output.ts";
+import { closed, object } from "../../canonical/shape.ts";
+import { ref } from "../framework/output.ts";
 import { wholeAnswer } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
@@ -42,7 +43,7 @@ export const typedProvidersGet: MakeTool = (services) =>
     hints: READS,
     input,
     listedBy: "profile",
-    output: closed({ ...VERSION_MEMBERS, contract: ref("contract"), profile: OBJECT }),
+    output: closed({ ...VERSION_MEMBERS, contract: ref("contract"), profile: object }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
     act: (given) => get(services, given),
   });

@@ -14,7 +14,8 @@ import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
 import { asJson } from "../../run/primitives.ts";
 import { failure, textAnswer } from "../framework/errors.ts";
 import { briefly, jsonObject, name } from "../framework/input.ts";
-import { BOOLEAN, closed, IDENTITY, INTEGER, listOf, OBJECT, orNull, ref, TEXT } from "../framework/output.ts";
+import { anyInteger, boolean, closed, identity, object, orNull, text } from "../../canonical/shape.ts";
+import { arrayOf, ref } from "../framework/output.ts";
 import { fittingItems, RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
@@ -29,7 +30,7 @@ const PROTO_FILES = 1024;
 /** Operations to select: one for each check of a contract. */
 const SELECTIONS = 256;
 
-const text = z.string().max(4096);
+const givenText = z.string().max(4096);
 
 const input = z.strictObject({
   ...versionMembers,
@@ -46,18 +47,18 @@ const input = z.strictObject({
   ),
   selection: briefly(
     z.array(z.strictObject({
-      operation: text,
+      operation: givenText,
       check_id: name.exactOptional(),
-      result_pointer: text.exactOptional(),
+      result_pointer: givenText.exactOptional(),
     })).min(1).max(SELECTIONS),
     "{operation, check_id?, result_pointer?}",
   ).exactOptional(),
-  server_url: text.exactOptional(),
+  server_url: givenText.exactOptional(),
 });
 
 type Input = z.output<typeof input>;
 
-const FOUND = closed({ code: TEXT, pointer: TEXT, message: TEXT });
+const FOUND = closed({ code: text, pointer: text, message: text });
 
 /** The tool `typed_providers_import`. */
 export const typedProvidersImport: MakeTool = (services) =>
@@ -75,21 +76,21 @@ export const typedProvidersImport: MakeTool = (services) =>
     listedBy: "candidates",
     output: closed({
       contract: orNull(ref("contract")),
-      profile: orNull(OBJECT),
-      contract_identity: orNull(IDENTITY),
-      profile_identity: orNull(IDENTITY),
-      provider_version_identity: orNull(IDENTITY),
+      profile: orNull(object),
+      contract_identity: orNull(identity),
+      profile_identity: orNull(identity),
+      provider_version_identity: orNull(identity),
       refusal: orNull(FOUND),
-      candidates: listOf(closed({
-        operation: TEXT,
-        method: TEXT,
-        usable: BOOLEAN,
-        check_id: orNull(TEXT),
-        reasons: listOf(FOUND),
+      candidates: arrayOf(closed({
+        operation: text,
+        method: text,
+        usable: boolean,
+        check_id: orNull(text),
+        reasons: arrayOf(FOUND),
       })),
       /** Candidates beyond the size of an answer. */
-      candidates_omitted: INTEGER,
-      warnings: listOf(FOUND),
+      candidates_omitted: anyInteger,
+      warnings: arrayOf(FOUND),
       next: ref("next"),
     }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),

@@ -9,7 +9,8 @@ import { compareCodePoints } from "../../canonical/order.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { textAnswer } from "../framework/errors.ts";
 import { namespaceId, pageMembers } from "../framework/input.ts";
-import { closed, listOf, orNull, TEXT } from "../framework/output.ts";
+import { closed, orNull, text } from "../../canonical/shape.ts";
+import { arrayOf } from "../framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "../framework/pagination.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import { TYPED_VERSIONS_MAXIMUM } from "../../store/typed_provider_types.ts";
@@ -32,7 +33,7 @@ export const typedProvidersList: MakeTool = (services) =>
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
-    output: closed({ items: listOf(closed(VERSION_MEMBERS)), next_token: orNull(TEXT) }),
+    output: closed({ items: arrayOf(closed(VERSION_MEMBERS)), next_token: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),
     act: async ({ namespace_id, cursor, limit = PAGE_DEFAULT }) => {
       const query = { tool: NAMED.name, namespaceId: namespace_id, keys: services.stateKeys };

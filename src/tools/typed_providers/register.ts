@@ -7,7 +7,7 @@
 import * as z from "../../config/schema_builder.ts";
 import { failure, noTimeStamp, success } from "../framework/errors.ts";
 import { jsonObject } from "../framework/input.ts";
-import { closed, IDENTITY, oneOfNames, TEXT } from "../framework/output.ts";
+import { closed, identity, oneOf, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { checkVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
@@ -41,10 +41,10 @@ export const typedProvidersRegister: MakeTool = (services) =>
     input,
     listedBy: "provider_version_identity",
     output: closed({
-      provider_id: TEXT,
-      version: TEXT,
-      provider_version_identity: IDENTITY,
-      state: oneOfNames("registered", "active", "deprecated"),
+      provider_id: text,
+      version: text,
+      provider_version_identity: identity,
+      state: oneOf("registered", "active", "deprecated"),
     }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),
     act: (given) => register(services, given),

@@ -4,7 +4,7 @@ import type { Editable } from "../../simulation/kernel/law_specs.ts";
 import { examineRunpack } from "../../../src/runpack/verify/verify.ts";
 import { BUDGET_MEMBERS } from "../../../src/runpack/verify/types.ts";
 import { KEYS_PER_CONDITION } from "../../../src/run/submitted_evidence.ts";
-import { PROCEDURES } from "../../../src/run/types.ts";
+import { PROCEDURES } from "../../../src/run/record_shapes.ts";
 import { FORGERIES } from "../../simulation/forged_packs/forgeries.ts";
 import { forge } from "../../simulation/forged_packs/forge.ts";
 import {

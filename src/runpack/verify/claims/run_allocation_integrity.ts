@@ -10,7 +10,8 @@ import type { JsonValue } from "../../../canonical/json.ts";
 import type { CompiledLaw } from "../../../run/compile.ts";
 import type { RunCreatedBody, RunKey, RunRecord } from "../../../run/types.ts";
 import type { ContractFacts } from "../../format/contract_facts.ts";
-import { readRecord } from "../../format/record_shape.ts";
+import { accepted } from "../../../canonical/shape.ts";
+import { recordShape } from "../../../run/record_shapes.ts";
 import { compareArtifacts } from "../../format/nodes.ts";
 import type { ArtifactReference } from "../../format/types.ts";
 import type { PackArtifacts } from "../artifacts.ts";
@@ -70,7 +71,7 @@ export function boundContracts(
   first: JsonValue | undefined,
   held: ReadonlyMap<Identity, ContractFacts | null>,
 ): ReadonlyMap<string, ContractFacts> {
-  const record = first === undefined ? null : readRecord(first);
+  const record = accepted(recordShape, first);
   if (record?.record_kind !== "run_created") return new Map();
   // A map keeps the last of two entries with one key.
   const named = new Map(
