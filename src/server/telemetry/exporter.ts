@@ -57,7 +57,6 @@ export function startExporter(options: ExporterOptions): Exporter {
   let reportedAt = -Infinity;
   let exporting: Promise<void> | null = null;
   const stopping = new AbortController();
-  const client = directClient(options.collector.endpoint);
 
   const put = <Item>(queue: Item[], item: Item): void => {
     if (queue.length < QUEUE_ENTRIES) queue.push(item);
@@ -70,9 +69,9 @@ export function startExporter(options: ExporterOptions): Exporter {
     const detail = error instanceof Error ? error.message : String(error);
     log("warn", "Cannot send telemetry", { endpoint: options.collector.endpoint, dropped, detail });
   };
-  const send = async (path: string, count: number, document: JsonObject): Promise<void> => {
+  const exportOne = async (path: string, count: number, document: JsonObject): Promise<void> => {
     try {
-      await post(options.collector, client, path, document, stopping.signal);
+      await post(options.collector, path, document, stopping.signal);
     } catch (error) {
       failed(count, error);
     }
@@ -81,9 +80,9 @@ export function startExporter(options: ExporterOptions): Exporter {
     const [sentSpans, sentEntries] = [spans, entries];
     [spans, entries] = [[], []];
     await Promise.all([
-      sentSpans.length === 0 ? null : send("/v1/traces", sentSpans.length, tracesDocument(instance, sentSpans)),
-      sentEntries.length === 0 ? null : send("/v1/logs", sentEntries.length, logsDocument(instance, sentEntries)),
-      send("/v1/metrics", 0, options.metrics()),
+      sentSpans.length === 0 ? null : exportOne("/v1/traces", sentSpans.length, tracesDocument(instance, sentSpans)),
+      sentEntries.length === 0 ? null : exportOne("/v1/logs", sentEntries.length, logsDocument(instance, sentEntries)),
+      exportOne("/v1/metrics", 0, options.metrics()),
     ]);
   };
   const run = (): Promise<void> => exporting ??= exportAll().finally(() => exporting = null);
@@ -99,38 +98,50 @@ export function startExporter(options: ExporterOptions): Exporter {
       await exporting;
       await run();
       clearTimeout(late);
-      client?.close();
     },
   };
 }
 
-/**
- * A client that connects to a collector of this machine itself. The runtime would send requests over `http`, with their credentials,
- * to the proxy that `HTTP_PROXY` names. Null for `https`, whose content a proxy cannot read.
- */
-function directClient(endpoint: string): Deno.HttpClient | null {
-  const { protocol, hostname, port } = new URL(endpoint);
-  if (protocol !== "http:") return null;
-  const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? 80 : Number(port) };
-  return Deno.createHttpClient({ proxy: { transport: "tcp", ...address } });
+/** A request to a collector, without its address. */
+interface Export {
+  readonly method: "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
 }
 
-async function post(
-  { endpoint, headers }: Collector,
-  client: Deno.HttpClient | null,
-  path: string,
-  document: JsonObject,
-  stop: AbortSignal,
-): Promise<void> {
-  const response = await fetch(`${endpoint}${path}`, {
+async function post(collector: Collector, path: string, document: JsonObject, stop: AbortSignal): Promise<void> {
+  const url = new URL(`${collector.endpoint}${path}`);
+  const request: Export = {
     method: "POST",
-    headers: { ...headers, "content-type": "application/json" },
+    headers: { ...collector.headers, "content-type": "application/json" },
     body: JSON.stringify(document),
-    // A redirect would carry the credentials to another host.
-    redirect: "manual",
-    ...client === null ? {} : { client },
     signal: AbortSignal.any([stop, AbortSignal.timeout(REQUEST_MILLIS)]),
-  });
+  };
+  const status = url.protocol === "http:" ? await sendDirectly(url, request) : await send(url, request);
+  if (status < 200 || status > 299) throw new Error(`the collector answered ${status}`);
+}
+
+/** Sends a request over `https`; a proxy cannot read its content. Returns the status. */
+async function send(url: URL, request: Export): Promise<number> {
+  // A redirect would carry the credentials to another host.
+  const response = await fetch(url, { ...request, redirect: "manual" });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`the collector answered ${response.status}`);
+  return response.status;
+}
+
+/**
+ * Sends a request to a collector of this machine. `fetch` would send it, with its credentials, to the proxy that `HTTP_PROXY` names.
+ * Returns the status.
+ */
+async function sendDirectly(url: URL, { body, ...options }: Export): Promise<number> {
+  const { request } = await import("node:http");
+  return await new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, agent: false }, (response) => {
+      response.destroy();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
 }

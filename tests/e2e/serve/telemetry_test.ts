@@ -167,6 +167,31 @@ for (const hostname of ["127.0.0.1", "localhost"]) {
     }));
 }
 
+Deno.test("the target of a request to a collector over http is its path, as a collector without a proxy expects", () =>
+  inFolder(async (folder) => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    const heads: string[] = [];
+    const serving = (async () => {
+      for await (const connection of listener) {
+        const buffer = new Uint8Array(65_536);
+        const count = await connection.read(buffer) ?? 0;
+        heads.push(new TextDecoder().decode(buffer.subarray(0, count)));
+        await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"));
+        connection.close();
+      }
+    })();
+    await work(folder, ["--otlp-endpoint", `http://127.0.0.1:${port}/base`, ...FLAGS]);
+    listener.close();
+    await serving;
+    assert.ok(heads.length >= 2);
+    for (const head of heads) {
+      assert.match(head, /^POST \/base\/v1\/(traces|metrics) HTTP\/1\.1\r\n/);
+      assert.match(head, new RegExp(`\r\nhost: 127\\.0\\.0\\.1:${port}\r\n`, "i"));
+      assert.match(head, new RegExp(`\r\nx-token: ${SECRET}\r\n`, "i"));
+    }
+  }));
+
 /** Collectors that receive nothing, and what the log then says. */
 const BROKEN: readonly { readonly what: string; readonly answer: Response | null; readonly said: RegExp }[] = [
   { what: "is down", answer: null, said: /Cannot send telemetry.*"dropped":/ },
