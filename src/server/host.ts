@@ -51,7 +51,7 @@ export async function host(options: HostOptions): Promise<number> {
     if (runtime !== null) return runtime;
     const loading = options.loadRuntime(log);
     runtime = Promise.all([loading, audit.open().catch(unreachable)]).then(([loaded]) => {
-      telemetry?.source(loaded.detailedMeasures ?? (() => []));
+      telemetry?.source(() => loaded.measures?.("operator") ?? []);
       return loaded;
     }, async (error) => {
       await closeRuntime(loading, log);

@@ -165,11 +165,11 @@ function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Ro
 
 function metricsRoute(metrics: Metrics): Route {
   return {
-    GET: (): Promise<HttpReply> =>
+    GET: ({ principal }): Promise<HttpReply> =>
       Promise.resolve({
         status: 200,
         fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
-        body: metrics.render(),
+        body: metrics.render(principal),
       }),
   };
 }

@@ -12,6 +12,7 @@ import { DocsError } from "../docs/types.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { TrustedKey } from "../run/profile.ts";
+import type { Principal } from "../access/types.ts";
 import type { TypedGrants } from "../evidence/typed/grants.ts";
 import type { OpenPublisher, PublisherOptions } from "../runpack/host/open_publisher.ts";
 import type { PackSigner } from "../runpack/host/signing.ts";
@@ -19,6 +20,7 @@ import type { PackThread } from "./packs/pack_thread.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
 import { StoreError } from "../store/types.ts";
+import { readsEveryNamespace } from "./services/authorise.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
@@ -59,19 +61,18 @@ export interface ToolRuntime {
   readonly namespaces: (prefix: string, call: Call) => Promise<NamespaceList>;
   /** The revision of the head of a run; null where the run does not exist. */
   readonly readRevision: (namespaceId: number, runId: string) => Promise<number | null>;
-  /** The metrics. */
-  readonly measures: () => readonly Measure[];
-  /** The metrics with names of scenarios, which not every caller may see. */
-  readonly detailedMeasures: () => readonly Measure[];
+  /** The metrics for a caller, or for the operator. Those who may read every namespace get the names of scenarios too. */
+  readonly measures: (reader: Principal | "operator") => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
   readonly close: () => Promise<void>;
 }
 
 function readersOf(
-  { runs, decisions }: Services,
+  services: Services,
   ofProviders: () => readonly Measure[],
   notifier: Notifier | null,
-): Pick<ToolRuntime, "measures" | "detailedMeasures" | "readRevision"> {
+): Pick<ToolRuntime, "measures" | "readRevision"> {
+  const { runs, decisions } = services;
   const figures = runFigures(runs);
   const shared = (): readonly Measure[] => [
     ...storeMeasures(runs),
@@ -81,8 +82,10 @@ function readersOf(
   ];
   return {
     readRevision: async (namespace_id, run_id) => (await runs.getHead({ namespace_id, run_id }))?.head.revision ?? null,
-    measures: () => [...shared(), ...decisions.measures()],
-    detailedMeasures: () => [...shared(), ...decisions.detailed()],
+    measures: (reader) => {
+      const isWhole = reader === "operator" || readsEveryNamespace(services, reader);
+      return [...shared(), ...isWhole ? decisions.detailed() : decisions.measures()];
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { LOCAL } from "../../tools/tests/tools_fixture.ts";
 import { type AuditEvent, NO_AUDIT } from "./types.ts";
 import { createMetrics, type Metrics } from "../process/metrics.ts";
 import { DISTINCT_SOURCES } from "./event_coalescer.ts";
@@ -62,7 +63,7 @@ Deno.test("record() writes the first of a kind and source whole, and later ones 
   const rest = [["192.0.2.1", "token_unknown", 999], ["token:a", "rate_limited", 1]];
   assert.deepEqual(linesOf(world), [...first, ...rest]);
   assert.equal(world.events.at(-1)?.origin?.peer_address, "192.0.2.3", "the line is that of the last one");
-  assert.ok(world.metrics.render().includes('gate_refusals_total{reason="token_unknown"} 1001\n'));
+  assert.ok(world.metrics.render(LOCAL).includes('gate_refusals_total{reason="token_unknown"} 1001\n'));
   refuse(world, "192.0.2.1");
   assert.deepEqual(linesOf(world).at(-1), ["192.0.2.1", "token_unknown", 1], "it begins anew");
   world.pass();
@@ -151,7 +152,7 @@ Deno.test("connectionRefusals() records no connection that was reset before its 
   connectionRefusals("tls", { transport: "http", refusals: world.refusals, nextServerId: () => "gate-1" })("any", "");
   world.refusals.flush();
   assert.deepEqual(world.events, []);
-  assert.ok(!world.metrics.render().includes('reason="any"'));
+  assert.ok(!world.metrics.render(LOCAL).includes('reason="any"'));
 });
 
 Deno.test("createAdmissions() names each caller however many addresses another comes from", () => {

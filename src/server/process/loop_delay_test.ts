@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { LOCAL } from "../../tools/tests/tools_fixture.ts";
 import { createLoopDelay } from "./loop_delay.ts";
 import { createMetrics } from "./metrics.ts";
 
@@ -24,7 +25,7 @@ for (const [looks, delays] of ROWS) {
 Deno.test("the metrics render a delay in seconds", () => {
   const metrics = createMetrics();
   for (const late of [0, 99, 101, 151]) metrics.loopDelayed(late);
-  const text = metrics.render();
+  const text = metrics.render(LOCAL);
   for (
     const line of [
       'gate_loop_delay_seconds_bucket{le="0.05"} 1',

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Principal } from "../../access/types.ts";
 import type { Measure } from "../../tools/framework/types.ts";
 
 /** Records and renders metrics. */
@@ -19,11 +20,14 @@ export interface Metrics {
   readonly refused: (reason: string) => void;
   /** Adds a gauge that is read at each scrape; null leaves it out. */
   readonly gauge: (name: string, help: string, read: () => number | null) => void;
-  /** Adds a source of measures that is read at each scrape. */
-  readonly source: (read: () => readonly Measure[]) => void;
+  /** Adds a source of measures that is read at each scrape, for the caller that scrapes. */
+  readonly source: (read: MeasureSource) => void;
   /** The text of a scrape. */
-  readonly render: () => string;
+  readonly render: (reader: Principal) => string;
 }
+
+/** The measures that a caller may see. */
+type MeasureSource = (reader: Principal) => readonly Measure[];
 
 /** Upper bounds of the buckets of times, in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -54,7 +58,7 @@ interface Tables {
   readonly delays: Map<string, Histogram>;
   readonly refusals: Map<string, number>;
   readonly readings: Map<string, Reading>;
-  readonly sources: (() => readonly Measure[])[];
+  readonly sources: MeasureSource[];
 }
 
 /** Makes an empty registry. */
@@ -89,7 +93,7 @@ export function createMetrics(): Metrics {
     },
     gauge: (name, help, read) => void tables.readings.set(name, { help, read }),
     source: (read) => void tables.sources.push(read),
-    render: () => render(tables),
+    render: (reader) => render(tables, reader),
   };
 }
 
@@ -142,7 +146,7 @@ function escaped(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 
-function render(tables: Tables): string {
+function render(tables: Tables, reader: Principal): string {
   const lines = [
     ...counters("gate_tool_calls_total", "Calls of tools by outcome.", tables.calls),
     ...histograms("gate_tool_call_seconds", "Time that calls of tools took.", tables.callTimes),
@@ -155,7 +159,7 @@ function render(tables: Tables): string {
     const value = read();
     if (value !== null) lines.push(...heading(name, help, "gauge"), `${name} ${value}`);
   }
-  const measures = Map.groupBy(tables.sources.flatMap((read) => read()), ({ name }) => name);
+  const measures = Map.groupBy(tables.sources.flatMap((read) => read(reader)), ({ name }) => name);
   for (const [name, group] of measures) {
     const [{ help, type } = { help: "", type: "gauge" }] = group;
     lines.push(...heading(name, help, type));

@@ -18,7 +18,7 @@ Deno.test("render() writes counts, cumulative buckets of times, and gauges", () 
   metrics.source(
     () => [{ ...batches, labels: { store: "a" }, value: 9 }, { ...batches, labels: { store: "b" }, value: 2 }],
   );
-  const lines = metrics.render().split("\n");
+  const lines = metrics.render(LOCAL).split("\n");
   const expected = [
     'gate_tool_calls_total{tool="scenario_status",outcome="ok"} 2',
     'gate_tool_calls_total{tool="scenario_status",outcome="not_found"} 1',
@@ -44,7 +44,7 @@ Deno.test("render() writes counts, cumulative buckets of times, and gauges", () 
 Deno.test("refused() keeps a bounded table", () => {
   const metrics = createMetrics();
   for (let index = 0; index < 500; index++) metrics.refused(`reason_${index}`);
-  const reasons = metrics.render().split("\n").filter((line) => line.startsWith("gate_refusals_total{"));
+  const reasons = metrics.render(LOCAL).split("\n").filter((line) => line.startsWith("gate_refusals_total{"));
   assert.equal(reasons.length, 65);
   assert.ok(reasons.includes('gate_refusals_total{reason="other"} 436'));
 });
@@ -85,7 +85,7 @@ Deno.test("meterDispatcher() counts a rejected tool by its name, and an unknown 
   for (const name of ["runpack_export", "no_such_tool"]) {
     await dispatcher.call(name, {}, { principal: LOCAL, signal: new AbortController().signal, correlationId: null });
   }
-  const lines = metrics.render().split("\n");
+  const lines = metrics.render(LOCAL).split("\n");
   for (const tool of ["runpack_export", "unknown"]) {
     assert.ok(lines.includes(`gate_tool_calls_total{tool="${tool}",outcome="unauthorized"} 1`), tool);
   }

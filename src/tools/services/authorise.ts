@@ -6,7 +6,7 @@
  * @module
  */
 
-import { checkNamespace } from "../../access/namespace.ts";
+import { checkNamespace, DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { GENERIC_REFUSAL } from "../../access/refusal.ts";
 import { checkRole, type UsedNamespace } from "../../access/roles.ts";
 import type { NamespaceAnswer, Principal } from "../../access/types.ts";
@@ -90,6 +90,20 @@ export function refuseRole(
   const namespace_id = typeof namespaceId === "number" ? namespaceId : null;
   call.auditor?.decided({ decision: "role", allowed, reason, namespace_id });
   return decision.allowed ? null : toolError("role_refused", decision.message);
+}
+
+/**
+ * Whether a caller may read every namespace, whatever it holds. Where a namespace authority decides, no caller is known to.
+ * Nothing is written to the audit log: the caller named no namespace.
+ */
+export function readsEveryNamespace({ config, namespaces }: AccessServices, principal: Principal): boolean {
+  const roles = principal.roles.filter(({ namespace_id }) => namespace_id === null);
+  const rolesInForce = (config.server.auth?.principals.length ?? 0) > 0;
+  const use = { group: "Read", tool: "scenarios_list", namespaceId: "unread" } as const;
+  const isGranted = checkRole(rolesInForce, { ...principal, roles }, use)?.allowed ?? true;
+  const readsDefault = !config.namespace.allow_default ||
+    checkNamespace(config.namespace, principal, DEFAULT_NAMESPACE).allowed;
+  return namespaces === null && isGranted && readsDefault;
 }
 
 /**

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { namespaceOfInput } from "./authorise.ts";
+import { tenantsOf } from "../../access/principal.ts";
+import type { RoleBinding } from "../../access/types.ts";
+import { AUTH_DEFAULTS, DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { namespaceOfInput, readsEveryNamespace } from "./authorise.ts";
 import { referenceOf } from "../framework/reference.ts";
-import { withTools } from "../tests/tools_fixture.ts";
+import { testConfig, withTools } from "../tests/tools_fixture.ts";
 
 /** Tools without a namespace, or with one in the object that they read. */
 const WITHOUT = [
@@ -64,5 +67,43 @@ const INPUTS: readonly (readonly [input: string, namespace: number | null])[] = 
 for (const [input, namespace] of INPUTS) {
   Deno.test(`namespaceOfInput() of ${input}: ${namespace}`, () => {
     assert.equal(namespaceOfInput(JSON.parse(input) as JsonObject), namespace);
+  });
+}
+
+function roleIn(name: string, namespace_id: number | null): RoleBinding {
+  return { name, namespace_id, tenant_id: null };
+}
+
+/** Roles of the caller (null: none are in force), tenants of the open default namespace (null: closed), an authority, the result. */
+const READERS: readonly [readonly RoleBinding[] | null, readonly number[] | null, boolean, boolean][] = [
+  [null, null, false, true],
+  [null, null, true, false],
+  [null, [1], false, false],
+  [[], null, false, false],
+  [[roleIn("NamespaceReader", 2)], null, false, false],
+  [[roleIn("NamespaceReader", null)], null, false, true],
+  [[roleIn("NamespaceReader", null)], null, true, false],
+  [[roleIn("NamespaceReader", null)], [1], false, true],
+  [[roleIn("SchemaManager", null)], null, false, false],
+  [[roleIn("TenantAdmin", 2), roleIn("Nobody", null)], null, false, false],
+];
+
+for (const [roles, tenants, hasAuthority, expected] of READERS) {
+  const shown = JSON.stringify([roles?.map(({ name, namespace_id }) => [name, namespace_id]) ?? null, tenants]);
+  Deno.test(`readsEveryNamespace(${shown}${hasAuthority ? ", an authority" : ""}): ${expected}`, () => {
+    const principals = roles === null ? [] : [{ subject: "unused", policy_class: null, roles: [] }];
+    const config = testConfig({
+      server: { ...DEFAULT_SETTINGS.server, auth: { ...AUTH_DEFAULTS, principals } },
+      namespace: { ...DEFAULT_SETTINGS.namespace, allow_default: tenants !== null, default_tenants: tenants ?? [] },
+    });
+    const authority = { ask: () => Promise.reject(new Error("unused")), close: () => {} };
+    const principal = {
+      subject: "token:0",
+      authMethod: "bearer_token" as const,
+      policyClass: null,
+      roles: roles ?? [],
+      tenants: tenantsOf("bearer_token", roles ?? []),
+    };
+    assert.equal(readsEveryNamespace({ config, namespaces: hasAuthority ? authority : null }, principal), expected);
   });
 }

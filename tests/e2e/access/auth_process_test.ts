@@ -89,6 +89,57 @@ Deno.test("gate serve admits tokens, with the permissions of their roles", (test
     }
   }));
 
+const SCRAPERS = `
+[server.auth]
+mode = "bearer_token"
+bearer_tokens = ["owner-token", "reader-token", "scraper-token"]
+
+[[server.auth.principals]]
+subject = "token:${fingerprint("owner-token")}"
+roles = [{ name = "NamespaceOwner", namespace_id = 2 }]
+
+[[server.auth.principals]]
+subject = "token:${fingerprint("reader-token")}"
+roles = [{ name = "NamespaceReader", namespace_id = 3 }]
+
+[[server.auth.principals]]
+subject = "token:${fingerprint("scraper-token")}"
+roles = [{ name = "NamespaceReader" }]
+`;
+
+/** Who scrapes, and the counts of runs that started. */
+const SCRAPED: readonly (readonly [token: string, line: string])[] = [
+  ["scraper-token", 'gate_runs_started_total{scenario="release"} 1'],
+  ["reader-token", "gate_runs_started_total{} 1"],
+  ["owner-token", "gate_runs_started_total{} 1"],
+];
+
+Deno.test("metrics name scenarios to callers who may read every namespace, and give others sums", (test) =>
+  inFolder(async (folder) => {
+    await using server = await startGate(folder, SCRAPERS);
+    const owner = { authorization: "Bearer owner-token" };
+    const law = spec();
+    const { answer } = await call(server, "scenario_define", { spec: law }, owner);
+    const { scenario_law_identity } = JSON.parse(answer.text).result.structuredContent;
+    const start = {
+      namespace_id: 2,
+      scenario_id: law["scenario_id"],
+      scenario_law_identity,
+      creation_request_id: "1".repeat(32),
+      correlation: { kind: "unset" },
+      genesis: { kind: "empty" },
+    };
+    assert.equal((await call(server, "scenario_start", start, owner)).said, "200, called");
+    for (const [token, line] of SCRAPED) {
+      await test.step(`${token}: ${line}`, async () => {
+        const headers = { authorization: `Bearer ${token}` };
+        const { text } = await send(server.url, null, { path: "/metrics", headers });
+        assert.deepEqual(text.split("\n").filter((one) => one.startsWith("gate_runs_started_total")), [line]);
+        assert.equal(text.includes('"release"'), line.includes("release"));
+      });
+    }
+  }));
+
 const SUBJECT = "CN=client,O=Example Corp";
 
 const MTLS = `
