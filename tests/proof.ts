@@ -60,13 +60,6 @@ export const PROOF_STEPS: readonly Step[] = [
     minutes: 10,
   },
   {
-    name: "large texts of .proto, in every form",
-    kind: "tests",
-    options: [],
-    paths: ["tests/proof/import_hostile_test.ts"],
-    minutes: 5,
-  },
-  {
     name: "a thousand rounds with each hostile gRPC server, and random frames",
     kind: "tests",
     options: [],

@@ -261,7 +261,7 @@ function addProviderImport(provider: GateCommand): void {
     .argument("<kind>", "openapi: OpenAPI 3.0 or 3.1 in JSON or YAML; grpc: .proto files or a descriptor set")
     .argument(
       "<file...>",
-      "the description: at most 64 MiB, in YAML 8 MiB; only .proto files may be several",
+      "the description: at most 64 MiB, in YAML 8 MiB, as .proto files 2 MiB; only .proto files may be several",
     )
     .option("--provider-id <ID>", "id of the provider (default: the name of the file)")
     .option(

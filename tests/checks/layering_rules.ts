@@ -100,6 +100,7 @@ export const PACKAGES: readonly {
   { name: "json-p3", layers: ["evidence"] },
   { name: "minisearch", layers: ["docs"] },
   { name: "postgres", layers: ["store"] },
+  { name: "protobufjs", layers: ["evidence"] },
   { name: "smol-toml", layers: ["config", "scenario"] },
   { name: "toml-eslint-parser", layers: ["scenario"] },
   { name: "yaml", layers: ["evidence", "scenario"] },

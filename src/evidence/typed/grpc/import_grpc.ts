@@ -46,7 +46,7 @@ import {
 } from "./descriptors.ts";
 import { GRPC_LIMITS } from "./limits.ts";
 import { describeMessage, describePath, mayBeAbsent, type SchemaObstacle } from "./message_schema.ts";
-import { ProtoExcess, type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } from "./proto_source.ts";
+import { type ProtoText, readProtoTexts, type SourceFiles, type SourceWarning } from "./proto_source.ts";
 
 /** What to import: texts that import each other by their paths, or the wire form of a `FileDescriptorSet`. */
 export type GrpcSource =
@@ -75,15 +75,6 @@ interface FoundMethod extends KeptMethod {
  * @param options Names, selection, and the address of the service as `server_url`
  */
 export function importGrpc(source: GrpcSource, options: ImportOptions): ImportResult {
-  try {
-    return importSource(source, options);
-  } catch (error) {
-    if (error instanceof ProtoExcess) return refuseImport("document_too_complex", error.message);
-    throw error;
-  }
-}
-
-function importSource(source: GrpcSource, options: ImportOptions): ImportResult {
   const warnings = createWarningCollector();
   const spend = options.spend ?? (() => {});
   const read = "proto" in source ? readTexts(source.proto, spend) : readSet(source.descriptor_set, (file, name) => {
@@ -126,7 +117,8 @@ function readTexts(texts: readonly ProtoText[], spend: (steps: number) => void):
   const bytesOf = (text: ProtoText["text"]): number => typeof text === "string" ? utf8Length(text) : text.length;
   const bytes = texts.reduce((sum, { text }) => sum + bytesOf(text), 0);
   if (bytes > GRPC_LIMITS.textBytes) {
-    return refuseImport("document_too_large", `expected at most ${GRPC_LIMITS.textBytes} bytes, got ${bytes}`);
+    const hint = "a descriptor set may have more";
+    return refuseImport("document_too_large", `expected at most ${GRPC_LIMITS.textBytes} bytes, got ${bytes}; ${hint}`);
   }
   const read = readProtoTexts(texts, spend);
   if (read.files.length > 0) return read;

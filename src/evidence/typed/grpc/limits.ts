@@ -8,22 +8,12 @@
 export const GRPC_LIMITS = {
   /** Files of one import: `.proto` texts, or files of a descriptor set. */
   files: 1024,
-  /** UTF-8 bytes of all `.proto` texts together. */
-  textBytes: 67_108_864,
-  /** Characters of a name with its dots, and bytes of a text in quotes that has a meaning here. */
+  /** UTF-8 bytes of all `.proto` texts together; a larger source is given as a descriptor set. */
+  textBytes: 2_097_152,
+  /** Characters of a name with its dots. */
   nameBytes: 1024,
-  /** Packages within each other in `.proto` texts. */
-  packageDepth: 100,
   /** Imports of one `.proto` text. */
   imports: 10_000,
-  /** Messages within each other in `.proto` texts. */
-  declarationDepth: 32,
-  /** Messages, enums and services in `.proto` texts. */
-  declaredTypes: 300_000,
-  /** Methods in `.proto` texts. */
-  declaredMethods: 20_000,
-  /** Fields, and values of enums, in the types of `.proto` texts that methods need. */
-  neededParts: 100_000,
   /** Bytes of the descriptors that a profile carries. */
   profileBytes: 2_097_152,
   /** Values, and messages, in the wire form of a descriptor set. */
