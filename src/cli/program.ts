@@ -127,7 +127,7 @@ function addConsole(program: GateCommand): void {
   ])
     .option("--config <PATH>", CONFIG_FILE)
     .asForServe("data-dir", "evidence-keys")
-    .option("--port <PORT>", "port on 127.0.0.1 (default: a free one)")
+    .option("--port <PORT>", "port on 127.0.0.1, 0 for a free one (default: 4283 where it is free)")
     .option("--no-open", "print the address, and do not open the browser")
     .runs(async () => (await import("./serve/console.ts")).runConsole);
 }

@@ -22,6 +22,7 @@ import {
   type RunStanding,
   standingAsJson,
 } from "../run/standing.ts";
+import { signerOf } from "../runpack/session.ts";
 import { READER_PRIMITIVES } from "../runpack/view.ts";
 import type { Source } from "../scenario/source.ts";
 import {
@@ -54,6 +55,7 @@ export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags {
   readonly runKey?: string;
   readonly wait?: string;
   readonly export?: string;
+  readonly signingKey?: string;
   readonly summary?: string;
   readonly dryRun?: boolean;
   /** The folder of the keys of people, for tools of this process. */
@@ -66,7 +68,7 @@ const RUN_KEY_BYTES = 1024;
 /** Runs `gate run LAW_FILE`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
 export async function runRun(file: string, flags: RunCommandFlags): Promise<number> {
   const isRemote = namesServer(flags);
-  checkFlags(flags);
+  await checkFlags(flags);
   const waitMillis = flags.wait === undefined ? 0 : durationOf(flags.wait);
   const source = await readLawFile(file);
   if (isRemote) {
@@ -75,19 +77,22 @@ export async function runRun(file: string, flags: RunCommandFlags): Promise<numb
   const config = await loadConfig({ config: flags.config });
   const used = withStore(config, flags);
   const local = (dataDir: string): Promise<number> =>
-    withLocalSession(
-      used,
-      (session) => drive({ session, source, flags, waitMillis, dataDir }),
+    withLocalSession(used, (session) => drive({ session, source, flags, waitMillis, dataDir }), {
       dataDir,
-      flags.evidenceKeys ?? null,
-    );
+      signingKey: flags.signingKey ?? null,
+      evidenceKeys: flags.evidenceKeys ?? null,
+    });
   return used.run_state_store.path === null ? await withTemporaryData(local) : await local(dataDirOf(used, undefined));
 }
 
-function checkFlags({ server, runKey, dryRun, export: pack }: RunCommandFlags): void {
+async function checkFlags({ server, runKey, dryRun, signingKey, export: pack }: RunCommandFlags): Promise<void> {
   if (runKey !== undefined && (runKey === "" || new TextEncoder().encode(runKey).length > RUN_KEY_BYTES)) {
     throw new CliError("usage", `Cannot use --run-key: must have 1 to ${RUN_KEY_BYTES} bytes`);
   }
+  if (signingKey !== undefined && pack === undefined) {
+    throw new CliError("usage", "Flag --signing-key signs the runpack of --export, which is missing");
+  }
+  await signerOf(signingKey);
   if (server === undefined) return;
   if (dryRun === true) throw new CliError("usage", "Flag --dry-run takes the steps in memory: omit --server");
   if (pack !== undefined) {

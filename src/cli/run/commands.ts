@@ -42,6 +42,7 @@ export function addRun(program: GateCommand): void {
     .option("--run-key <TEXT>", "names the run: the same key, law and parameters go on with the same run")
     .option("--wait <DURATION>", "look again until the run is complete, after 2 s, doubling to 60 s: 30s, 15m, 2h")
     .option("--export <PACK>", "write the run as a runpack in one file, which is replaced")
+    .option("--signing-key <FILE>", "Ed25519 private key that signs the runpack of --export")
     .option("--summary <FILE>", "write a summary in Markdown")
     .option("--dry-run", "take the steps in memory, and record nothing")
     .option("--evidence-keys <DIR>", "as for gate serve; without --server")
@@ -71,6 +72,7 @@ export function addRuns(program: GateCommand): void {
     "gate status 0123abcd --svg run.svg",
   ]))
     .argument("<run>", "run_id of the run, or its first digits")
+    .option("--evidence-keys <DIR>", "as for gate serve; without --server")
     .option("--svg <FILE>", "also draw the stages and conditions to this file, which must not exist")
     .runs(async () => (await import("./status.ts")).runStatus);
   withRunFlags(command(program, "history", "List the records of a run", [

@@ -6,7 +6,6 @@
 
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
-import { dataDirOf } from "../terminal/data_dir.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import type { Correlation, Head, RunKey, RunStatus } from "../../run/types.ts";
 import {
@@ -60,7 +59,7 @@ export async function withRunTools<Result>(
   if (namesServer(flags)) return await withServerSession(flags, body);
   const config = await withPipelineStore(await loadConfig({ config: flags.config }));
   if (config.run_state_store.type !== "postgres") await requireFile(storeFile(config, "run_state_store"));
-  return await withLocalSession(config, body, dataDirOf(config, undefined), flags.evidenceKeys ?? null);
+  return await withLocalSession(config, body, { evidenceKeys: flags.evidenceKeys ?? null });
 }
 
 /** The namespaces of `--namespace`, else all that the caller may read. */

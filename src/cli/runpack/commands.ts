@@ -59,6 +59,7 @@ function addSign(runpack: GateCommand): void {
   ])
     .argument("<runpack>", "a folder, a file, or a runpack identity in the local repository")
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")
+    .option("--out <FILE>", "write the signed runpack to this file, which must not exist, and leave RUNPACK as it is")
     .option("--config <PATH>", CONFIG)
     .option("--data-dir <DIR>", DATA_DIR)
     .stoppable()

@@ -21,7 +21,7 @@ import { findStoredRun, requireRunDigits } from "../run/stored_run.ts";
 import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
-import { cannotWrite } from "../terminal/new_file.ts";
+import { cannotWrite, requireNew } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
@@ -92,19 +92,8 @@ function targetOf({ out, archive }: RunpackExportOptions): Target {
   if (folder !== null && !isFreeFolder(folder)) {
     throw new CliError("file_exists", `Cannot write to "${folder}": it is not an empty folder`);
   }
-  if (file !== null && exists(file)) {
-    throw new CliError("file_exists", `Cannot write "${file}": it exists already`);
-  }
+  if (file !== null) requireNew(file);
   return { out: folder, archive: file };
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function publish(

@@ -9,22 +9,24 @@ import { encodeBase64 } from "../../canonical/base64.ts";
 import { isIdentity } from "../../canonical/identity.ts";
 import { loadConfig } from "../../config/load.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
-import { addArchiveSignature } from "../../runpack/host/archive_file.ts";
+import { addArchiveSignature, withSignature, writeArchive } from "../../runpack/host/archive_file.ts";
 import { openContents, type PackContents, readWhole, sourceContents } from "../../runpack/host/contents.ts";
 import { addFolderSignature, folderPackSource, folderSignatures } from "../../runpack/host/folder.ts";
 import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
-import type { SignatureFile } from "../../runpack/host/repository.ts";
+import { RepositoryError, type SignatureFile } from "../../runpack/host/repository.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { cannotWrite, requireNew } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { signerOf, withPackErrors } from "./session.ts";
-import { kindOf, notFound, type RepositoryFlags } from "./open.ts";
+import { kindOf, notFound, openPack, type RepositoryFlags } from "./open.ts";
 
 /** The flags of `gate runpack sign`. */
 export interface RunpackSignOptions extends RepositoryFlags {
   readonly key?: string;
+  readonly out?: string;
 }
 
 /** Signs the verified contents of a pack. */
@@ -42,6 +44,7 @@ export async function runRunpackSign(runpack: string, flags: RunpackSignOptions)
 }
 
 async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): Promise<string> {
+  if (flags.out !== undefined) return await signTo(resolve(flags.out), runpack, flags, sign);
   const kind = kindOf(runpack);
   if (kind === "folder") return await signFolder(resolve(runpack), sign);
   // A link to a runpack stays: its file gets the signature.
@@ -54,6 +57,23 @@ async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): P
   await readWhole(contents);
   await repository.putSignature(runpack, sign(contents));
   return runpack;
+}
+
+/** Writes the signed pack to a new file, and leaves the pack as it is. */
+async function signTo(file: string, runpack: string, flags: RunpackSignOptions, sign: Sign): Promise<string> {
+  requireNew(file);
+  const pack = await openPack(runpack, flags);
+  try {
+    const contents = await sourceContents(sha256, pack.source, pack.signatures);
+    if (pack.identity !== null && pack.identity !== contents.runpackIdentity) {
+      throw new RepositoryError("integrity_failure", `Cannot sign "${runpack}": its manifest has another identity`);
+    }
+    return await writeArchive(file, withSignature(contents, sign(contents))).catch((error) => {
+      throw cannotWrite(file, error);
+    });
+  } finally {
+    pack.close();
+  }
 }
 
 async function signFolder(folder: string, sign: Sign): Promise<string> {

@@ -9,9 +9,9 @@ import { dirname, join } from "node:path";
 import type { GateConfig } from "../../config/types.ts";
 import { createSecret } from "../../server/auth/one_time_link.ts";
 import { CONSOLE_PATH } from "../../server/http/console_pages.ts";
-import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { type ConfigFlags, writeAnswer, writeError } from "../terminal/output.ts";
+import { consolePort } from "./console_port.ts";
 import { runServe } from "./serve.ts";
 
 /** The flags of `gate console`. */
@@ -31,10 +31,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Runs `gate console` until a signal stops it. */
 export async function runConsole(flags: ConsoleFlags): Promise<number> {
-  const { port = "0" } = flags;
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new CliError("usage", `Cannot use --port "${port}": must be an integer from 0 to 65535`);
-  }
+  const port = consolePort(flags.port);
   const valued = [["config", flags.config], ["data-dir", flags.dataDir], [
     "evidence-keys",
     flags.evidenceKeys,
@@ -48,7 +45,7 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
       adapt: (config) => {
         dataDir = dataDirOf(config, flags.dataDir);
         hintAt(config, flags);
-        return localOf(config, Number(port));
+        return localOf(config, port);
       },
       listening: (url) => {
         const address = `${url}${CONSOLE_PATH}#/open/${secret}`;

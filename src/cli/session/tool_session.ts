@@ -94,6 +94,14 @@ export async function withServerSession<Result>(
     }));
 }
 
+/** The files that the tools of this process use beside the stores. */
+interface LocalFiles {
+  readonly dataDir?: string;
+  readonly signingKey?: string | null;
+  /** The folder of the keys of people. */
+  readonly evidenceKeys?: string | null;
+}
+
 /**
  * Runs a body with the tools of this process. Roles and lists of tools of the configuration bind callers of a server.
  * They do not bind a person who may read and write the files of the stores.
@@ -103,11 +111,10 @@ export async function withServerSession<Result>(
 export async function withLocalSession<Result>(
   config: GateConfig,
   body: (session: ToolSession) => Promise<Result>,
-  dataDir: string = dataDirOf(config, undefined),
-  evidenceKeys: string | null = null,
+  { dataDir = dataDirOf(config, undefined), signingKey = null, evidenceKeys = null }: LocalFiles = {},
 ): Promise<Result> {
   const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
-  const options = { dataDir, signingKey: null, typed: NO_GRANTS, evidenceKeys };
+  const options = { dataDir, signingKey, typed: NO_GRANTS, evidenceKeys };
   const runtime = await withStoreErrors(() => openRuntime({ ...config, server }, options));
   const principal = principalOf([], LOCAL_SUBJECT, "local");
   const call: Call = { principal, signal: new AbortController().signal, correlationId: null };

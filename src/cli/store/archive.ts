@@ -54,6 +54,8 @@ export async function runStoreArchive(options: StoreArchiveOptions): Promise<num
   const config = asOwner(await withPipelineStore(await loadConfig({ config: options.config })), options.owner);
   const dataDir = dataDirOf(config, options.dataDir);
   const { runpack_storage: storage } = config;
+  const warnings = warningsOf(config, dataDir);
+  if (options.json !== true) { for (const warning of warnings) writeError(`gate warn: ${warning}\n`); }
   const mirror = storage === null ? null : openOnce(async () => {
     return (await import("../../runpack/host/s3_repository.ts")).openS3Repository(storage);
   });
@@ -68,9 +70,18 @@ export async function runStoreArchive(options: StoreArchiveOptions): Promise<num
     }
   });
   const isDone = result.problems.length === 0;
-  if (options.json === true) writeResult("store archive", result, isDone);
+  if (options.json === true) writeResult("store archive", { ...result, warnings }, isDone);
   else show(result, dataDir);
   return isDone ? EXIT.ok : EXIT.verificationFailed;
+}
+
+/** Servers on other machines share the database, and not this folder. */
+function warningsOf({ run_state_store, runpack_storage }: GateConfig, dataDir: string): readonly string[] {
+  if (run_state_store.type !== "postgres" || runpack_storage !== null) return [];
+  const folder = repositoryFolder(dataDir);
+  return [
+    `runpack_storage is not set: the records of archived runs are in "${folder}" alone, where other machines cannot read them`,
+  ];
 }
 
 /** The first Unix millisecond that is not before an RFC 3339 date-time, which is not in the future. */

@@ -69,6 +69,16 @@ export function existsAlready(path: string, hint: string | null = null, why = "i
   return new CliError("file_exists", `Cannot write "${path}": ${why}`, hint);
 }
 
+/** Refuses the path of a new file where something is. */
+export function requireNew(path: string): void {
+  try {
+    Deno.lstatSync(path);
+  } catch {
+    return;
+  }
+  throw existsAlready(path);
+}
+
 /** The error for an error of the file system; any other unchanged. */
 export function cannotWrite(path: string, error: unknown): unknown {
   const reason = error instanceof Deno.errors.NotFound ? "its folder does not exist" : fileReason(error);

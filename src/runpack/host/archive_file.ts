@@ -221,6 +221,12 @@ export async function archiveDigest(path: string, contents: PackContents, hash: 
   return hash.digest();
 }
 
+/** A pack with a signature, which replaces the one of the same key. */
+export function withSignature(contents: PackContents, added: SignatureFile): PackContents {
+  const kept = contents.signatures.filter(({ keyId }) => keyId !== added.keyId);
+  return { ...contents, signatures: [...kept, added].sort((a, b) => compareCodePoints(a.keyId, b.keyId)) };
+}
+
 /**
  * Rewrites an archive with a signature, which replaces the one of the same key. The file is complete at every moment.
  *
@@ -238,10 +244,7 @@ export async function addArchiveSignature(
   try {
     if (archive.fault !== null) throw archive.fault;
     const contents = await sourceContents(sha256, archive.source, await archive.signatures());
-    const added = sign(contents);
-    const kept = contents.signatures.filter(({ keyId }) => keyId !== added.keyId);
-    const signatures = [...kept, added].sort((a, b) => compareCodePoints(a.keyId, b.keyId));
-    return await replaceArchive(path, { ...contents, signatures });
+    return await replaceArchive(path, withSignature(contents, sign(contents)));
   } finally {
     archive.close();
   }

@@ -339,6 +339,19 @@ Deno.test("gate run --export writes a runpack that verifies, and replaces it", (
     assert.equal((await gate(folder, "runpack", "verify", "memory.runpack")).code, 0);
   }));
 
+Deno.test("gate run --export --signing-key writes a runpack whose producer is known", () =>
+  withLaw(async (folder) => {
+    assert.equal((await gate(folder, "key", "create", "release.key")).code, 0);
+    await run(folder, { built: true, deployed: true }, "--export", "a.runpack", "--signing-key", "release.key");
+    await run(folder, { built: true, deployed: true }, "--export", "b.runpack");
+    const admit = ["--law", "law.yaml", "--allow-asserted", "--producer-key", "release.key.pub"];
+    // The runpack, and the exit code: without the signature its origin is unknown.
+    for (const [file, code] of [["a.runpack", 0], ["b.runpack", 4]] as const) {
+      const admitted = await gate(folder, "runpack", "admit", file, ...admit);
+      assert.equal(admitted.code, code, admitted.stdout + admitted.stderr);
+    }
+  }));
+
 Deno.test("gate run --export that cannot replace the file is refused, and adds no file", () =>
   withLaw(async (folder) => {
     await Deno.mkdir(`${folder}/release`);
@@ -443,6 +456,8 @@ const REFUSED: readonly [string, string, readonly string[], number, RegExp][] = 
   ],
   [PARAMETER_LAW, "[]", ["--parameter", "verson=1"], 2, /no such parameter; did you mean "version"\?/],
   [LAW, "[]", ["--export", "none/a.runpack"], 2, /Cannot write --export ".*none\/a\.runpack": it does not exist/],
+  [LAW, "[]", ["--signing-key", "a.key"], 2, /--signing-key signs the runpack of --export, which is missing/],
+  [LAW, "[]", ["--export", "a.runpack", "--signing-key", "a.key"], 2, /^gate: Cannot use key "a\.key": /],
   [LAW, "[]", ["--summary", "none/a.md"], 2, /Cannot write "none\/a\.md": its folder does not exist/],
   [LAW, "{}", [], 2, /Cannot use --evidence "evidence.json": expected an array of items/],
   [LAW, "[", [], 2, /Cannot use --evidence "evidence.json"/],

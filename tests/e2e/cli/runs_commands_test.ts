@@ -203,3 +203,19 @@ Deno.test("gate runs needs a store that exists, and names what is wrong with its
     const namespace = await gate(folder, "status", "abcd", "--namespace", "x");
     assert.equal(namespace.code, 8);
   }));
+
+Deno.test("gate status reads the keys of people from --evidence-keys", () =>
+  withRuns(async (folder, [complete = ""]) => {
+    await Deno.mkdir(`${folder}/keys`);
+    // Flags, exit code and message.
+    const rows: readonly [readonly string[], number, RegExp][] = [
+      [["--evidence-keys", "keys"], 0, /^$/],
+      [["--evidence-keys", "none"], 2, /--evidence-keys: it is not a folder that can be read/],
+      [["--evidence-keys", "keys", "--server", "http://127.0.0.1:1"], 2, /omit --evidence-keys/],
+    ];
+    for (const [flags, code, message] of rows) {
+      const ended = await gate(folder, "status", complete, ...flags);
+      assert.equal(ended.code, code, ended.stderr);
+      assert.match(ended.stderr, message);
+    }
+  }));

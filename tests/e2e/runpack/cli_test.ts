@@ -186,6 +186,46 @@ Deno.test("gate runpack sign signs a folder, a file and a published runpack", ()
     assert.deepEqual(a, b);
   }));
 
+Deno.test("gate runpack sign --out writes the signed runpack to a new file, and leaves the other as it is", () =>
+  withGoldenRun(async (folder) => {
+    await gate(folder, ...EXPORT, "--out", "pack", "--archive", "a.runpack");
+    const identity = await identityOf("plain");
+    const signed = await gate(
+      folder,
+      "runpack",
+      "sign",
+      "a.runpack",
+      "--key",
+      "release.key",
+      "--out",
+      "signed.runpack",
+    );
+    assert.deepEqual([signed.code, signed.stderr], [0, ""]);
+    const expected = await Deno.readFile(join(folder, "signed.runpack"));
+    await gate(folder, "runpack", "sign", "a.runpack", "--key", "release.key");
+    assert.deepEqual(await Deno.readFile(join(folder, "a.runpack")), expected);
+    // What is signed, to which file, the exit code, and the message.
+    const rows: readonly (readonly [string, string, number, RegExp])[] = [
+      ["pack", "folder.runpack", 0, /^$/],
+      [identity, "published.runpack", 0, /^$/],
+      ["signed.runpack", "again.runpack", 0, /^$/],
+      ["pack", "signed.runpack", 2, /signed\.runpack": it exists already/],
+      ["pack", "none/x.runpack", 2, /x\.runpack": its folder does not exist/],
+    ];
+    for (const [runpack, file, code, message] of rows) {
+      const end = await gate(folder, "runpack", "sign", runpack, "--key", "release.key", "--out", file);
+      assert.equal(end.code, code, end.stderr);
+      assert.match(end.stderr, message);
+      if (code === 0) assert.deepEqual(await Deno.readFile(join(folder, file)), expected, file);
+    }
+    assert.deepEqual(await filesIn(join(folder, "pack")), await filesIn(join(GOLDEN_FOLDER, "plain")));
+    const { law } = JSON.parse(await Deno.readTextFile(join(folder, "pack", "manifest.json")));
+    await Deno.remove(join(folder, "pack", "objects", law.object.slice(0, 2), law.object));
+    const end = await gate(folder, "runpack", "sign", "pack", "--key", "release.key", "--out", "incomplete.runpack");
+    assert.equal(end.code, 6, end.stderr);
+    await assert.rejects(Deno.stat(join(folder, "incomplete.runpack")));
+  }));
+
 Deno.test("gate runpack sign rejects an incomplete runpack", () =>
   withGoldenRun(async (folder) => {
     await gate(folder, ...EXPORT, "--out", "pack");

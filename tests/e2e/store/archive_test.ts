@@ -87,6 +87,22 @@ Deno.test("gate store archive moves exactly the complete runs whose last record 
     assert.match(sound.stdout, /: sound \(1 law, 4 runs, 2 of them archived, 10 records, /);
   }));
 
+Deno.test("gate store archive warns where other servers of a database cannot read the runpacks", () =>
+  inFolder(async (folder) => {
+    const database = 'type = "postgres"\nurl = "postgres://a:b@127.0.0.1:1/gate"\n';
+    const stores = `[run_state_store]\n${database}\n[schema_registry]\n${database}`;
+    const bucket = '\n[runpack_storage]\ntype = "object_store"\nprovider = "s3"\nbucket = "b"\n';
+    const warning = /^gate warn: runpack_storage is not set: .* in ".*\/runpacks" alone, where other machines cannot/;
+    const before = ["store", "archive", "--before", "2020-01-01T00:00:00Z", "--config", "pg.toml"];
+    // The configuration, and whether it is warned of. There is no database, so the command ends with 8.
+    for (const [config, isWarned] of [[stores, true], [stores + bucket, false]] as const) {
+      await Deno.writeTextFile(join(folder, "pg.toml"), config);
+      const ended = await gate(folder, ...before);
+      assert.equal(ended.code, 8, ended.stderr);
+      assert.equal(warning.test(ended.stderr), isWarned, ended.stderr);
+    }
+  }));
+
 Deno.test("gate store check reads the runpacks of archived runs, wherever they are", () =>
   inWorld(async (folder) => {
     const run = await drive(folder, "a");
