@@ -13,7 +13,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/kernel_on_node_test.ts"],
-    minutes: 5,
     needs: [{ program: "node", debianPackage: "nodejs" }],
   },
   {
@@ -21,7 +20,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/conformance"],
-    minutes: 10,
   },
   {
     name: "TLS against openssl and curl",
@@ -36,7 +34,6 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/e2e/tls/client_certificate_test.ts",
       "tests/full/certificate_commands_test.ts",
     ],
-    minutes: 10,
     needs: [{ program: "openssl", debianPackage: "openssl" }, { program: "curl", debianPackage: "curl" }],
   },
   {
@@ -44,7 +41,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/e2e/serve/presets_tls_test.ts"],
-    minutes: 5,
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
@@ -52,7 +48,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/proxy_nginx_test.ts", "tests/full/asking_nginx_test.ts"],
-    minutes: 5,
     needs: [
       { program: "nginx", debianPackage: "nginx" },
       { program: "openssl", debianPackage: "openssl" },
@@ -64,7 +59,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/monitoring_test.ts"],
-    minutes: 5,
     needs: [
       { program: "prometheus", debianPackage: "prometheus" },
       { program: "promtool", debianPackage: "prometheus" },
@@ -76,7 +70,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/systemd_unit_test.ts"],
-    minutes: 5,
     needs: [
       { program: "systemd-analyze", debianPackage: "systemd" },
       { program: "kill", debianPackage: "procps" },
@@ -87,7 +80,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/clock_jump_test.ts"],
-    minutes: 5,
     needs: [{
       program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
       debianPackage: "libfaketime",
@@ -98,7 +90,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/providers_tls_test.ts", "tests/full/typed_tls_test.ts"],
-    minutes: 5,
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
@@ -106,14 +97,12 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/grpc_library_test.ts"],
-    minutes: 5,
   },
   {
     name: "the official test suite of JSON Schema",
     kind: "tests",
     options: [],
     paths: ["tests/full/json_schema_suite_test.ts"],
-    minutes: 5,
     needs: [{
       program: "/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance/tests/draft2020-12/ref.json",
       debianPackage: "libtest-json-schema-acceptance-perl",
@@ -129,7 +118,6 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/second_verifier/forms_test.ts",
       "tests/full/openssl_envelope_test.ts",
     ],
-    minutes: 10,
     needs: [{ program: "python3", debianPackage: "python3" }, { program: "openssl", debianPackage: "openssl" }],
   },
   {
@@ -148,7 +136,6 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres/failover_test.ts",
       "tests/full/postgres/notify_test.ts",
     ],
-    minutes: 15,
     needs: [
       { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
       {
@@ -162,7 +149,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/fleet/fleet_test.ts", "tests/full/fleet/audit_test.ts", "tests/full/fleet/drills_test.ts"],
-    minutes: 5,
     needs: [
       { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
       {
@@ -176,7 +162,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/browser/verifier_test.ts", "tests/full/browser/accessible_pages_test.ts"],
-    minutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
@@ -188,7 +173,6 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/browser/run_app_test.ts",
       "tests/full/browser/site_test.ts",
     ],
-    minutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
@@ -196,7 +180,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/completions_test.ts"],
-    minutes: 5,
     needs: [{ program: "zsh", debianPackage: "zsh" }, { program: "fish", debianPackage: "fish" }],
   },
   {
@@ -204,7 +187,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/browser/examples_pages_test.ts"],
-    minutes: 5,
     needs: [{ program: "jq", debianPackage: "jq" }],
   },
   {
@@ -212,7 +194,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/release_test.ts", "tests/full/workflows_lint_test.ts"],
-    minutes: 10,
     needs: [
       { program: "git", debianPackage: "git" },
       { program: "node", debianPackage: "nodejs" },
@@ -231,7 +212,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/openapi"],
-    minutes: 5,
     needs: [{ program: "npm", debianPackage: "npm" }, { program: "tar", debianPackage: "tar" }],
   },
   {
@@ -239,7 +219,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/proto"],
-    minutes: 10,
     needs: [
       { program: "protoc", debianPackage: "protobuf-compiler" },
       { program: "/usr/include/google/protobuf/any.proto", debianPackage: "libprotobuf-dev" },
@@ -252,14 +231,12 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/load"],
-    minutes: 5,
   },
   {
     name: "how late the serving thread is under heavy work",
     kind: "tests",
     options: [],
     paths: ["tests/full/loop_delay_test.ts"],
-    minutes: 5,
     needs: [{ program: "nice", debianPackage: "coreutils" }],
   },
   {
@@ -267,7 +244,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/fleet/deployment_test.ts"],
-    minutes: 5,
     needs: [
       { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
       { program: "nginx", debianPackage: "nginx" },
@@ -285,7 +261,6 @@ export const FULL_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/full/s3"],
-    minutes: 10,
     needs: [
       { program: "ceph-mon", debianPackage: "ceph-mon" },
       { program: "ceph-mgr", debianPackage: "ceph-mgr" },

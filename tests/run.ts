@@ -13,22 +13,26 @@ import { downloadsLine, OF_THE_TESTS } from "../docs/examples/release_gate/downl
 import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
-import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally } from "./steps.ts";
+import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally, testFilesIn } from "./steps.ts";
 
 const DENO = Deno.execPath();
 /** Pages whose blocks of TypeScript are type-checked and run. */
-const PAGES = pagesOf(await readTree()).map((page) => page.path);
+const TREE = await readTree();
+const PAGES = pagesOf(TREE).map((page) => page.path);
 const UNIT_OPTIONS = ["--parallel", "--sanitize-ops", "--sanitize-resources"];
+
+/** These commands show nothing until they end. */
+const SILENT_MINUTES = 30;
 
 /** The whole tree is formatted, linted and typed, documentation examples included. */
 const STATIC_STEPS: readonly Step[] = [
-  { name: "format", kind: "command", command: [DENO, "fmt", "--check"], minutes: 2 },
-  { name: "lint", kind: "command", command: [DENO, "lint", "--quiet"], minutes: 2 },
+  { name: "format", kind: "command", command: [DENO, "fmt", "--check"], silentMinutes: SILENT_MINUTES },
+  { name: "lint", kind: "command", command: [DENO, "lint", "--quiet"], silentMinutes: SILENT_MINUTES },
   {
     name: "types",
     kind: "command",
     command: [DENO, "check", "--quiet", "--frozen", LOCK, "--doc", "main.ts", "src", "tests", "docs", ...PAGES],
-    minutes: 5,
+    silentMinutes: SILENT_MINUTES,
   },
 ];
 
@@ -37,7 +41,6 @@ const CHECKS: Step = {
   kind: "tests",
   options: ["--parallel"],
   paths: ["tests/checks"],
-  minutes: 5,
 };
 
 /** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. `test` runs them, `ok` does not. */
@@ -55,22 +58,25 @@ const SLOW = [
   "src/tools/framework/response_size_test.ts",
 ];
 
-const UNIT_TESTS: Step = {
-  name: "unit tests and documentation examples",
-  kind: "tests",
-  options: ["--doc", ...UNIT_OPTIONS],
-  paths: ["src", ...PAGES],
-  minutes: 10,
-};
-
 /**
- * Runs test files with fewer rounds of each property, in one thread for each core. Loading the product's modules again
- * for every file takes more than half of the time of the unit tests; the plan `test` keeps the files apart.
+ * Runs test files in one thread for each core. Loading the product's modules again for every file takes more than half
+ * of the time of the unit tests.
  */
-function shortTests(name: string, paths: readonly string[]): Step {
-  const options = [...UNIT_OPTIONS, "--preload=tests/few_runs.ts"];
-  return { name, kind: "tests", options, paths, minutes: 5, threads: navigator.hardwareConcurrency };
+function sharedTests(name: string, paths: readonly string[], options: readonly string[] = []): Step {
+  const threads = navigator.hardwareConcurrency;
+  return { name, kind: "tests", options: [...UNIT_OPTIONS, ...options], paths, threads };
 }
+
+/** Fewer rounds of each property, for a run that must be short. */
+const FEW_RUNS = ["--preload=tests/few_runs.ts"];
+
+/** Modules of the product whose docstrings have blocks of TypeScript, and the pages. */
+const EXAMPLES = [
+  ...TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text)).map(({ path }) =>
+    path
+  ),
+  ...PAGES,
+];
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -89,15 +95,19 @@ const ALONE = [
   "tests/e2e/providers/values_test.ts",
 ];
 
+/** Test files that belong to no other step, wherever they are. */
+function otherTests(): string[] {
+  const not = [...ELSEWHERE, ...ALONE];
+  return testFilesIn(["tests", "docs"]).filter((file) =>
+    !not.some((path) => file === path || file.startsWith(`${path}/`))
+  );
+}
+
 const WHOLE_STEPS: readonly Step[] = [
-  {
-    name: "end to end, simulation and vectors",
-    kind: "tests",
-    options: ["--parallel", `--ignore=${[...new Set([...ELSEWHERE, ...ALONE])].join(",")}`],
-    paths: ["tests", "docs"],
-    minutes: 15,
-  },
-  { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE, minutes: 5 },
+  sharedTests("unit tests", testFilesIn(["src"])),
+  { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
+  { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: otherTests() },
+  { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE },
 ];
 
 interface Plan {
@@ -109,10 +119,10 @@ interface Plan {
 const PLANS: Readonly<Record<string, Plan>> = {
   quick: { steps: quickSteps, takes: "half a minute or more" },
   ok: {
-    steps: () => [...STATIC_STEPS, CHECKS, shortTests("unit tests without slow ones", quickTestsIn("src"))],
+    steps: () => [...STATIC_STEPS, CHECKS, sharedTests("unit tests without slow ones", quickTests(), FEW_RUNS)],
     takes: "some 2 minutes",
   },
-  test: { steps: () => [...STATIC_STEPS, CHECKS, UNIT_TESTS, ...WHOLE_STEPS], takes: "some 15 minutes" },
+  test: { steps: () => [...STATIC_STEPS, CHECKS, ...WHOLE_STEPS], takes: "some 15 minutes" },
   full: { steps: () => FULL_STEPS, takes: "some 12 minutes" },
   proof: { steps: () => PROOF_STEPS, takes: "some hours" },
 };
@@ -124,17 +134,15 @@ async function quickSteps(): Promise<readonly Step[]> {
   if (!success) throw new Error("Cannot list changed files: git status failed");
   const changed = new TextDecoder().decode(stdout).split("\n").map((line) => line.slice(3).split(" -> ").at(-1) ?? "");
   const folders = new Set(changed.flatMap((path) => /^src\/.*(?=\/[^/]+\.ts$)/.exec(path)?.[0] ?? []));
-  const tests = quickTestsIn("src").filter((path) => folders.has(path.slice(0, path.lastIndexOf("/"))));
-  return tests.length === 0 ? STATIC_STEPS : [...STATIC_STEPS, shortTests("tests beside changed files", tests)];
+  const tests = quickTests().filter((path) => folders.has(path.slice(0, path.lastIndexOf("/"))));
+  return tests.length === 0
+    ? STATIC_STEPS
+    : [...STATIC_STEPS, sharedTests("tests beside changed files", tests, FEW_RUNS)];
 }
 
-/** The test files of a folder and those below, without slow ones. */
-function quickTestsIn(folder: string): string[] {
-  const paths = [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    const path = `${folder}/${name}`;
-    return isDirectory ? quickTestsIn(path) : name.endsWith("_test.ts") ? [path] : [];
-  });
-  return paths.filter((path) => !SLOW.includes(path)).sort();
+/** The unit tests without slow ones. */
+function quickTests(): string[] {
+  return testFilesIn(["src"]).filter((path) => !SLOW.includes(path));
 }
 
 async function main(planName: string | undefined): Promise<number> {
@@ -145,19 +153,28 @@ async function main(planName: string | undefined): Promise<number> {
   }
   const plan = await found.steps();
   console.log(downloadsLine(OF_THE_TESTS, `${plan.length} steps: ${found.takes} on two cores`));
-  let total: Tally = { passed: 0, failed: 0 };
+  const interruption = interruptedBySignals();
+  let total: Tally = addTallies();
   const failures: string[] = [];
   const started = performance.now();
   for (const [index, step] of plan.entries()) {
+    if (interruption.aborted) break;
     console.log(`\n== Step ${index + 1} of ${plan.length}: ${step.name} (${secondsSince(started)} so far)`);
-    const tally = await runStep(step);
+    const tally = await runStep(step, { signal: interruption });
     total = addTallies(total, tally);
-    if (tally.failed > 0) failures.push(step.name);
+    if (tally.failed > 0) failures.push([step.name, ...tally.ended].join(", "));
   }
   if (failures.length > 0) console.log(`\nFailed: ${failures.join("; ")}`);
   console.log(`\n${plan.length} steps took ${secondsSince(started)}`);
   console.log(`\n${formatTally(total)}`);
   return exitCodeOf(total);
+}
+
+/** Aborted when somebody ends this process, so that what ran is counted all the same. */
+function interruptedBySignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => controller.abort());
+  return controller.signal;
 }
 
 function secondsSince(instant: number): string {

@@ -5,11 +5,15 @@
  */
 
 import { trustedStores } from "../docs/examples/release_gate/downloads.ts";
+import { type CaseOutcome, readReport, type TestCase } from "./report.ts";
+import { runWatched, type WatchedEnd } from "./watched_process.ts";
 
 /** How many tests passed and failed. */
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
+  /** What had to be ended: each is one of the failures, by its name. */
+  readonly ended: readonly string[];
 }
 
 /** What a step needs on the machine, and the Debian package that brings it. */
@@ -21,8 +25,11 @@ export interface Prerequisite {
 
 interface StepBase {
   readonly name: string;
-  /** After this many minutes the step is ended and has failed. */
-  readonly minutes: number;
+  /**
+   * A process of the step is ended after so many minutes in which no test finished and nothing was shown; 3 where it
+   * says nothing.
+   */
+  readonly silentMinutes?: number;
   /** Programs without which the step fails; it is never skipped. */
   readonly needs?: readonly Prerequisite[];
   /** Environment beside the inherited one. */
@@ -35,10 +42,11 @@ export interface CommandStep extends StepBase {
   readonly command: readonly string[];
 }
 
-/** A run of `deno test` over paths; every test and test step counts. */
+/** A run of `deno test` over files; every test and test step counts. */
 export interface TestsStep extends StepBase {
   readonly kind: "tests";
   readonly options: readonly string[];
+  /** Files, and folders whose test files belong to the step. */
   readonly paths: readonly string[];
   /**
    * Number of threads that share the test files in `paths`. Each loads the product's modules once; without it, each
@@ -53,34 +61,55 @@ export type Step = CommandStep | TestsStep;
 /** The lock of the tests: what the program needs, and the packages that tests and benchmarks alone use. */
 export const LOCK = "--lock=tests/deno.lock";
 
-const FAILED_ONCE: Tally = { passed: 0, failed: 1 };
+/** Minutes without progress after which a process is ended. */
+const SILENT_MINUTES = 3;
 
-/** The sum of two tallies. */
-export function addTallies(a: Tally, b: Tally): Tally {
-  return { passed: a.passed + b.passed, failed: a.failed + b.failed };
+/** At least one line in so many seconds. */
+const LINE_SECONDS = 10;
+
+const NOTHING: Tally = { passed: 0, failed: 0, ended: [] };
+const PASSED_ONCE: Tally = { ...NOTHING, passed: 1 };
+const FAILED_ONCE: Tally = { ...NOTHING, failed: 1 };
+
+/** The sum of tallies. */
+export function addTallies(...tallies: readonly Tally[]): Tally {
+  return tallies.reduce((a, b) => ({
+    passed: a.passed + b.passed,
+    failed: a.failed + b.failed,
+    ended: [...a.ended, ...b.ended],
+  }), NOTHING);
 }
 
 /** The closing line, as runners of tests are read: `12 passed, 0 failed`. */
-export function formatTally(tally: Tally): string {
-  return `${tally.passed} passed, ${tally.failed} failed`;
+export function formatTally({ passed, failed }: Tally): string {
+  return `${passed} passed, ${failed} failed`;
 }
 
 /** 0 only if at least one test ran and none failed. */
-export function exitCodeOf(tally: Tally): number {
-  return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
+export function exitCodeOf({ passed, failed }: Tally): number {
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+/** What ends a step before its time. */
+export interface Ending {
+  /** Ends the step, and nothing of it goes on. */
+  readonly signal: AbortSignal;
+  /** Whether a process of the step is stuck, which has shown nothing for so many seconds. */
+  readonly isStuck: (silentSeconds: number) => boolean;
 }
 
 /** Runs one step with its output shown, and counts. */
-export async function runStep(step: Step): Promise<Tally> {
+export async function runStep(step: Step, ending: Partial<Ending> = {}): Promise<Tally> {
   const missing = (step.needs ?? []).filter((need) => !isThere(need.program));
   for (const need of missing) {
     console.log(`Cannot run "${step.name}": "${need.program}" is missing (package "${need.debianPackage}")`);
   }
   if (missing.length > 0) return FAILED_ONCE;
-  if (step.kind === "command") {
-    return await runCommand(step, step.command) === 0 ? { passed: 1, failed: 0 } : FAILED_ONCE;
-  }
-  return await runTests(step);
+  const most = (step.silentMinutes ?? SILENT_MINUTES) * 60;
+  const by = { signal: new AbortController().signal, isStuck: (seconds: number) => seconds >= most, ...ending };
+  if (step.kind === "tests") return await runTests(step, { files: testFilesIn(step.paths) }, by);
+  const end = await runProcess(step, step.command, by);
+  return isEnded(end) ? failedBy(step.name, end) : end.code === 0 ? PASSED_ONCE : FAILED_ONCE;
 }
 
 function isThere(program: string): boolean {
@@ -96,25 +125,134 @@ function isThere(program: string): boolean {
   });
 }
 
-async function runTests(step: TestsStep): Promise<Tally> {
+/** The test files in folders and below; a path of a file stands for itself. */
+export function testFilesIn(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    if (!Deno.statSync(path).isDirectory) return [path];
+    const entries = [...Deno.readDirSync(path)].filter(({ name, isDirectory }) =>
+      isDirectory || name.endsWith("_test.ts")
+    );
+    return testFilesIn(entries.map(({ name }) => `${path}/${name}`).sort());
+  });
+}
+
+async function runProcess(step: Step, command: readonly string[], ending: Ending): Promise<WatchedEnd> {
+  return await runWatched(command, {
+    environment: {
+      ...trustedStores(),
+      ...{ NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1" },
+      ...step.environment,
+    },
+    lineSeconds: LINE_SECONDS,
+    ...ending,
+  });
+}
+
+function isEnded({ signal, isStuck }: WatchedEnd): boolean {
+  return isStuck || signal !== null;
+}
+
+/** One failure with a name: what was ended, and why. */
+function failedBy(name: string, { isStuck, signal }: WatchedEnd): Tally {
+  const why = isStuck ? "no progress" : signal ?? "interrupted";
+  console.log(`\nEnded ${name}: ${why}`);
+  return { ...FAILED_ONCE, ended: [`${name} (${why})`] };
+}
+
+/** One run of some files: of all their tests, or of those that are named. */
+interface Selection {
+  readonly files: readonly string[];
+  readonly names?: readonly string[];
+}
+
+/**
+ * Runs test files. Where no test makes progress, those that were running have failed, and the rest go on: the other
+ * tests of their files, and the files that had not ended.
+ */
+async function runTests(step: TestsStep, selection: Selection, ending: Ending): Promise<Tally> {
+  const { end, cases } = await runOnce(step, selection, ending);
+  if (!end.isStuck && !ending.signal.aborted && end.signal === null) return tallyOf(cases, end.code);
+  const { files } = selection;
+  const stuck = runningTests(cases);
+  const rest = end.isStuck ? restOf(files, cases, stuck) : [];
+  const names = stuck.map(({ file, name }) => `"${name}" of ${file}`);
+  // A module that hangs while it loads has no test to name; where there are several, each is run alone.
+  if (names.length === 0 && rest.length === 0) names.push(files.length === 1 ? String(files) : step.name);
+  const again = rest.flatMap((selection) => selection.files);
+  const finished = cases.filter(({ file, name }) =>
+    !again.includes(file) || stuck.some((test) => test.file === file && name.startsWith(`${test.name} > `))
+  );
+  const tallies = names.map((name) => failedBy(name, end));
+  // A process that crashed, or was killed, leaves no report.
+  tallies.push(cases.length === 0 && rest.length === 0 ? { ...end.marks, ended: [] } : countCases(finished));
+  for (const selection of rest) {
+    if (!ending.signal.aborted) tallies.push(await runTests(step, selection, ending));
+  }
+  return addTallies(...tallies);
+}
+
+/** The tests that were running when their process was ended, without their steps. */
+function runningTests(cases: readonly TestCase[]): TestCase[] {
+  const running = cases.filter(({ outcome }) => outcome === "cancelled");
+  return running.filter(({ file, name }) =>
+    !running.some((other) => other.file === file && name.startsWith(`${other.name} > `))
+  );
+}
+
+/** What is left to run after a process was ended. */
+function restOf(files: readonly string[], cases: readonly TestCase[], stuck: readonly TestCase[]): Selection[] {
+  // Of a test whose file is not known, nothing can be left out.
+  if (!stuck.every(({ file }) => files.includes(file))) return [];
+  const open = files.filter((file) => {
+    const own = cases.filter((test) => test.file === file);
+    return own.length === 0 || own.some(({ outcome }) => outcome === "cancelled" || outcome === "not_run");
+  });
+  const [held, others] = [true, false].map((isHeld) =>
+    open.filter((file) => stuck.some((test) => test.file === file) === isHeld)
+  );
+  const rest = (held ?? []).map((file) => {
+    const own = stuck.filter((test) => test.file === file).map(({ name }) => name);
+    const isOther = ({ name }: TestCase): boolean =>
+      !own.some((held) => name === held || name.startsWith(`${held} > `));
+    return {
+      files: [file],
+      names: cases.filter((test) => test.file === file && isOther(test)).map(({ name }) => name),
+    };
+  }).filter(({ names }) => names.length > 0);
+  if (others === undefined || others.length === 0) return rest;
+  if (stuck.length > 0) return [...rest, { files: others }];
+  return files.length === 1 ? [] : others.map((file) => ({ files: [file] }));
+}
+
+async function runOnce(
+  step: TestsStep,
+  { files, names }: Selection,
+  ending: Ending,
+): Promise<{ readonly end: WatchedEnd; readonly cases: readonly TestCase[] }> {
   const folder = await Deno.makeTempDir({ prefix: "gate-tests-" });
   const report = `${folder}/junit.xml`;
   try {
-    const paths = step.threads === undefined ? step.paths : await writeGroups(folder, step.paths, step.threads);
-    const command = [
+    const paths = step.threads === undefined ? files : await writeGroups(folder, files, step.threads);
+    const end = await runProcess(step, [
       ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", LOCK, "-P=test"],
-      ...[
-        `--junit-path=${report}`,
-        ...(step.threads === undefined ? [] : ["--reporter=dot"]),
-        ...step.options,
-        ...paths,
-      ],
-    ];
-    const code = await runCommand(step, command);
-    return tallyOf(await Deno.readTextFile(report).catch(() => ""), code);
+      ...["--reporter=dot", `--junit-path=${report}`, ...step.options],
+      ...(names === undefined ? [] : [`--filter=/^(?:${names.map(escapeRegex).join("|")})$/`]),
+      ...paths,
+    ], ending);
+    const all = readReport(await Deno.readTextFile(report).catch(() => ""));
+    // The report lists tests that the filter left out, too.
+    const cases = all.filter(({ name, outcome }) => outcome !== "not_run" || (names ?? [name]).includes(name));
+    // The report names files from the working folder, the step as it likes.
+    const written = new Map(files.map((file) => [toFileUrl(file), file]));
+    return { end, cases: cases.map((test) => ({ ...test, file: written.get(toFileUrl(test.file)) ?? test.file })) };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** A text as a part of a regular expression of `deno test`, which may escape nothing but its own characters. */
+function escapeRegex(text: string): string {
+  return text.replace(/[\.+*?()|[\]{}^$]/g, "\$&");
 }
 
 /** Writes one module for each thread, which imports every so many of the files. */
@@ -122,7 +260,10 @@ async function writeGroups(folder: string, files: readonly string[], threads: nu
   const groups = Array.from({ length: threads }, (_, group) => files.filter((_, index) => index % threads === group));
   return await Promise.all(
     groups.filter((group) => group.length > 0).map(async (group, index) => {
-      const imports = group.map((file) => `import ${JSON.stringify(toFileUrl(file))};\n`);
+      const imports = group.map((file) =>
+        `import ${JSON.stringify(toFileUrl(file))};
+`
+      );
       const path = `${folder}/group_${index + 1}_test.ts`;
       await Deno.writeTextFile(path, imports.join(""));
       return path;
@@ -134,47 +275,19 @@ function toFileUrl(path: string): string {
   return new URL(path, `file://${Deno.cwd()}/`).href;
 }
 
-/** Runs a command without input, its output shown, until it ends or its time is over; returns the exit code. */
-async function runCommand(step: Step, command: readonly string[]): Promise<number> {
-  const counted = step.kind === "tests" && step.threads !== undefined;
-  const child = new Deno.Command(command[0] ?? "", {
-    args: command.slice(1),
-    stdin: "null",
-    stdout: counted ? "piped" : "inherit",
-    stderr: "inherit",
-    env: { ...trustedStores(), NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1", ...step.environment },
-    signal: AbortSignal.timeout(step.minutes * 60_000),
-  }).spawn();
-  if (counted) await showCount(child.stdout);
-  const status = await child.status;
-  if (status.signal !== null) {
-    console.log(`Step "${step.name}" ended by ${status.signal}: limit ${step.minutes} minutes`);
-  }
-  return status.code;
-}
-
-/** Shows the output of the reporter "dot": its marks, one a line, as a running count on a terminal, and the rest as it is. */
-async function showCount(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-  let count = 0;
-  let rest = "";
-  for await (const text of output.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    const shown = lines.filter((line) => !/^[.!,]$/.test(line));
-    count += lines.length - shown.length;
-    if (Deno.stdout.isTerminal()) Deno.stdout.writeSync(new TextEncoder().encode(`\r${count} tests and steps\r`));
-    for (const line of shown) console.log(line);
-  }
-  console.log(rest);
+function countCases(cases: readonly TestCase[]): Tally {
+  const count = (...outcomes: readonly CaseOutcome[]): number =>
+    cases.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  return { passed: count("passed"), failed: count("failed", "skipped"), ended: [] };
 }
 
 /**
- * Counts a JUnit report of `deno test`. A skipped test counts as failed, and so does a run without tests. So does a run
- * that ended badly although no test in the report failed (a module that does not load, a test marked `only`).
+ * Counts the cases of a run that came to its end. A skipped test counts as failed, and so does a run without tests. So
+ * does a run that ended badly although no test failed (a module that does not load, a test marked `only`).
  */
-export function tallyOf(report: string, exitCode: number): Tally {
-  const cases = report.match(/<testcase\b/g)?.length ?? 0;
-  const refused = report.match(/<(failure|error|skipped)\b/g)?.length ?? 0;
-  const hidden = refused === 0 && (exitCode !== 0 || cases === 0) ? 1 : 0;
-  return { passed: cases - refused, failed: refused + hidden };
+export function tallyOf(cases: readonly TestCase[], exitCode: number): Tally {
+  const { passed, failed } = countCases(cases);
+  const refused = cases.length - passed;
+  const hidden = refused === 0 && (exitCode !== 0 || cases.length === 0) ? 1 : 0;
+  return { passed, failed: Math.max(failed, refused) + hidden, ended: [] };
 }
