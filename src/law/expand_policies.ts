@@ -30,13 +30,21 @@ export const readGivenPolicy: Read<GivenPolicy> = (refusals, value, path) => {
   return isNamed ? readPolicyId(refusals, value, path) : readEvidenceUsePolicy(refusals, value, path);
 };
 
-/** The policy of a condition that gives none. A condition with bindings counts what all of them acquire, alone. */
+/** The policy of a condition that gives none. */
 function defaultPolicy(bindings: readonly DraftBinding[]): EvidenceUsePolicy | undefined {
   const acquired = new Set<Channel>(bindings.flatMap(({ channel }) => channel ?? []));
   // A binding whose channel could not be read is refused already.
-  if (bindings.length > 0 && acquired.size === 0) return undefined;
+  return bindings.length > 0 && acquired.size === 0 ? undefined : plainPolicy([...acquired]);
+}
+
+/**
+ * The policy of a condition that gives none: it counts what all of its bindings acquire, or the caller's word.
+ *
+ * @param acquired The channels of its bindings
+ */
+export function plainPolicy(acquired: readonly Channel[]): EvidenceUsePolicy {
   return {
-    allowed_channels: bindings.length === 0 ? ["caller_submission"] : [...acquired],
+    allowed_channels: acquired.length === 0 ? ["caller_submission"] : acquired,
     authorization: "embedding_authority",
     combination: { combination: "AllQualifyingAgree" },
     freshness: { freshness: "NotRequired" },
@@ -44,7 +52,7 @@ function defaultPolicy(bindings: readonly DraftBinding[]): EvidenceUsePolicy | u
     integrity: "canonical_content_only",
     replay: "full_semantic",
     required_assurance: ["content_integrity", "scope", "schema_compatibility"],
-    ...bindings.length === 0 ? {} : { requires_all_bindings: true as const },
+    ...acquired.length === 0 ? {} : { requires_all_bindings: true as const },
     retention: "retain_canonical_value",
     scope: "exact_condition",
   };

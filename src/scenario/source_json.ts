@@ -7,7 +7,16 @@
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import { decodeUtf8Strict, parseJson } from "../canonical/scan.ts";
-import { locatorOf, notUtf8, type Places, positionAt, type ReadSource, type Steps } from "./source_position.ts";
+import {
+  type Locator,
+  locatorOf,
+  notUtf8,
+  type Places,
+  positionAt,
+  type ReadSource,
+  type Steps,
+  type TextSource,
+} from "./source_position.ts";
 
 /** Parses JSON as the server does. */
 export function readJsonSource(bytes: Uint8Array): ReadSource {
@@ -16,7 +25,9 @@ export function readJsonSource(bytes: Uint8Array): ReadSource {
   const parsed = parseJson(text);
   if (parsed.ok) {
     const { value } = parsed;
-    return { ok: true, value, locator: () => locatorOf(offsetsOf(text, value), (at) => positionAt(text, at)) };
+    const locator = (): Locator =>
+      locatorOf(offsetsOf(text, value), (at) => positionAt(text, at), (at) => textSourceAt(text, at));
+    return { ok: true, value, text, locator };
   }
   const { code, path, offset, message } = parsed.fault;
   return { ok: false, fault: { code, path, message, position: positionAt(text, offset) } };
@@ -24,6 +35,11 @@ export function readJsonSource(bytes: Uint8Array): ReadSource {
 
 /** A token with which a name or a value starts: a string, a bracket that opens, a literal or a number. */
 const START = /"[^"\\]*(?:\\.[^"\\]*)*"|[[{]|[^\s,:\]}[{"]+/g;
+
+function textSourceAt(text: string, start: number): TextSource | null {
+  const [quoted] = /^"[^"\\]*(?:\\.[^"\\]*)*"/.exec(text.slice(start)) ?? [];
+  return quoted === undefined ? null : { start, end: start + quoted.length, style: "escaped" };
+}
 
 /** The offsets of all values of a text that is valid JSON, by path. */
 function offsetsOf(text: string, root: JsonValue): Places<number> {

@@ -20,14 +20,34 @@ export type Steps = readonly (string | number)[];
 export interface Locator {
   /** The start of a value, or of the name of its member. */
   readonly locate: (steps: Steps, part: "name" | "value") => Position;
+  /** The source of a text; null of any other value. */
+  readonly textAt: (steps: Steps) => TextSource | null;
+}
+
+/** How a text is written: without quotes, in quotes (with escapes, with doubled quotes, literally), or in a block of YAML. */
+export type TextStyle = "plain" | "escaped" | "doubled" | "literal" | "block";
+
+/** Where a text stands in its file, quotes included. */
+export interface TextSource {
+  readonly start: number;
+  readonly end: number;
+  readonly style: TextStyle;
 }
 
 /** Where the name and the value of a member start, by path; both are equal for an item of an array. */
 export type Places<Place> = Map<string, { readonly name: Place; readonly value: Place }>;
 
 /** Finds values among the places of all values of a document. */
-export function locatorOf<Place>(places: Places<Place>, positionOf: (place: Place) => Position): Locator {
+export function locatorOf<Place>(
+  places: Places<Place>,
+  positionOf: (place: Place) => Position,
+  sourceOf: (place: Place) => TextSource | null,
+): Locator {
   return {
+    textAt: (steps) => {
+      const found = places.get(formatPath(steps));
+      return found === undefined ? null : sourceOf(found.value);
+    },
     locate: (steps, part) => {
       for (let length = steps.length; length >= 0; length--) {
         const found = places.get(formatPath(steps.slice(0, length)));
@@ -47,11 +67,20 @@ export interface SourceFault {
   readonly path: string;
   readonly message: string;
   readonly position: Position;
+  /** The line of the position with a mark below it. */
+  readonly excerpt?: string;
 }
 
 /** The result of parsing one format. */
 export type ReadSource =
-  | { readonly ok: true; readonly value: JsonValue; readonly locator: () => Locator }
+  | {
+    readonly ok: true;
+    readonly value: JsonValue;
+    readonly text: string;
+    readonly locator: () => Locator;
+    /** What only some formats have and a law file has not: tags, anchors, aliases. Absent where the format has none. */
+    readonly extras?: () => readonly SourceFault[];
+  }
   | { readonly ok: false; readonly fault: SourceFault };
 
 /** Converts an offset of a text to a position. */
@@ -61,6 +90,44 @@ export function positionAt(text: string, offset: number): Position {
   let line = 1;
   for (let at = before.indexOf("\n"); at >= 0; at = before.indexOf("\n", at + 1)) line++;
   return { line, column: before.length - start + 1 };
+}
+
+const BLANK = /\s/;
+const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
+
+/**
+ * The offset in a file of a character of a text. Blanks may be folded and characters escaped, so both are read side by
+ * side: what is not blank has the same order in both.
+ */
+export function offsetInside(file: string, source: TextSource, value: string, offset: number): number {
+  const { style, end } = source;
+  let at = source.start + headLength(file.slice(source.start, end), style);
+  const skipBlanks = (): void => {
+    while (
+      at < end && (BLANK.test(file[at] ?? "") || (style === "escaped" && /^\\\s*\n/.test(file.slice(at, at + 80))))
+    ) at++;
+  };
+  for (let index = 0; index < offset && at < end; index++) {
+    const isBlank = BLANK.test(value[index] ?? "");
+    if (!isBlank) skipBlanks();
+    const unit = file[at] ?? "";
+    if (style === "escaped" && unit === "\\") {
+      const length = ESCAPE_LENGTHS[file[at + 1] ?? ""] ?? 2;
+      // One escape of ten characters may stand for two code units.
+      if (length === 10 && Number.parseInt(file.slice(at + 2, at + 10), 16) > 0xffff) index++;
+      at += length;
+    } else if (!isBlank) at += style === "doubled" && file.startsWith("''", at) ? 2 : 1;
+    else if (BLANK.test(unit)) at++;
+  }
+  if (offset < value.length && !BLANK.test(value[offset] ?? "")) skipBlanks();
+  return Math.min(at, end);
+}
+
+/** The length of the opening quotes, or of the first line of a block. */
+function headLength(raw: string, style: TextStyle): number {
+  if (style === "plain") return 0;
+  if (style === "block") return raw.indexOf("\n") + 1;
+  return /^("""|''')/.test(raw) ? 3 : 1;
 }
 
 /** The fault of a file that is not UTF-8. */

@@ -17,6 +17,7 @@ import {
   type Position,
   type ReadSource,
   type Steps,
+  type TextSource,
 } from "./source_position.ts";
 
 /** A value that JSON cannot represent. */
@@ -35,7 +36,7 @@ export function readTomlSource(bytes: Uint8Array): ReadSource {
   if (text === null) return notUtf8();
   try {
     const value = convert(parse(text, { integersAsBigInt: "asNeeded" }), []);
-    return { ok: true, value, locator: () => tomlLocator(text) };
+    return { ok: true, value, text, locator: () => tomlLocator(text) };
   } catch (error) {
     if (error instanceof TomlFault) {
       const position = tomlLocator(text).locate(error.steps, "value");
@@ -67,33 +68,37 @@ function convert(value: unknown, steps: Steps): JsonValue {
 
 /** Finds values in the syntax tree of a second parser, which is created on first use. */
 function tomlLocator(text: string): Locator {
-  const positions: Places<Position> = new Map();
-  for (const node of parseTOML(text).body[0].body) addPositions(positions, node, []);
-  return locatorOf(positions, (position) => position);
+  const nodes: Places<AST.TOMLNode> = new Map();
+  for (const node of parseTOML(text).body[0].body) addNodes(nodes, node, []);
+  return locatorOf(nodes, positionOf, textSourceOf);
 }
 
-function addPositions(positions: Places<Position>, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
+function addNodes(nodes: Places<AST.TOMLNode>, node: AST.TOMLTable | AST.TOMLKeyValue, prefix: Steps): void {
   if (node.type === "TOMLTable") {
-    const position = positionOf(node);
-    positions.set(formatPath(node.resolvedKey), { name: position, value: position });
-    for (const member of node.body) addPositions(positions, member, node.resolvedKey);
+    nodes.set(formatPath(node.resolvedKey), { name: node, value: node });
+    for (const member of node.body) addNodes(nodes, member, node.resolvedKey);
     return;
   }
   const steps = [...prefix, ...node.key.keys.map((key) => key.type === "TOMLBare" ? key.name : key.value)];
-  positions.set(formatPath(steps), { name: positionOf(node.key), value: positionOf(node.value) });
-  addNested(positions, node.value, steps);
+  nodes.set(formatPath(steps), { name: node.key, value: node.value });
+  addNested(nodes, node.value, steps);
 }
 
-function addNested(positions: Places<Position>, value: AST.TOMLContentNode, steps: Steps): void {
+function addNested(nodes: Places<AST.TOMLNode>, value: AST.TOMLContentNode, steps: Steps): void {
   if (value.type === "TOMLInlineTable") {
-    for (const member of value.body) addPositions(positions, member, steps);
+    for (const member of value.body) addNodes(nodes, member, steps);
   } else if (value.type === "TOMLArray") {
     for (const [index, element] of value.elements.entries()) {
-      const position = positionOf(element);
-      positions.set(formatPath([...steps, index]), { name: position, value: position });
-      addNested(positions, element, [...steps, index]);
+      nodes.set(formatPath([...steps, index]), { name: element, value: element });
+      addNested(nodes, element, [...steps, index]);
     }
   }
+}
+
+function textSourceOf(node: AST.TOMLNode): TextSource | null {
+  if (node.type !== "TOMLValue" || node.kind !== "string") return null;
+  const [start, end] = node.range;
+  return { start, end, style: node.style === "basic" ? "escaped" : "literal" };
 }
 
 function positionOf({ loc: { start } }: AST.TOMLNode): Position {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter } from "yaml";
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
 import { decodeUtf8Strict } from "../canonical/scan.ts";
 import { readYaml } from "../evidence/builtin/yaml_document.ts";
 import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
@@ -14,8 +14,11 @@ import {
   type Position,
   positionAt,
   type ReadSource,
+  type SourceFault,
   type Steps,
   stepsOfPath,
+  type TextSource,
+  type TextStyle,
 } from "./source_position.ts";
 
 /** The messages for the reader's reasons. */
@@ -36,7 +39,16 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
   const text = decodeUtf8Strict(bytes);
   if (text === null) return notUtf8();
   const read = readYaml(text, null);
-  if ("document" in read) return { ok: true, value: read.document, locator: () => yamlLocator(parse(text), text) };
+  if ("document" in read) {
+    const { document, yaml } = read;
+    return {
+      ok: true,
+      value: document,
+      text,
+      locator: () => yamlLocator(yaml, text),
+      extras: () => extrasOf(yaml.contents, text),
+    };
+  }
   const { reason, path, offset, quoting } = read.refusal;
   const message = REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason);
   if (path === undefined) {
@@ -57,11 +69,52 @@ function parse(text: string): Document.Parsed {
   return parseYaml(text, { logLevel: "silent", lineCounter: new LineCounter() });
 }
 
+const STYLES: Readonly<Record<string, TextStyle>> = {
+  PLAIN: "plain",
+  QUOTE_DOUBLE: "escaped",
+  QUOTE_SINGLE: "doubled",
+  BLOCK_LITERAL: "block",
+  BLOCK_FOLDED: "block",
+};
+
+/** The tags, anchors, aliases and merge keys of a document: a law file says each thing once, where it belongs. */
+function extrasOf(contents: unknown, text: string): readonly SourceFault[] {
+  const faults: SourceFault[] = [];
+  // Tag and anchor stand before their node.
+  const add = (node: { readonly range?: readonly [number, ...unknown[]] | null }, message: string, mark = ""): void => {
+    const start = node.range?.[0] ?? 0;
+    let at = mark === "" ? start : Math.max(0, text.lastIndexOf(mark, start));
+    while (mark === "!" && text[at - 1] === "!") at--;
+    const position = positionAt(text, at);
+    faults.push({ code: "yaml_extra", path: "$", message, position });
+  };
+  visit(contents as Node | null, {
+    Pair: (_, { key }) => {
+      if (isScalar(key) && key.value === "<<") add(key, 'A law file has no merge key "<<": write the members out');
+    },
+    Alias: (_, node) => add(node, `A law file has no aliases: write the value in place of "*${node.source}"`),
+    Node: (_, node) => {
+      if (!isAlias(node) && node.anchor !== undefined) {
+        add(node, `A law file has no anchors: remove "&${node.anchor}"`, `&${node.anchor}`);
+      }
+      if (!isAlias(node) && node.tag !== undefined) add(node, `A law file has no tags: remove ${node.tag}`, "!");
+    },
+  });
+  return faults;
+}
+
 /** Finds values by descending in the syntax tree; aliases are resolved. */
 function yamlLocator(yaml: Document.Parsed, text: string): Locator {
   const follow = (node: unknown): unknown => isAlias(node) ? node.resolve(yaml) : node;
   const startOf = (node: unknown): number | null => isNode(node) ? node.range?.[0] ?? null : null;
   return {
+    textAt(steps: Steps): TextSource | null {
+      let node: unknown = yaml.contents;
+      for (const step of steps) node = childOf(follow(node), step)?.value;
+      const style = isScalar(node) && typeof node.value === "string" ? STYLES[node.type ?? ""] : undefined;
+      const range = isNode(node) ? node.range : null;
+      return style === undefined || range == null ? null : { start: range[0], end: range[1], style };
+    },
     locate(steps: Steps, part: "name" | "value"): Position {
       let node: unknown = yaml.contents;
       let name = startOf(node) ?? 0;

@@ -91,6 +91,7 @@ export const PACKAGES: readonly {
   },
   { name: "@bufbuild/protobuf", layers: ["evidence"] },
   { name: "@eslint-community/regexpp", layers: ["evidence"] },
+  { name: "@marcbachmann/cel-js", layers: ["scenario"] },
   { name: "@modelcontextprotocol/client", layers: ["evidence", "cli"] },
   { name: "@aws-sdk/client-s3", layers: ["runpack/host"] },
   { name: "@modelcontextprotocol/server", layers: ["server"], typesOnly: true },

@@ -65,7 +65,10 @@ export function identitiesOf(
 
 /** Formats the diagnostics, one per line. */
 export function describeDiagnostics({ file, diagnostics }: ReadScenario, colour: boolean): string {
-  return diagnostics.map((one) => `${describeDiagnostic(file, one, colour)}\n`).join("");
+  return diagnostics.map((one) => {
+    const excerpt = one.excerpt?.split("\n").map((line) => `  ${shown(line)}\n`).join("") ?? "";
+    return `${describeDiagnostic(file, one, colour)}\n${excerpt}`;
+  }).join("");
 }
 
 /** Formats a diagnostic as a line that editors can link to: `FILE:LINE:COLUMN: error: ...`. */

@@ -29,7 +29,7 @@ import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
-import { type Position, type Steps, stepsOfPath } from "../../scenario/source_position.ts";
+import { type Position, type SourceFault, type Steps, stepsOfPath } from "../../scenario/source_position.ts";
 import { readSpec, type Source, type SourceResult } from "./source.ts";
 
 /** An error or a warning of a scenario file. */
@@ -39,6 +39,8 @@ export interface Diagnostic extends Position {
   /** JSON path into the spec. */
   readonly path: string;
   readonly message: string;
+  /** Of a law file: the line with a mark below it. */
+  readonly excerpt?: string;
 }
 
 /** A file with its diagnostics, and its law if it is valid. */
@@ -228,7 +230,8 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
     const steps = stepsInSpec(law, spec, stepsOfPath(path));
     return warningAt(source, steps, code, message);
   });
-  return { file, diagnostics: inLines([...refusals, ...warnings]), law, assumptions };
+  const ofCompiler = (source.warnings ?? []).map((one) => diagnosticOf("warning", one));
+  return { file, diagnostics: inLines([...refusals, ...ofCompiler, ...warnings]), law, assumptions };
 }
 
 /** Omits refusals of derived channels: the channel of a provider that is not configured is a guess. */
@@ -347,18 +350,27 @@ export function refusalsAt(
     const position = source.locate(steps, part);
     const at = formatPath(source.inFile(steps));
     const { severity, more } = details(refusal);
-    return { severity, ...position, code, path: at, message: message + more };
+    return { severity, ...position, code, path: at, message: message + more, ...excerptAt(source, position) };
   }));
 }
 
 /** The faults of a file that could not be read as a spec. */
 export function diagnosticsOf({ fault, more = [] }: Extract<SourceResult, { ok: false }>): readonly Diagnostic[] {
-  return [fault, ...more].map(({ position, ...found }) => ({ severity: "error", ...position, ...found }));
+  return inLines([fault, ...more].map((one) => diagnosticOf("error", one)));
+}
+
+function diagnosticOf(severity: Diagnostic["severity"], { position, ...found }: SourceFault): Diagnostic {
+  return { severity, ...position, ...found };
+}
+
+function excerptAt({ excerpt }: Source, position: Position): Pick<Diagnostic, "excerpt"> {
+  return excerpt === undefined ? {} : { excerpt: excerpt(position) };
 }
 
 function warningAt(source: Source, steps: Steps, code: string, message: string): Diagnostic {
   const path = formatPath(source.inFile(steps));
-  return { severity: "warning", ...source.locate(steps, "value"), code, path, message };
+  const position = source.locate(steps, "value");
+  return { severity: "warning", ...position, code, path, message, ...excerptAt(source, position) };
 }
 
 /** The names of all providers, or of the checks of one. */

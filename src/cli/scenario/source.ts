@@ -13,6 +13,7 @@ import { reasonOf } from "../../store/file_reason.ts";
 import { expandShortForm } from "../../scenario/short_form.ts";
 import {
   type Locator,
+  type Position,
   type ReadSource,
   type SourceFault,
   type Steps,
@@ -26,7 +27,13 @@ export interface Source {
   readonly locate: Locator["locate"];
   /** Converts steps in the value to steps in the file, which differ if the file is in short form. */
   readonly inFile: (steps: Steps) => Steps;
+  /** Of a law file: what the compiler warns of, and the line of a position with a mark below it. */
+  readonly warnings?: readonly SourceFault[];
+  readonly excerpt?: (position: Position) => string;
 }
+
+/** A document as the reader of its format returned it. */
+type ReadDocument = Extract<ReadSource, { ok: true }>;
 
 /** A document, or the fault of its file. */
 export type SourceResult =
@@ -35,7 +42,7 @@ export type SourceResult =
     readonly ok: false;
     readonly file: string;
     readonly fault: SourceFault;
-    /** Further faults of a spec in short form. */
+    /** Further faults of a law file, or of a spec in short form. */
     readonly more?: readonly SourceFault[];
   };
 
@@ -51,32 +58,41 @@ export const SOURCE_EXTENSIONS = [".yaml", ".yml", ".toml", ".json"] as const;
  * @throws {CliError} If it cannot be read, is too large, or has another extension
  */
 export async function readSource(file: string): Promise<SourceResult> {
+  const read = await readDocument(file);
+  return read.ok ? { ok: true, source: sourceOf(file, read) } : { ok: false, file, fault: read.fault };
+}
+
+async function readDocument(file: string): Promise<ReadSource> {
   const extension = extname(file).toLowerCase();
-  const bytes = await readBytes(file);
-  const read = await readFormat(extension, bytes, file);
-  if (!read.ok) return { ok: false, file, fault: read.fault };
+  return await readFormat(extension, await readBytes(file), file);
+}
+
+function sourceOf(file: string, read: ReadDocument): Source {
   let located: Locator | null = null;
   // Positions are computed on first use, because most files have no faults.
   const locate: Locator["locate"] = (steps, part) => (located ??= read.locator()).locate(steps, part);
-  return { ok: true, source: { file, value: read.value, locate, inFile: (steps) => steps } };
+  return { file, value: read.value, locate, inFile: (steps) => steps };
 }
 
 /**
- * Reads a file with a spec in short or in long form, or with the arguments of `scenario_define`, whose only member is
- * `spec`. The source has the long form.
+ * Reads a law file, a spec in short or in long form, or the arguments of `scenario_define`, whose only member is `spec`.
+ * The source has the long form.
  *
+ * @param namespaceId The namespace of a law file that names none
  * @throws {CliError} As {@link readSource}
  */
-export async function readSpec(file: string): Promise<SourceResult> {
-  const read = await readSource(file);
-  if (!read.ok) return read;
-  const { value, locate } = read.source;
+export async function readSpec(file: string, namespaceId?: number): Promise<SourceResult> {
+  const read = await readDocument(file);
+  if (!read.ok) return { ok: false, file, fault: read.fault };
+  const source = sourceOf(file, read);
+  const { value, locate } = source;
+  if (isJsonObject(value) && Object.hasOwn(value, "law")) return await compiled(file, read, namespaceId);
   const spec = isJsonObject(value) && !Object.hasOwn(value, "stages") ? member(value, "spec") : undefined;
-  if (!isJsonObject(value) || spec === undefined) return inLongForm(read.source);
+  if (!isJsonObject(value) || spec === undefined) return inLongForm(source);
   const other = Object.keys(value).find((name) => name !== "spec");
   if (other === undefined) {
     return inLongForm({
-      ...read.source,
+      ...source,
       value: spec,
       locate: (steps, part) => locate(["spec", ...steps], part),
     });
@@ -84,6 +100,15 @@ export async function readSpec(file: string): Promise<SourceResult> {
   const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
   const position = locate([other], "name");
   return { ok: false, file, fault: { code: "member_unknown", message, path: formatPath([other]), position } };
+}
+
+/** A law file, compiled. */
+async function compiled(file: string, read: ReadDocument, namespaceId: number | undefined): Promise<SourceResult> {
+  const { compileLaw } = await import("../../scenario/law_file.ts");
+  const result = compileLaw(read, namespaceId);
+  if (result.ok) return { ok: true, source: { ...result.file, file, value: result.file.spec } };
+  const [fault, ...more] = result.faults as readonly [SourceFault, ...SourceFault[]];
+  return { ok: false, file, fault, more };
 }
 
 /** A source with the long form of its spec, and positions in the file. */

@@ -72,7 +72,7 @@ export function readYamlDocument(
   const text = decodeUtf8Strict(bytes);
   if (text === null) return invalidDocument("invalid_yaml", origin, { reason: "not_utf8" });
   const read = readYaml(text, rounded);
-  if ("document" in read) return read;
+  if ("document" in read) return { document: read.document };
   const { quoting: _, ...details } = read.refusal;
   return invalidDocument("invalid_yaml", origin, details);
 }
@@ -81,13 +81,13 @@ export function readYamlDocument(
 export function readYaml(
   text: string,
   rounded: NumberRounded | null,
-): { readonly document: JsonValue } | { readonly refusal: YamlRefusal } {
+): { readonly document: JsonValue; readonly yaml: YamlDocument.Parsed } | { readonly refusal: YamlRefusal } {
   try {
     boundTokens(text);
     const yaml = parse(text);
     const targets = linkAliases(yaml.contents);
     const conversion: Conversion = { targets, around: new Set(), path: [], rounded, values: 0, bytes: 0 };
-    return { document: convert(conversion, yaml.contents) };
+    return { document: convert(conversion, yaml.contents), yaml };
   } catch (error) {
     if (error instanceof YamlFault) return { refusal: error.refusal };
     // The parser's stack overflows before a depth limit could be checked.

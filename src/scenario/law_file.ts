@@ -1,0 +1,220 @@
+/**
+ * The law file: how people and models write a law (docs/reference/law_file.md). It compiles to the long form of a spec,
+ * which the kernel judges.
+ *
+ * The entry points:
+ *
+ * - {@link isLawFile} tells a law file from a spec in long form.
+ * - {@link compileLaw} compiles a law file, with every fault and its position. What `constructLaw` then refuses in the
+ *   spec is placed in the file by `locate`.
+ * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
+ * - `lawWords` of `src/law/words.ts` prints the sentences of a law: names, conditions and requirements.
+ *
+ * @module
+ */
+
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { formatPath } from "../canonical/path.ts";
+import type { ScenarioLaw } from "../law/types.ts";
+import type { ObservationDomain, Predicate } from "../law/value/types.ts";
+import { type LawNames, lawWords } from "../law/words.ts";
+import { type Parameters, typedPredicate } from "./law_file/comparison.ts";
+import { compileFile } from "./law_file/compile.ts";
+import {
+  type Comparison,
+  type Expression,
+  readExpression,
+  type ReportFault,
+  type Span,
+} from "./law_file/expression.ts";
+import { originOf } from "./law_file/origin.ts";
+import type { LawFault } from "./law_file/report.ts";
+import {
+  type Locator,
+  offsetInside,
+  type Position,
+  positionAt,
+  type ReadSource,
+  type SourceFault,
+  type Steps,
+} from "./source_position.ts";
+
+/** The namespace of a law file that names none, unless the command does. */
+const NAMESPACE_OF_FILES = 2;
+
+/** A law file in long form. */
+export interface LawFile {
+  readonly spec: JsonValue;
+  /** The question that the file asks; it is no part of the law. */
+  readonly question: string | null;
+  /** The names of the file, for {@link lawWords} and {@link askedExpression}. */
+  readonly names: LawNames;
+  readonly warnings: readonly SourceFault[];
+  /** Converts steps in the spec to steps in the file. */
+  readonly inFile: (steps: Steps) => Steps;
+  /** Finds the position in the file of a value of the spec, also inside an expression. */
+  readonly locate: Locator["locate"];
+  /** The line of a position, with a mark below it. */
+  readonly excerpt: (position: Position) => string;
+}
+
+/** A law file, or all of its faults. */
+export type CompileResult =
+  | { readonly ok: true; readonly file: LawFile }
+  | { readonly ok: false; readonly faults: readonly SourceFault[] };
+
+/** Whether a document is a law file. */
+export function isLawFile(document: JsonValue): document is JsonObject {
+  return isJsonObject(document) && Object.hasOwn(document, "law");
+}
+
+/**
+ * Compiles a law file.
+ *
+ * @param read A document for which {@link isLawFile} holds, as the reader of its format returned it
+ * @param namespaceId The namespace of a file that names none
+ */
+export function compileLaw(
+  read: Extract<ReadSource, { ok: true }>,
+  namespaceId: number = NAMESPACE_OF_FILES,
+): CompileResult {
+  const { text, value } = read;
+  let located: Locator | null = null;
+  // Positions are computed on first use, because most files have no faults.
+  const locator = (): Locator => located ??= read.locator();
+  const excerpt = (position: Position): string => excerptOf(text, position);
+  const extras = (read.extras?.() ?? []).map((fault) => ({ ...fault, excerpt: excerpt(fault.position) }));
+  if (!isJsonObject(value)) throw new TypeError("Cannot compile a law file: the document is no object");
+  const compiled = compileFile(value, namespaceId);
+  const positionOf = (fault: Pick<LawFault, "steps" | "isName" | "span">): Position => {
+    const source = fault.span === undefined ? null : locator().textAt(fault.steps);
+    const inner = fault.steps.reduce(childOf, value as JsonValue | undefined);
+    if (source === null || fault.span === undefined || typeof inner !== "string") {
+      return locator().locate(fault.steps, fault.isName === true ? "name" : "value");
+    }
+    return positionAt(text, offsetInside(text, source, inner, fault.span.start));
+  };
+  const placed = (fault: LawFault): SourceFault => {
+    const position = positionOf(fault);
+    const { code, message, steps } = fault;
+    return { code, message, path: formatPath(steps), position, excerpt: excerpt(position) };
+  };
+  const faults = [...extras, ...compiled.faults.map(placed)];
+  if (faults.length > 0) return { ok: false, faults };
+  const { spec, question, names, origin } = compiled;
+  return {
+    ok: true,
+    file: {
+      spec,
+      question,
+      names,
+      warnings: compiled.warnings.map(placed),
+      inFile: (steps) => originOf(origin, steps).steps,
+      locate: (steps, part) => positionOf({ ...originOf(origin, steps), isName: part === "name" }),
+      excerpt,
+    },
+  };
+}
+
+function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
+  if (typeof step === "number") return Array.isArray(value) ? value[step] as JsonValue : undefined;
+  return isJsonObject(value) ? member(value, step) : undefined;
+}
+
+/** Maximum characters of an excerpt, before and after its mark. */
+const EXCERPT_CHARACTERS = 100;
+
+function excerptOf(text: string, { line, column }: Position): string {
+  const whole = text.split("\n")[line - 1]?.replace(/\r$/, "") ?? "";
+  const start = Math.max(0, column - 1 - EXCERPT_CHARACTERS);
+  const shown = whole.slice(start, column - 1 + EXCERPT_CHARACTERS).toWellFormed();
+  // A tab before the mark keeps the mark below its character.
+  const indent = shown.slice(0, column - 1 - start).replaceAll(/[^\t]/g, " ");
+  return `${shown}\n${indent}^`;
+}
+
+/** An expression about a law. Its leaves are comparisons of the law's evidence, or calls. */
+export type AskedExpression =
+  | { readonly And: readonly AskedExpression[] }
+  | { readonly Or: readonly AskedExpression[] }
+  | { readonly Not: AskedExpression }
+  | { readonly RequireGroup: { readonly min: number; readonly reqs: readonly AskedExpression[] } }
+  | { readonly Compared: AskedComparison }
+  | { readonly Called: { readonly call: string; readonly argument: string | null } };
+
+/** A comparison of an asked expression. */
+export interface AskedComparison extends Span {
+  /** The name of the evidence. */
+  readonly evidence: string;
+  readonly predicate: Predicate;
+  /** The condition with this comparison; null if the law has no such one. */
+  readonly condition_id: string | null;
+}
+
+/** A fault of an asked expression. */
+export interface AskedFault extends Span {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Reads one expression about a law.
+ *
+ * @param names The names of the law file; by default those that `lawWords` gives the law
+ * @param calls Functions that may stand as leaves: whether each takes a text, as `key("alice")`, or nothing
+ */
+export function askedExpression(
+  text: string,
+  law: ScenarioLaw,
+  names: LawNames = lawWords(law),
+  calls: ReadonlyMap<string, boolean> = new Map(),
+): { readonly ok: true; readonly expression: AskedExpression } | {
+  readonly ok: false;
+  readonly faults: readonly AskedFault[];
+} {
+  const faults: AskedFault[] = [];
+  const fault: ReportFault = (code, message, { start, end }) => faults.push({ code, message, start, end });
+  const parameters: Parameters = new Map(
+    (law.parameters ?? []).map(({ parameter_id: id, domain }) => [names.parameters.get(id) ?? id, { id, domain }]),
+  );
+  const conditions = Map.groupBy(law.conditions, ({ condition_id: id }) => names.evidence.get(id) ?? id);
+  const scope = {
+    ofStages: false,
+    names: new Set(conditions.keys()),
+    parameters: new Set(parameters.keys()),
+    calls,
+  };
+  const read = readExpression(text, scope, fault);
+  const compared = (comparison: Comparison): AskedExpression => {
+    const own = conditions.get(comparison.name) ?? [];
+    const domain = own[0]?.observation_domain as ObservationDomain;
+    const predicate = typedPredicate(comparison, domain, parameters, fault) ?? { predicate: "Exists" };
+    const key = canonicalize(predicate as unknown as JsonValue);
+    const found = own.find((one) => canonicalize(one.predicate as unknown as JsonValue) === key);
+    const { name: evidence, start, end } = comparison;
+    return { Compared: { evidence, predicate, condition_id: found?.condition_id ?? null, start, end } };
+  };
+  const expression = read && askedOf(read, compared);
+  return expression === undefined || faults.length > 0 ? { ok: false, faults } : { ok: true, expression };
+}
+
+function askedOf(expression: Expression, compared: (comparison: Comparison) => AskedExpression): AskedExpression {
+  const inner = (one: Expression): AskedExpression => askedOf(one, compared);
+  switch (expression.kind) {
+    case "And":
+      return { And: expression.operands.map(inner) };
+    case "Or":
+      return { Or: expression.operands.map(inner) };
+    case "Not":
+      return { Not: inner(expression.operand) };
+    case "RequireGroup":
+      return { RequireGroup: { min: expression.min, reqs: expression.operands.map(inner) } };
+    case "comparison":
+      return compared(expression.comparison);
+    case "call":
+      return { Called: { call: expression.call.call, argument: expression.call.argument } };
+    case "stage":
+      throw new TypeError("Cannot ask about a law: an expression over evidence names a stage");
+  }
+}

@@ -1,0 +1,284 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import { constructLaw, lawIdentity } from "../law/law.ts";
+import { LAW_LIMITS } from "../law/limits.ts";
+import type { ScenarioLaw } from "../law/types.ts";
+import { lawWords } from "../law/words.ts";
+import { permissiveEnvironment } from "../runpack/verify/claims/scenario_law_construction.ts";
+import { type AskedExpression, askedExpression, compileLaw, type LawFile } from "./law_file.ts";
+import { readJsonSource } from "./source_json.ts";
+import type { ReadSource } from "./source_position.ts";
+import { readTomlSource } from "./source_toml.ts";
+import { readYamlSource } from "./source_yaml.ts";
+
+const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+const READERS = { yaml: readYamlSource, toml: readTomlSource, json: readJsonSource };
+
+function read(text: string, format: keyof typeof READERS = "yaml"): Extract<ReadSource, { ok: true }> {
+  const source = READERS[format](new TextEncoder().encode(text));
+  assert.ok(source.ok, source.ok ? "" : source.fault.message);
+  return source;
+}
+
+function fileOf(text: string, format: keyof typeof READERS = "yaml"): LawFile {
+  const result = compileLaw(read(text, format));
+  assert.ok(result.ok, result.ok ? "" : JSON.stringify(result.faults, null, 1));
+  return result.file;
+}
+
+function lawOf(text: string, format: keyof typeof READERS = "yaml"): ScenarioLaw {
+  const { spec } = fileOf(text, format);
+  const built = constructLaw(spec, { limits: LAW_LIMITS, ...permissiveEnvironment(spec) });
+  assert.ok(built.ok, built.ok ? "" : JSON.stringify(built.refusals, null, 1));
+  return built.law;
+}
+
+/** Each fault of a law file as `LINE:COLUMN message`, those of the compiler or those of the kernel. */
+function faultsOf(text: string, format: keyof typeof READERS = "yaml"): readonly string[] {
+  const result = compileLaw(read(text, format));
+  if (!result.ok) return result.faults.map(({ position, message }) => `${position.line}:${position.column} ${message}`);
+  const { spec, locate } = result.file;
+  const built = constructLaw(spec, { limits: LAW_LIMITS, ...permissiveEnvironment(spec) });
+  if (built.ok) return [];
+  return built.refusals.map(({ path, message }) => {
+    const steps = path.slice(1).match(/[A-Za-z_]+|\d+/g)?.map((step) => /^\d/.test(step) ? Number(step) : step) ?? [];
+    const { line, column } = locate(steps, "value");
+    return `${line}:${column} ${message}`;
+  });
+}
+
+const EXAMPLES = [
+  ["first_gate", "d42dc8e8dbf805cd5501bdafd42d01d0b4d41f98997ddf450a14280db003a800"],
+  ["change_approval", "435ac3afe924f294b27c7ea5867ee38e1fd8de1cc1a8e473c945cd4c1b8998f4"],
+  ["database_migration", "000578eb681330338ec9c6df0ab879c2ca77dee511651524d6abd585c2b1d5e3"],
+  ["release_gate", "b9474bb3419cfc0346f5dba7cf7edc3bd3a39b720e16e7b286032e4a7e18eb0e"],
+  ["agent_task", "64402adfae3825d85a44d989e1167ab8c4477d1a19eeb45dddd8a67167d312cb"],
+  ["pipelines", "d2998c9da41d88d519699edb86e39f2a0d56cbf6e788e5942087d090af18621a"],
+] as const;
+
+for (const [name, identity] of EXAMPLES) {
+  Deno.test(`compileLaw() ${name}: the identity of its long form`, async () => {
+    const text = await Deno.readTextFile(new URL(`../../tests/vectors/law_file/${name}.yaml`, import.meta.url));
+    assert.equal(lawIdentity(sha256, lawOf(text)), identity);
+  });
+}
+
+Deno.test("compileLaw() reads the same law from YAML, TOML and JSON", () => {
+  const yaml = 'law: a\nevidence:\n  x: count\nstages:\n  s: x > 1\n  t: {after: s, when: ["x > 1", "x < 9"]}\n';
+  const toml =
+    'law = "a"\n[evidence]\nx = "count"\n[stages]\ns = "x > 1"\nt = { after = "s", when = ["x > 1", "x < 9"] }\n';
+  const json = '{"law":"a","evidence":{"x":"count"},"stages":{"s":"x > 1","t":{"after":"s","when":["x > 1","x < 9"]}}}';
+  const identity = lawIdentity(sha256, lawOf(yaml));
+  assert.equal(lawIdentity(sha256, lawOf(toml, "toml")), identity);
+  assert.equal(lawIdentity(sha256, lawOf(json, "json")), identity);
+});
+
+/** A law with one stage of this expression. */
+function lawWith(expression: string, evidence = "a: caller\n  b: caller\n  c: caller\n  n: count"): ScenarioLaw {
+  const unused = ["a", "b", "c", "n > 0"].map((one) => `  - ${one}\n`).join("");
+  const spare = evidence.startsWith("a:") ? `unused:\n${unused}` : "";
+  return lawOf(
+    `law: x\nparameters:\n  p: integer(0..9)\nevidence:\n  ${evidence}\nstages:\n  s: ${
+      JSON.stringify(expression)
+    }\n${spare}`,
+  );
+}
+
+const [A, B, C, N] = ["a", "b", "c", "n"].map((Condition) => ({ Condition }));
+const EXPRESSIONS = [
+  ["a && b && c", { And: [A, B, C] }],
+  ["a && (b && c)", { And: [A, B, C] }],
+  ["(a && b) && a", { And: [A, B] }],
+  ["a && a", A],
+  ["a || (a || a)", A],
+  ["(a || b) && (b || a) && c", { And: [C, { Or: [A, B] }] }],
+  ["all(a, b) && c", { And: [{ And: [A, B] }, C] }],
+  ["all(a)", { And: [A] }],
+  ["any(a, any(b))", { Or: [A, { Or: [B] }] }],
+  ["a || b && !c", { Or: [{ And: [B, { Not: C }] }, A] }],
+  ["at_least(2, a, b, c)", { RequireGroup: { min: 2, reqs: [A, B, C] } }],
+  ["n > 0 || 0 < n", N],
+] as const;
+
+for (const [expression, requirement] of EXPRESSIONS) {
+  Deno.test(`compileLaw() ${expression}`, () => {
+    const [stage] = lawWith(expression).stages;
+    assert.equal(
+      canonicalize(stage?.completion_requirement as unknown as JsonValue),
+      canonicalize(requirement as JsonValue),
+    );
+  });
+}
+
+const TYPES = [
+  ["x == 80", { domain: "Decimal" }, "80", "x"],
+  ["x == -91.50", { domain: "Decimal" }, "-91.50", "x"],
+  ['x == "main"', { domain: "String", minimum_bytes: 0, maximum_bytes: 4096 }, "main", "x"],
+  ["x", { domain: "Boolean" }, true, "x"],
+  ["x != false", { domain: "Boolean" }, false, "x"],
+  ['x < timestamp("2026-01-01")', { domain: "Timestamp" }, "2026-01-01", "x"],
+  ["x < 3 && x > 1", { domain: "Decimal" }, "3", "x < 3"],
+  ["x < 3 && present(x)", { domain: "Decimal" }, "3", "x < 3"],
+] as const;
+
+for (const [expression, domain, value, id] of TYPES) {
+  Deno.test(`compileLaw() infers the type of ${expression}`, () => {
+    const { conditions } = lawWith(expression, "x: caller");
+    const condition = conditions.find((one) => one.condition_id === id);
+    assert.deepEqual(condition?.observation_domain, domain);
+    const predicate = condition?.predicate as { readonly expected: { readonly value: JsonValue } };
+    assert.equal(predicate.expected.value, value);
+  });
+}
+
+Deno.test("compileLaw() infers the type of a parameter, and of the check that a line names", () => {
+  assert.deepEqual(lawWith("x == p", "x: caller").conditions[0]?.observation_domain, {
+    domain: "Integer",
+    minimum: 0,
+    maximum: 9,
+  });
+  assert.deepEqual(lawWith("x == 200", "x: http https://a.example/").conditions[0]?.observation_domain, {
+    domain: "Integer",
+  });
+});
+
+const FAULTS: readonly (readonly [string, readonly string[]])[] = [
+  ["stages: {s: a}\nevidence: {a: caller}\nlaw: 5", ["3:6 Expected a string, got 5"]],
+  ["law: x\nevidence: {a: caller}", ['1:1 Member "stages" is required']],
+  ["law: x\nevidense: {a: caller}\nstages: {s: a}", [
+    '2:1 Member "evidense" is unknown; did you mean "evidence"?',
+    '3:13 Name "a" is not declared; declare it in "evidence" or "parameters"',
+  ]],
+  ["law: x\nevidence: {now: caller}\nstages: {s: now}", [
+    '2:12 Expected a name of letters, digits and "_" that is not reserved, got "now"; give any other id by "id"',
+    '3:13 Word "now" is reserved: it is no name',
+  ]],
+  ["law: x\nevidence: {a: caller, b: caller}\nstages: {s: a}", [
+    '2:23 Evidence "b" is not compared by any stage: compare it, or list it under "unused"',
+  ]],
+  ["law: x\nevidence: {a: caller}\nstages: {s: present(a)}", [
+    '3:21 Type of "a" is unknown: declare it, as a: integer',
+  ]],
+  ["law: x\nevidence: {a: caller}\nstages: {s: 'a > 1', t: 'a == \"b\"'}", [
+    '3:26 Evidence "a" is compared as "decimal" and as "text": declare its type',
+  ]],
+  ["law: x\nparameters: {a: text}\nevidence: {a: caller}\nstages: {s: a}", [
+    '3:12 Name "a" is that of a parameter',
+    '4:13 Parameter "a" is no evidence: compare evidence with it',
+  ]],
+  ["law: x\nevidence: {a: count, b: count}\nstages: {s: a == b}", [
+    '3:13 Evidence "a" and "b" cannot be compared with each other: compare each with a literal, a parameter or now',
+  ]],
+  ["law: x\nevidence: {a: 3 of dba}\npeople: {dbas: [k]}\nstages: {s: a}", [
+    '2:20 Group "dba" is not in "people"; did you mean "dbas"?',
+  ]],
+  ["law: x\nevidence: {a: count form json a.json}\nstages: {s: a > 0}", [
+    '2:15 Line "count form json a.json" is unknown; did you mean "count"?',
+  ]],
+  ["law: x\nevidence: {a: {from: json r.json, within: 10}}\nstages: {s: a > 0}", [
+    '2:43 Expected a duration such as "90s", "10m", "24h" or "7d"',
+  ]],
+  ["law: x\nevidence: {a: 'rest https://a.example/{b} $'}\nstages: {s: a}", ['2:15 Parameter "b" is not declared']],
+  ["law: x\nevidence: {a: integer(0..5)}\nstages:\n  s: a <= 9", ["4:11 Expected at most 5, got 9"]],
+  ['law: x\nevidence: {a: caller}\nstages:\n  s: a\n  t: {after: "!s", when: a}', [
+    '5:15 Stages have no "!": a stage is complete for good',
+  ]],
+  ["law: x\nevidence: {a: caller}\nstages:\n  s: {after: t, when: a}", ['4:14 Stage "t" is not declared']],
+  ["law: x\nevidence: &e {a: caller}\nstages:\n  s: a", ['2:11 A law file has no anchors: remove "&e"']],
+  ["law: x\nevidence: {a: !!str caller}\nstages:\n  s: a", [
+    "2:15 A law file has no tags: remove tag:yaml.org,2002:str",
+  ]],
+];
+
+for (const [text, expected] of FAULTS) {
+  Deno.test(`compileLaw() reports ${expected[0]}`, () => assert.deepEqual(faultsOf(text), expected));
+}
+
+// The fault is the last name, which every style writes differently.
+const STYLES = [
+  ["yaml", "s: a && xx", "5:10"],
+  ["yaml", "s: a &&\n    xx", "6:5"],
+  ["yaml", 's: "a && xx"', "5:11"],
+  ["yaml", 's: "\\u0061 \\\n    && xx"', "6:8"],
+  ["yaml", 's: "a &&\n\n   \\x78x"', "7:4"],
+  ["yaml", "s: 't == ''q'' && xx'", "5:20"],
+  ["yaml", "s: |\n    a &&\n      xx", "7:7"],
+  ["yaml", "s: >-  # folded\n    a &&\n\n      xx", "8:7"],
+  ["yaml", "s:\n   - a\n   - t == 'q' && xx", "7:18"],
+] as const;
+
+for (const [format, stage, expected] of STYLES) {
+  Deno.test(`compileLaw() places a fault inside ${JSON.stringify(stage)}`, () => {
+    const [fault] = faultsOf(
+      `law: x\nunused: [a, t == 'q']\nevidence: {a: caller, t: caller}\nstages:\n ${stage}\n`,
+      format,
+    );
+    assert.equal(fault, `${expected} Name "xx" is not declared; declare it in "evidence" or "parameters"`);
+  });
+}
+
+Deno.test("compileLaw() places a fault inside the texts of TOML and JSON", () => {
+  const rows = [
+    ["toml", 's = "\\u0061 && \\"q\\" == t && xx"', "4:30"],
+    ["toml", "s = 'a && xx'", "4:11"],
+    ["toml", 's = """\na && \\\n   xx"""', "6:4"],
+    ["toml", "s = '''\na &&\n  xx'''", "6:3"],
+    ["json", '"\\u0061 &&\\n xx"', "1:78"],
+  ] as const;
+  for (const [format, text, expected] of rows) {
+    const file = format === "toml"
+      ? `law = "x"\nevidence = { a = "caller", t = "caller" }\n[stages]\n${text}\n`
+      : `{"law":"x","evidence":{"a":"caller","t":"caller"},"stages":{"s":${text}}}`;
+    assert.equal(faultsOf(file, format)[0]?.split(" ")[0], expected, text);
+  }
+});
+
+Deno.test("compileLaw() warns that a second comparison renames the first", () => {
+  const { warnings } = fileOf("law: x\nevidence: {a: count}\nstages: {s: 'a > 1', t: 'a < 9'}");
+  assert.deepEqual(warnings.map(({ code, message }) => [code, message]), [
+    ["condition_renamed", '"a" is compared in 2 ways: its conditions are "a > 1" and "a < 9"'],
+  ]);
+});
+
+Deno.test("compileLaw() shows the line of a fault with a mark below it", () => {
+  const result = compileLaw(read("law: x\nevidence: {a: caller}\nstages:\n\ts: a".replace("\t", "  ") + " && bb"));
+  assert.ok(!result.ok);
+  assert.equal(result.faults[0]?.excerpt, "  s: a && bb\n          ^");
+});
+
+const ASKED = [
+  ["coverage >= 80", { Compared: "coverage" }],
+  ["coverage >= 81", { Compared: null }],
+  ['!approved || key("alice")', {
+    Or: [{ Not: { Compared: "approved" } }, { Called: { call: "key", argument: "alice" } }],
+  }],
+  ["caller()", { Called: { call: "caller", argument: null } }],
+] as const;
+
+for (const [text, expected] of ASKED) {
+  Deno.test(`askedExpression() ${text}`, () => {
+    const law = lawOf(
+      "law: x\nevidence: {coverage: percent, approved: caller}\nstages: {s: coverage >= 80 && approved}",
+    );
+    const calls = new Map([["key", true], ["caller", false]]);
+    const asked = askedExpression(text, law, lawWords(law), calls);
+    const plain = (one: AskedExpression): unknown =>
+      JSON.parse(JSON.stringify(one, (name, value) => name === "Compared" ? value.condition_id : value));
+    assert.deepEqual(asked.ok ? plain(asked.expression) : asked.faults, expected);
+  });
+}
+
+Deno.test("askedExpression() reports a name that the law lacks", () => {
+  const law = lawOf("law: x\nevidence: {coverage: percent}\nstages: {s: coverage >= 80}");
+  assert.deepEqual(askedExpression("covrage >= 80", law), {
+    ok: false,
+    faults: [{
+      code: "name_unknown",
+      message: 'Name "covrage" is not declared; did you mean "coverage"?',
+      start: 0,
+      end: 7,
+    }],
+  });
+});
