@@ -56,7 +56,7 @@ export function durationText(millis: number): string {
 }
 
 /** A text as a literal of an expression. */
-export function literalText(text: string): string {
+function literalText(text: string): string {
   // Ids have no control characters, and the text of a comparison may be one.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f]/g,
@@ -135,7 +135,7 @@ export function expressionText(requirement: Requirement, leafText: (id: string) 
 }
 
 /** A part of a requirement inside a list of a kind. */
-export function partText(
+function partText(
   requirement: Requirement,
   leafText: (id: string) => string,
   inside: "And" | "Or" | null,

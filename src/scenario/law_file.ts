@@ -4,7 +4,7 @@
  *
  * The entry points:
  *
- * - {@link isLawFile} tells a law file from a spec in long form.
+ * - `isLawFile` of `source_position.ts` is whether a document is a law file, not a spec in long form.
  * - {@link compileLaw} compiles a law file, with every fault and its position. What `constructLaw` then refuses in the
  *   spec is placed in the file by `locate`.
  * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
@@ -14,7 +14,7 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import type { ObservationDomain, Predicate } from "../law/value/types.ts";
@@ -64,15 +64,10 @@ export type CompileResult =
   | { readonly ok: true; readonly file: LawFile }
   | { readonly ok: false; readonly faults: readonly SourceFault[] };
 
-/** Whether a document is a law file. */
-export function isLawFile(document: JsonValue): document is JsonObject {
-  return isJsonObject(document) && Object.hasOwn(document, "law");
-}
-
 /**
  * Compiles a law file.
  *
- * @param read A document for which {@link isLawFile} holds, as the reader of its format returned it
+ * @param read A document for which `isLawFile` holds, as the reader of its format returned it
  * @param namespaceId The namespace of a file that names none
  */
 export function compileLaw(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonValue } from "../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 
 /** A position in a text; lines and columns (in UTF-16 code units) count from 1. */
@@ -82,6 +82,11 @@ export type ReadSource =
     readonly extras?: () => readonly SourceFault[];
   }
   | { readonly ok: false; readonly fault: SourceFault };
+
+/** Whether a document is a law file (`law_file.ts`), not a spec in long form. */
+export function isLawFile(document: JsonValue): document is JsonObject {
+  return isJsonObject(document) && Object.hasOwn(document, "law");
+}
 
 /** Converts an offset of a text to a position. */
 export function positionAt(text: string, offset: number): Position {

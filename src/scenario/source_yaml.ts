@@ -113,7 +113,9 @@ function yamlLocator(yaml: Document.Parsed, text: string): Locator {
       for (const step of steps) node = childOf(follow(node), step)?.value;
       const style = isScalar(node) && typeof node.value === "string" ? STYLES[node.type ?? ""] : undefined;
       const range = isNode(node) ? node.range : null;
-      return style === undefined || range == null ? null : { start: range[0], end: range[1], style };
+      return style === undefined || range === null || range === undefined
+        ? null
+        : { start: range[0], end: range[1], style };
     },
     locate(steps: Steps, part: "name" | "value"): Position {
       let node: unknown = yaml.contents;

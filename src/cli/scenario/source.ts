@@ -12,6 +12,7 @@ import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
 import { reasonOf } from "../../store/file_reason.ts";
 import { expandShortForm } from "../../scenario/short_form.ts";
 import {
+  isLawFile,
   type Locator,
   type Position,
   type ReadSource,
@@ -86,7 +87,7 @@ export async function readSpec(file: string, namespaceId?: number): Promise<Sour
   if (!read.ok) return { ok: false, file, fault: read.fault };
   const source = sourceOf(file, read);
   const { value, locate } = source;
-  if (isJsonObject(value) && Object.hasOwn(value, "law")) return await compiled(file, read, namespaceId);
+  if (isLawFile(value)) return await compiled(file, read, namespaceId);
   const spec = isJsonObject(value) && !Object.hasOwn(value, "stages") ? member(value, "spec") : undefined;
   if (!isJsonObject(value) || spec === undefined) return inLongForm(source);
   const other = Object.keys(value).find((name) => name !== "spec");

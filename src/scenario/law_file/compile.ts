@@ -19,7 +19,7 @@ import { quote } from "../../law/suggest.ts";
 import type { AcquisitionBinding, ParameterDomain, Requirement } from "../../law/types.ts";
 import type { ObservationDomain, Predicate } from "../../law/value/types.ts";
 import { bindingId, comparisonText, isName, type LawNames, typeText } from "../../law/words.ts";
-import { impliedDomain, type NamedParameter, type Parameters, typedPredicate } from "./comparison.ts";
+import { impliedDomain, type NamedParameter, typedPredicate } from "./comparison.ts";
 import { channelOf, type Evidence, readEvidence, readPeople } from "./evidence.ts";
 import { type Comparison, type Expression, readExpression, type Scope } from "./expression.ts";
 import type { Origin } from "./origin.ts";

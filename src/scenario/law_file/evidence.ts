@@ -181,7 +181,7 @@ function readPolicy(
       }
       : {},
     ...signers === undefined ? {} : { authorized_key_ids: signers.names },
-    ...signers?.keys == null ? {} : { authorized_public_keys: signers.keys },
+    ...(signers?.keys ?? null) === null ? {} : { authorized_public_keys: signers?.keys },
   };
   if (any && quorum !== undefined) {
     report.fault("policy_conflict", 'Expected "any" or "quorum", not both', place.below("any"));
