@@ -78,6 +78,24 @@ export function variableOfUrl(url: string): string | null {
   return url.startsWith("env:") ? url.slice("env:".length) : null;
 }
 
+/** The form of an address in messages. */
+const FORM = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+
+/** Reads an environment variable; undefined where it is not set. */
+export type ReadVariable = (name: string) => string | undefined;
+
+/** The address that a url stands for, or the reason why it stands for none, which shows no value. */
+export function resolveAddress(url: string, read: ReadVariable): PostgresAddress | { readonly fault: string } {
+  const variable = variableOfUrl(url);
+  const value = variable === null ? url : read(variable);
+  if (variable !== null && (value === undefined || value === "")) {
+    return { fault: `refers to variable "${variable}", which is not set` };
+  }
+  const address = parsePostgresAddress(value ?? "");
+  if (address !== null) return address;
+  return { fault: variable === null ? `must be ${FORM}` : `refers to variable "${variable}", which must be ${FORM}` };
+}
+
 /** The servers and the database of an address, without user and password. */
 export function describeAddress({ servers, database }: PostgresAddress): string {
   return `database "${database}" at ${servers.map(({ host, port }) => `${host}:${port}`).join(", ")}`;

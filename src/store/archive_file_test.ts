@@ -82,7 +82,7 @@ Deno.test("a start after runs were archived reports no loss", () =>
     await closeStores(stores);
   }));
 
-Deno.test("a store of format 4 is raised to format 6 by its next start, and keeps every record", () =>
+Deno.test("a store of format 4 is raised to format 7 by its next start, and keeps every record", () =>
   withFolder(async (folder) => {
     const options = storesOptions(folder, WAL_FULL);
     const path = `${folder}/gate.db`;
@@ -96,7 +96,7 @@ Deno.test("a store of format 4 is raised to format 6 by its next start, and keep
     const { problems, counts } = await checkStore(path, { sha256 });
     assert.deepEqual([problems, counts.runs, counts.records], [[], 1, 5]);
     using raised = new DatabaseSync(path);
-    assert.equal(raised.prepare("PRAGMA user_version").get()?.["user_version"], 6);
+    assert.equal(raised.prepare("PRAGMA user_version").get()?.["user_version"], 7);
     assert.deepEqual(raised.prepare("SELECT * FROM records ORDER BY record_row").all(), texts);
 
     const stores = await openStores(options, sha256);

@@ -78,7 +78,10 @@ for (const [what, steps, figures] of ROWS) {
       await appendAll(before, steps);
       await closeStores(before);
       const database = new DatabaseSync(`${folder}/gate.db`);
-      database.exec("DROP TABLE outbox_targets; DROP TABLE open_stages; PRAGMA user_version = 5");
+      database.exec(
+        "DROP TABLE outbox_targets; DROP TABLE open_stages; DROP INDEX records_of_creation; " +
+          "DROP INDEX tenants_of_schema; PRAGMA user_version = 5",
+      );
       database.close();
       const after = await openStores(options, sha256);
       assert.equal(await figuresOf(after), figures);

@@ -167,7 +167,7 @@ function makeOld(path: string): void {
   using database = new DatabaseSync(path);
   database.exec(
     "DROP TABLE run_index; DROP TABLE run_parameters; DROP TABLE schema_tenants; DROP TABLE typed_providers; DROP TABLE archives; " +
-      "DROP TABLE outbox_targets; DROP TABLE open_stages; PRAGMA user_version = 1",
+      "DROP TABLE outbox_targets; DROP TABLE open_stages; DROP INDEX records_of_creation; PRAGMA user_version = 1",
   );
 }
 

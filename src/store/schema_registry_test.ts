@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
+import { sealAsBefore } from "../../tests/simulation/store/damage.ts";
 import { makeSchema, sha256 } from "../../tests/simulation/store/fixture.ts";
 import {
   type Changes,
@@ -85,8 +86,10 @@ Deno.test("schemas of a file without tenants count for every tenant after it was
       using database = new DatabaseSync(`${folder}/gate.db`);
       database.exec(
         "DROP TABLE run_index; DROP TABLE run_parameters; DROP TABLE schema_tenants; DROP TABLE typed_providers; " +
-          "DROP TABLE archives; DROP TABLE outbox_targets; DROP TABLE open_stages; PRAGMA user_version = 1",
+          "DROP TABLE archives; DROP TABLE outbox_targets; DROP TABLE open_stages; DROP INDEX records_of_creation; " +
+          "PRAGMA user_version = 1",
       );
+      sealAsBefore(database);
     };
     const rows: readonly (readonly [max_entries: number | null, registrations: string])[] = [
       [null, "1:registered 1:registered"],

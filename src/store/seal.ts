@@ -40,12 +40,27 @@ export function sealLaw(sha256: Sha256, law: Omit<StoredLaw, "law">): string {
   );
 }
 
+/** The content that the seal of a registered schema covers. */
+export interface SealedSchema {
+  readonly schema: SchemaRecord;
+  /** The tenants for which the schema counts; null for every tenant. */
+  readonly tenants: readonly number[] | null;
+}
+
 /** The seal of a registered schema. */
-export function sealSchema(sha256: Sha256, schema: SchemaRecord): string {
-  return sha256(
-    `gate store schema 1\n${schema.namespace_id} ${schema.schema_identity} ${schema.schema_bytes}\n` +
-      `${schema.schema_id}\n${schema.version}\n${schema.record}`,
-  );
+export function sealSchema(sha256: Sha256, { schema, tenants }: SealedSchema): string {
+  const counted = tenants === null ? "*" : tenants.toSorted((a, b) => a - b).join(" ");
+  return sha256(`gate store schema 2\n${counted}\n${sealedText(schema)}`);
+}
+
+/** Whether a seal is that of a registered schema. Older ones do not cover the tenants. */
+export function schemaSealHolds(sha256: Sha256, sealed: SealedSchema, seal: string): boolean {
+  return seal === sealSchema(sha256, sealed) || seal === sha256(`gate store schema 1\n${sealedText(sealed.schema)}`);
+}
+
+function sealedText(schema: SchemaRecord): string {
+  return `${schema.namespace_id} ${schema.schema_identity} ${schema.schema_bytes}\n` +
+    `${schema.schema_id}\n${schema.version}\n${schema.record}`;
 }
 
 /** The seal of a version of a typed provider: it binds names, counts and state, which the identity does not cover. */

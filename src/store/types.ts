@@ -283,6 +283,8 @@ export type StoreErrorCode =
   /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
   | "file_lost"
   | "closed"
+  /** The settings of the store stand for no database. */
+  | "misconfigured"
   | "io";
 
 /**

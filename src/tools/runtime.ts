@@ -214,7 +214,8 @@ async function readConfiguredDocs({ config_path }: GateConfig, docs: Documentati
 
 /** Whether an error of {@link openRuntime} is a fault of the configuration or of a flag. */
 export function isMistaken(thrown: unknown): boolean {
-  return thrown instanceof ConfigError || thrown instanceof Error && thrown.name === "KeyError";
+  return thrown instanceof ConfigError || thrown instanceof Error && thrown.name === "KeyError" ||
+    thrown instanceof StoreError && thrown.code === "misconfigured";
 }
 
 /** Whether an error of {@link openRuntime} is a failure of a store. */

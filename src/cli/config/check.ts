@@ -12,6 +12,7 @@ import { readFileAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
+import { databaseProblems } from "./variable.ts";
 
 /** The flags of `gate config check`. */
 export interface ConfigCheckOptions extends ConfigFlags {
@@ -57,9 +58,9 @@ async function check(named: string | undefined, evidenceKeys: string | undefined
 }
 
 /**
- * Problems of the contracts, runtime profiles and trusted keys that a configuration names. Keys that do not exist on this
- * machine are skipped.
- * Folders, variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
+ * Problems of the contracts, runtime profiles, trusted keys and databases that a configuration names. Keys that do not exist
+ * on this machine are skipped.
+ * Folders, other variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
  */
 async function problemsOfNamed(
   config: GateConfig,
@@ -67,7 +68,7 @@ async function problemsOfNamed(
 ): Promise<readonly ConfigProblem[]> {
   const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === undefined;
   const repeated = isAlone ? [] : await problemsOfKeys(config, evidenceKeys);
-  return [...repeated, ...await problemsOfContracts(config)];
+  return [...databaseProblems(config), ...repeated, ...await problemsOfContracts(config)];
 }
 
 async function problemsOfKeys(

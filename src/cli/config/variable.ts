@@ -1,11 +1,29 @@
 /**
- * Reads `GATE_CONFIG` for commands that may run without permission for the environment.
+ * Variables of the environment that a configuration depends on, for commands that may run without permission to read them.
  *
  * @module
  */
 
+import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import type { ConfigProblem } from "../../config/problems.ts";
+import type { GateConfig } from "../../config/types.ts";
+
+/** Problems of the variables that hold addresses of databases; those that the process may not read have none. */
+export function databaseProblems(config: GateConfig): readonly ConfigProblem[] {
+  return (["run_state_store", "schema_registry"] as const).flatMap((section) => {
+    const { type, url } = config[section];
+    const variable = variableOfUrl(url ?? "");
+    if (type !== "postgres" || url === null || variable === null || !mayRead(variable)) return [];
+    const address = resolveAddress(url, (name) => Deno.env.get(name));
+    return "fault" in address ? [{ path: `${section}.url`, message: address.fault }] : [];
+  });
+}
+
+function mayRead(variable: string): boolean {
+  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+}
+
 /** The value of `GATE_CONFIG`; empty if it is unset or the process may not read it. */
 export function configVariable(): string {
-  const { state } = Deno.permissions.querySync({ name: "env", variable: "GATE_CONFIG" });
-  return state === "granted" ? Deno.env.get("GATE_CONFIG") ?? "" : "";
+  return mayRead("GATE_CONFIG") ? Deno.env.get("GATE_CONFIG") ?? "" : "";
 }

@@ -23,6 +23,7 @@ import {
   note,
   ok,
 } from "./checks.ts";
+import { databaseProblems } from "../config/variable.ts";
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { checkTls } from "./tls.ts";
@@ -115,7 +116,9 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
-  if (config.run_state_store.type === "postgres") findings.push(await checkDatabase(config));
+  const faults = databaseProblems(config).map((problem) => fail("configuration", formatProblem(problem)));
+  findings.push(...faults);
+  if (config.run_state_store.type === "postgres" && faults.length === 0) findings.push(await checkDatabase(config));
   if (isRuntimeExporting()) findings.push(note("telemetry", RUNTIME_EXPORTS));
   findings.push(
     ...await checkConfigured(config),

@@ -8,7 +8,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
-import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import { hostKey } from "../../config/host_name.ts";
 import { NETWORKS_4_NOT_PUBLIC, parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
@@ -274,14 +274,15 @@ function ownHosts(config: GateConfig): readonly string[] {
 
 /** The servers of the stores' database. The variable of an address that is not set now adds none. */
 function databaseHosts({ run_state_store: { url } }: GateConfig): readonly string[] {
-  const variable = variableOfUrl(url ?? "");
-  const address = parsePostgresAddress(variable === null ? url ?? "" : Deno.env.get(variable) ?? "");
-  return (address?.servers ?? []).map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
+  const address = resolveAddress(url ?? "", (name) => Deno.env.get(name));
+  return ("fault" in address ? [] : address.servers).map(({ host, port }) =>
+    `${host.includes(":") ? `[${host}]` : host}:${port}`
+  );
 }
 
 function noteUnsetAddress({ run_state_store: { url } }: GateConfig, notes: string[]): void {
   const variable = variableOfUrl(url ?? "");
-  if (variable === null || parsePostgresAddress(Deno.env.get(variable) ?? "") !== null) return;
+  if (variable === null || !("fault" in resolveAddress(url ?? "", (name) => Deno.env.get(name)))) return;
   notes.push(`${variable} has no address of a database here: set it as for the server, or the flags lack the database`);
 }
 

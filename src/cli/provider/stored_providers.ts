@@ -34,6 +34,7 @@ export async function withStoredProviders<Result>(
 ): Promise<Result> {
   const opened = await openTypedProviders({ run, schemas }, sha256).catch((error: unknown) => {
     if (!(error instanceof StoreError)) throw error;
+    if (error.code === "misconfigured") throw new CliError("usage", error.message);
     throw new CliError("store_unavailable", error.message, null, EXIT.unreachable);
   });
   if (opened === null) return await body(null);

@@ -83,6 +83,7 @@ export async function withStoreErrors<Result>(operation: () => Promise<Result>):
     return await operation();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
+    if (error.code === "misconfigured") throw new CliError("usage", error.message);
     if (error.code === "corrupt") throw new CliError("store_corrupt", error.message, null, EXIT.verificationFailed);
     throw unavailable(error.message);
   }

@@ -4,27 +4,19 @@
  * @module
  */
 
-import { isJsonArray } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
 import type { Checking } from "./check_types.ts";
 import { reasonOf } from "../file_reason.ts";
 import { hashesTo } from "../record_check.ts";
 import { lawProblems, toLaw } from "../law_rows.ts";
 import { integer, type Row, text } from "../sqlite/rows.ts";
-import { matchesNames, toSchema } from "../sqlite/schema_registry.ts";
+import { matchesNames, type RegisteredSchema, toSchema } from "../rows/schemas.ts";
 import { toTypedProvider } from "../typed_provider_rows.ts";
 import type { RowTable } from "../store_rows.ts";
 import type { StoredTypedProvider } from "../typed_provider_types.ts";
-import type { Artifact, SchemaRecord, StoredLaw } from "../types.ts";
+import type { Artifact, StoredLaw } from "../types.ts";
 
 /** Uses a verified row; those of one page are used together. */
 type Use<Item> = (item: Item) => Promise<void>;
-
-/** A schema with the tenants for which it was registered; null for every tenant. */
-export interface CheckedSchema {
-  readonly schema: SchemaRecord;
-  readonly tenants: readonly number[] | null;
-}
 
 /** Compares every law with its identity, its seal, and the names in its text. */
 export async function checkLaws(checking: Checking, use?: Use<StoredLaw>): Promise<void> {
@@ -62,15 +54,15 @@ export function checkArtifact({ options: { sha256 }, report }: Checking, row: Ro
 }
 
 /** Compares every schema with its seal and the identity of its document. */
-export async function checkSchemas(checking: Checking, use?: Use<CheckedSchema>): Promise<void> {
+export async function checkSchemas(checking: Checking, use?: Use<RegisteredSchema>): Promise<void> {
   const { options: { sha256 }, counts, report } = checking;
   await eachRow(checking, "schemas", use, (row) => {
     counts.schemas += 1;
     const namespace_id = integer(row, "namespace_id");
     try {
-      const schema = toSchema(sha256, row);
-      if (matchesNames(sha256, schema)) return { schema, tenants: tenantsIn(row) };
-      const { schema_id, schema_identity } = schema;
+      const registered = toSchema(sha256, row);
+      if (matchesNames(sha256, registered.schema)) return registered;
+      const { schema_id, schema_identity } = registered.schema;
       report("schema", `Schema "${schema_id}" does not hash to "${schema_identity}", or states other names`, {
         namespace_id,
       });
@@ -79,12 +71,6 @@ export async function checkSchemas(checking: Checking, use?: Use<CheckedSchema>)
     }
     return null;
   });
-}
-
-function tenantsIn(row: Row): readonly number[] | null {
-  if (row["tenants"] === null) return null;
-  const tenants = readJson(text(row, "tenants"));
-  return isJsonArray(tenants) ? tenants.filter((tenant) => typeof tenant === "number") : null;
 }
 
 /** Compares every version of a typed provider with its seal and its identity. */

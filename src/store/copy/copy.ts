@@ -9,19 +9,13 @@ import { isDeepStrictEqual } from "node:util";
 
 import { BoundedMap } from "../bounded_map.ts";
 import { attempt, checkStructure, NO_COUNTS, startChecking } from "../check/check.ts";
-import {
-  checkArtifacts,
-  type CheckedSchema,
-  checkLaws,
-  checkOrphans,
-  checkSchemas,
-  checkTypedProviders,
-} from "../check/check_rows.ts";
+import { checkArtifacts, checkLaws, checkOrphans, checkSchemas, checkTypedProviders } from "../check/check_rows.ts";
 import type { CheckOptions, StoreCounts, StoreProblem } from "../check/check_types.ts";
 import { copyRuns } from "./copy_runs.ts";
 import { type CopyCounts, type Copying, reporting } from "./copying.ts";
 import { copyArtifact, copyLaw } from "./copy_shared.ts";
 import type { Stores } from "../open.ts";
+import type { RegisteredSchema } from "../rows/schemas.ts";
 import type { StoreRows } from "../store_rows.ts";
 import type { StoredTypedProvider, TypedProviderState } from "../typed_provider_types.ts";
 
@@ -69,7 +63,7 @@ export async function copyStore(
   return { sound: problems.length === 0, read: checking.counts, written, problems };
 }
 
-function copySchema(copying: Copying, { schema, tenants }: CheckedSchema): Promise<void> {
+function copySchema(copying: Copying, { schema, tenants }: RegisteredSchema): Promise<void> {
   const { target: { schemas }, written } = copying;
   const { namespace_id, schema_id, version } = schema;
   return reporting(copying, "schema", { namespace_id }, async () => {
@@ -78,7 +72,7 @@ function copySchema(copying: Copying, { schema, tenants }: CheckedSchema): Promi
     const isEqual = isDeepStrictEqual(await schemas.get(namespace_id, schema_id, version), schema);
     if (!isEqual) return `${name} differs at the target`;
     const counted = await schemas.getTenants(namespace_id, schema_id, version);
-    if (isDeepStrictEqual(counted, tenants?.toSorted((a, b) => a - b) ?? null)) return null;
+    if (isDeepStrictEqual(counted, tenants)) return null;
     return `${name} counts for ${listOf(tenants)} at the source and ${listOf(counted)} at the target`;
   });
 }

@@ -143,10 +143,18 @@ const STORED = `stored AS (
     INSERT INTO gate.records (${RECORD_NAMES})
     SELECT ${RECORD_NAMES} FROM r JOIN accepted USING (namespace_id, run_id))`;
 
+/** How long an append waits for a row that another session holds. A statement of many appends waits for one of them. */
+const LOCK_MILLIS = 500;
+
+/** A table of values, whose first row is read after the wait for locks was limited for this statement. */
+function limited(values: string): string {
+  return `(SELECT t.* FROM (SELECT set_config('lock_timeout', '${LOCK_MILLIS}', true)) AS l CROSS JOIN ${values})`;
+}
+
 /** Appends to existing runs, at most once to each; returns the runs that accepted it. */
 function moveText([runs, records, stages]: readonly string[]): string {
   return `WITH
-  m AS (SELECT * FROM ${runs}),
+  m AS MATERIALIZED ${limited(runs ?? "")},
   r AS (SELECT * FROM ${records}),
   ${KNOWN},
   ${MOVED},
@@ -159,8 +167,8 @@ function moveText([runs, records, stages]: readonly string[]): string {
 /** Appends to existing and new runs, and stores artifacts. {@link moveText} is for a batch without both, and takes less to start. */
 function appendText([moved, created, records, artifacts, stages]: readonly string[]): string {
   return `WITH
-  m AS (SELECT * FROM ${moved}),
-  c AS (SELECT * FROM ${created}),
+  m AS MATERIALIZED ${limited(moved ?? "")},
+  c AS MATERIALIZED ${limited(created ?? "")},
   r AS (SELECT * FROM ${records}),
   ${KNOWN},
   created AS (

@@ -16,7 +16,7 @@ import type { Sql, TransactionSql } from "postgres";
 
 import { StoreError } from "../types.ts";
 import { describeAddress } from "../../config/postgres_address.ts";
-import { type Connection, type DatabaseOptions, openConnection, STATEMENT_MILLIS } from "./connection.ts";
+import { type Connection, type DatabaseOptions, openFirst, STATEMENT_MILLIS } from "./connection.ts";
 import { endsConnection, isConnectionLost, isRefused, isRolledBack, toStoreError, unavailable } from "./errors.ts";
 
 /** The pause before a connection that could not be opened is tried again, in milliseconds. */
@@ -68,7 +68,8 @@ interface State {
   readonly slots: readonly Slot[];
   /** The index of the server that accepted writes last. */
   primary: number;
-  isClosed: boolean;
+  /** Aborted once the database is closed. */
+  readonly closed: AbortController;
 }
 
 /** Opens a database without connecting to it. */
@@ -79,7 +80,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...{ notBefore: 0, isRefused: false },
   });
   const slots = Array.from({ length: options.connections }, newSlot);
-  const state: State = { name, options, slots, primary: 0, isClosed: false };
+  const state: State = { name, options, slots, primary: 0, closed: new AbortController() };
   return {
     name,
     query: (text, values = []) => run(state, 0, (client) => statement(client, text, values)),
@@ -95,7 +96,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         return result as Awaited<ReturnType<typeof work>>;
       }),
     close: async () => {
-      state.isClosed = true;
+      state.closed.abort();
       await Promise.all(slots.map(async ({ connection, opening }) => {
         const open = await opening?.catch(() => null) ?? connection;
         await open?.close();
@@ -118,7 +119,7 @@ async function run<Result>(
 ): Promise<Result> {
   const { name, slots } = state;
   for (let repetition = 0;; repetition++) {
-    if (state.isClosed) throw new StoreError("closed", `Cannot use ${name}: it is closed`);
+    if (state.closed.signal.aborted) throw new StoreError("closed", `Cannot use ${name}: it is closed`);
     const slot = leastBusy(slots);
     slot.calls += 1;
     slot.transactions += transactions;
@@ -134,7 +135,7 @@ async function run<Result>(
       return await work(attempt.connection.sql, renew);
     };
     try {
-      return await withDeadline(send, name, late);
+      return await withDeadline(send, state, late);
     } catch (error) {
       if (endsConnection(error)) attempt.connection?.drop();
       const isRepeated = isRolledBack(error) || (isRefused(error) && slots.some(isOpen));
@@ -168,26 +169,20 @@ function opened(state: State, slot: Slot): Promise<Connection> {
 }
 
 async function openSlot(state: State, slot: Slot): Promise<Connection> {
-  const { name, options, primary } = state;
-  const { servers } = options.address;
+  const { name, options, primary, closed } = state;
   await delay(Math.max(0, slot.notBefore - performance.now()));
-  const failures: StoreError[] = [];
-  for (const [index] of servers.entries()) {
-    const at = (primary + index) % servers.length;
-    const server = servers[at];
-    if (server === undefined) continue;
-    try {
-      slot.connection = await openConnection(options, server);
-      state.primary = at;
-      return slot.connection;
-    } catch (error) {
-      failures.push(toStoreError(error, name));
-    }
+  try {
+    const { connection, at } = await openFirst(options, primary, closed.signal);
+    slot.connection = connection;
+    state.primary = at;
+    return connection;
+  } catch (error) {
+    const failures = (error instanceof AggregateError ? error.errors : [error]).map((one) => toStoreError(one, name));
+    slot.notBefore = performance.now() + PAUSE_MILLIS;
+    slot.isRefused = failures.some(isRefused);
+    throw failures.find(isRefused) ?? failures.find(({ code }) => code === "unavailable") ?? failures[0] ??
+      unavailable(name, "it has no server");
   }
-  slot.notBefore = performance.now() + PAUSE_MILLIS;
-  slot.isRefused = failures.some(isRefused);
-  throw failures.find(isRefused) ?? failures.find(({ code }) => code === "unavailable") ?? failures[0] ??
-    unavailable(name, "it has no server");
 }
 
 /**
@@ -216,7 +211,7 @@ function arrayLiteral(items: readonly (string | number | null)[]): string {
 
 async function withDeadline<Result>(
   work: (renew: () => void) => Promise<Result>,
-  name: string,
+  { name, options: { statementMillis = STATEMENT_MILLIS } }: State,
   late: () => void,
 ): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -229,7 +224,7 @@ async function withDeadline<Result>(
       isOver = true;
       late();
       reject(unavailable(name, "it does not answer"));
-    }, STATEMENT_MILLIS + 2000);
+    }, statementMillis + 2000);
   };
   renew();
   try {

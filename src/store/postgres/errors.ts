@@ -37,9 +37,13 @@ const LACKS_RIGHT = "42501";
 /** The server, the database or the role has as many connections as it may have. */
 const TOO_MANY_CONNECTIONS = "53300";
 
+/** The statement waited longer for a lock than `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = "55P03";
+
 /** Errors of the server that say something else than "not now". */
 const ANSWERS: readonly (readonly [pattern: RegExp, code: StoreErrorCode, reason: string])[] = [
   [/^53100$/, "disk_full", "the database's disk is full"],
+  [/^23505$/, "corrupt", "its rows contradict each other"],
   [/^XX00[12]$/, "corrupt", "the database reports damaged data"],
   [/^(?:42P01|3F000)$/, "version_unsupported", 'it has no tables of gate, run "gate store migrate"'],
   [/^42501$/, "io", "the role lacks a right"],
@@ -86,6 +90,11 @@ export function isRolledBack(error: unknown): boolean {
 /** Whether the server refused a connection because there are too many, as the store's error says; no statement was sent on it. */
 export function isRefused(error: unknown): boolean {
   return error instanceof StoreError && asServerError(error.cause)?.code === TOO_MANY_CONNECTIONS;
+}
+
+/** Whether a statement changed nothing since another session held a row for longer than it waits, as the store's error says. */
+export function isLockedRow(error: unknown): boolean {
+  return error instanceof StoreError && asServerError(error.cause)?.code === LOCK_NOT_AVAILABLE;
 }
 
 /** Whether the connection of a statement ended with the error, so that nothing more can be sent on it. */

@@ -48,12 +48,13 @@ const rows: readonly (readonly [error: unknown, code: string, ends: boolean, aga
   [answer("40P01"), "unavailable", false, true],
   // The server answers that the statement changed nothing, and why.
   [answer("53100"), "disk_full", false, false],
+  [answer("23505"), "corrupt", false, false],
   [answer("XX001"), "corrupt", false, false],
   [answer("XX002"), "corrupt", false, false],
   [answer("42P01"), "version_unsupported", false, false],
   [answer("3F000"), "version_unsupported", false, false],
   [answer("42501"), "io", false, false],
-  ...["22021", "23505", "42601", "54000", "58030", "XX000"].map((code) => [answer(code), "io", false, false] as const),
+  ...["22021", "23502", "42601", "54000", "58030", "XX000"].map((code) => [answer(code), "io", false, false] as const),
   // Nothing was sent to a server that refuses the connection.
   [answer("28P01", "FATAL"), "io", true, false],
   [answer("3D000", "FATAL"), "io", true, false],

@@ -6,12 +6,13 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { readFileAtMost } from "../../config/files.ts";
-import { parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { resolveAddress } from "../../config/postgres_address.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { integer, text } from "../sqlite/rows.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
 import type { StoreRows } from "../store_rows.ts";
 import { type AuditHeads, createAuditHeads } from "./audit_heads.ts";
+import type { DatabaseOptions } from "./connection.ts";
 import { type Database, openDatabase, type Row, type Transaction } from "./database.ts";
 import { createPostgresRunStore } from "./run_store.ts";
 import { createPostgresSchemaRegistry } from "./schema_registry.ts";
@@ -48,7 +49,7 @@ export async function openAuditHeads(options: PostgresOptions): Promise<AuditHea
 }
 
 async function openChecked(options: PostgresOptions, use: "read" | "write" = "write"): Promise<Database> {
-  const database = await connect(options, use === "read");
+  const database = await connect(options, { readOnly: use === "read" });
   try {
     await requireDatabase(database, use);
     await requireVersion(database);
@@ -71,27 +72,16 @@ export async function openPostgresRows(options: PostgresOptions): Promise<StoreR
 /**
  * A database as the settings name it, not checked and not connected.
  *
- * @throws {StoreError} `io` where the address or a file cannot be used
+ * @throws {StoreError} `misconfigured` where the url stands for no address, `io` where a file cannot be used
  */
-async function connect({ url, tls_ca_path, connections }: PostgresOptions, readOnly = false): Promise<Database> {
-  const address = parsePostgresAddress(resolveUrl(url ?? ""));
-  if (address === null) {
-    throw new StoreError(
-      "io",
-      "Cannot use the database: its url has to be postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-    );
-  }
+async function connect(
+  { url, tls_ca_path, connections }: PostgresOptions,
+  how: Pick<DatabaseOptions, "readOnly" | "statementMillis"> = {},
+): Promise<Database> {
+  const address = resolveAddress(url ?? "", (name) => Deno.env.get(name));
+  if ("fault" in address) throw new StoreError("misconfigured", `Cannot use the database: its url ${address.fault}`);
   const authorities = tls_ca_path === null ? null : await readAuthorities(tls_ca_path);
-  return openDatabase({ address, authorities, connections, readOnly });
-}
-
-/** The value of the variable that a url names, or the url itself. */
-function resolveUrl(url: string): string {
-  const name = variableOfUrl(url);
-  if (name === null) return url;
-  const value = Deno.env.get(name);
-  if (value !== undefined && value !== "") return value;
-  throw new StoreError("io", `Cannot use the database: environment variable "${name}" is not set`);
+  return openDatabase({ address, authorities, connections, ...how });
 }
 
 /** Most bytes of the file of `tls_ca_path`. */
@@ -174,6 +164,15 @@ export interface Migration {
   readonly version: number;
 }
 
+/** The longest time of one statement of a migration, in milliseconds: it may visit every record of a large store. */
+const MIGRATION_MILLIS = 24 * 60 * 60 * 1000;
+
+/** Lets one migration of a database run at a time; the number is "gate" in ASCII. */
+const LOCK_MIGRATION = "SELECT pg_advisory_xact_lock(1734440037)::text";
+
+/** A statement that waits for the lock of a table also holds up every server that comes after it. */
+const LIMIT_LOCKS = "SELECT set_config('lock_timeout', '10s', true)";
+
 /**
  * Creates the tables, or brings those of an earlier version to the current one, and grants the rights of a server to a role. The role of
  * the url has to own the schema.
@@ -182,13 +181,14 @@ export interface Migration {
  * @throws {StoreError} `version_unsupported` where the database or its tables cannot be used
  */
 export async function migrateDatabase(options: PostgresOptions, serverRole: string | null): Promise<Migration> {
-  const database = await connect(options);
+  const database = await connect(options, { statementMillis: MIGRATION_MILLIS });
   try {
     await requireDatabase(database);
-    const [row] = await database.query("SELECT count(*) AS schemas FROM pg_namespace WHERE nspname = 'gate'");
-    const isThere = row !== undefined && integer(row, "schemas") > 0;
     const from = await database.transaction(async (query) => {
-      const version = isThere ? await versionOf(query) : null;
+      await query(LOCK_MIGRATION);
+      await query(LIMIT_LOCKS);
+      const [row] = await query("SELECT count(*) AS schemas FROM pg_namespace WHERE nspname = 'gate'");
+      const version = row !== undefined && integer(row, "schemas") > 0 ? await versionOf(query) : null;
       const statements = version === null ? CREATE_TABLES : version === 0 ? [] : UPGRADES.slice(version - 1).flat();
       for (const statement of statements) await query(statement);
       for (const statement of serverRole === null ? [] : grantsTo(serverRole)) await query(statement);

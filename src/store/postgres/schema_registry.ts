@@ -9,11 +9,11 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { openGate } from "../gate.ts";
+import { type RegisteredSchema, toSchema, toVerifiedSchema } from "../rows/schemas.ts";
 import { sealSchema } from "../seal.ts";
 import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
 import { integer } from "../sqlite/rows.ts";
-import { corruptSchema, matchesNames, tenantsIn, toSchema } from "../sqlite/schema_registry.ts";
 import { storeTypedProviders } from "../typed_provider_rows.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Database, Transaction } from "./database.ts";
@@ -32,10 +32,11 @@ const COUNT = `SELECT
 const REGISTER = `INSERT INTO gate.schemas
   (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record, tenants)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
-const GET = "SELECT * FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
-const GET_TENANTS = `SELECT unnest(tenants) AS tenant FROM gate.schemas
-  WHERE namespace_id = $1 AND schema_id = $2 AND version = $3 ORDER BY tenant`;
-const LIST = `SELECT * FROM gate.schemas
+/** The columns of a schema, with its tenants as a JSON array. */
+export const SCHEMA_COLUMNS = `namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record,
+  array_to_json(tenants)::text AS tenants`;
+const GET = `SELECT ${SCHEMA_COLUMNS} FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3`;
+const LIST = `SELECT ${SCHEMA_COLUMNS} FROM gate.schemas
   WHERE namespace_id = $1 AND (schema_id, version) > ($2, $3) ORDER BY schema_id, version LIMIT $4`;
 
 /** Schemas of one statement of a list. */
@@ -49,23 +50,20 @@ export function createPostgresSchemaRegistry(
   release: () => Promise<void>,
 ): SchemaRegistry {
   const use = openGate(database.name);
+  const find = async (...name: readonly [number, string, string]): Promise<RegisteredSchema | null> => {
+    const [row] = await database.query(GET, name);
+    return row === undefined ? null : toVerifiedSchema(sha256, row);
+  };
   return {
     register: (schema, tenants = null) =>
       use(() => {
         assertSchema(schema, limits);
-        const registration = { schema, seal: sealSchema(sha256, schema), tenants: tenantsOf(tenants) };
+        const sealed = { schema, tenants: tenantsOf(tenants) };
+        const registration = { ...sealed, seal: sealSchema(sha256, sealed) };
         return inNamespace(database, schema.namespace_id, (query) => register(query, registration, limits.max_entries));
       }),
-    get: (namespaceId, schemaId, version) =>
-      use(async () => {
-        const [row] = await database.query(GET, [namespaceId, schemaId, version]);
-        if (row === undefined) return null;
-        const schema = toSchema(sha256, row);
-        if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
-        return schema;
-      }),
-    getTenants: (namespaceId, schemaId, version) =>
-      use(async () => tenantsIn(await database.query(GET_TENANTS, [namespaceId, schemaId, version]))),
+    get: (...name) => use(async () => (await find(...name))?.schema ?? null),
+    getTenants: (...name) => use(async () => (await find(...name))?.tenants ?? null),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() => list(database, sha256, { namespaceId, after, limit, maximumCharacters })),
     typedProviders: storeTypedProviders(
@@ -80,11 +78,8 @@ export function createPostgresSchemaRegistry(
 }
 
 /** A schema to register. */
-interface Registration {
-  readonly schema: SchemaRecord;
+interface Registration extends RegisteredSchema {
   readonly seal: string;
-  /** Null for every tenant. */
-  readonly tenants: readonly number[] | null;
 }
 
 /** Existence is checked before the limit, so that a repeated registration has the same result in a full registry. */
@@ -118,7 +113,7 @@ async function list(database: Database, sha256: Sha256, request: ListRequest): P
     const last = found.at(-1) ?? after;
     const count = Math.min(SLICE, limit - found.length);
     const rows = await database.query(LIST, [namespaceId, last?.schema_id ?? "", last?.version ?? "", count]);
-    found.push(...rows.map((row) => toSchema(sha256, row)));
+    found.push(...rows.map((row) => toSchema(sha256, row).schema));
     const taken = takeSchemas(found, (schema) => schema, maximumCharacters);
     if (taken.length < found.length) return taken;
     more = rows.length === count;

@@ -19,6 +19,7 @@ import { toStages } from "../sqlite/store_rows.ts";
 import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
 import type { Database, Row } from "./database.ts";
 import { toStoreError } from "./errors.ts";
+import { SCHEMA_COLUMNS } from "./schema_registry.ts";
 import { LIST_RECORDS, SLICE_BYTES, SLICE_RECORDS } from "./run_store.ts";
 
 /** The columns of the tables, and those of them that their order goes by. */
@@ -26,8 +27,7 @@ const TABLES: Readonly<Record<RowTable, { readonly columns: string; readonly key
   laws: { columns: "*", keys: ["namespace_id", "identity"] },
   artifacts: { columns: "*", keys: ["identity"] },
   schemas: {
-    columns: `namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record,
-      array_to_json(tenants)::text AS tenants`,
+    columns: SCHEMA_COLUMNS,
     keys: ["namespace_id", "schema_id", "version"],
   },
   typed_providers: { columns: "*", keys: ["namespace_id", "provider_id", "version"] },

@@ -8,7 +8,7 @@
  */
 
 /** The version of the tables that this program reads and writes. */
-export const TABLES_VERSION = 4;
+export const TABLES_VERSION = 5;
 
 /** The heads of audit logs. A server only adds rows, so it cannot take back a head that it recorded. */
 const CREATE_AUDIT_HEADS = `CREATE TABLE gate.audit_heads (
@@ -75,11 +75,16 @@ const FILL_OPEN_STAGES = `INSERT INTO gate.open_stages (namespace_id, run_id, st
       AND e.record::json #>> '{body,completed}' = 'true'
       AND e.record::json #>> '{body,stage_id}' = o.record::json #>> '{body,stage_id}')`;
 
+/** Refuses a second run of a creation request also where the row of the first one was edited. */
+const RECORDS_OF_CREATION =
+  "CREATE UNIQUE INDEX records_of_creation ON gate.records (namespace_id, operation) WHERE family = 'create_run'";
+
 /** The statements that lead from a version to the next one; the first ones lead from version 1. */
 export const UPGRADES: readonly (readonly string[])[] = [
   [CREATE_AUDIT_HEADS, "INSERT INTO gate.version (version) VALUES (2)"],
   [ADD_ARCHIVED_COLUMNS, CREATE_ARCHIVES, "INSERT INTO gate.version (version) VALUES (3)"],
   [...CREATE_OUTBOX, ...CREATE_OPEN_STAGES, FILL_OPEN_STAGES, "INSERT INTO gate.version (version) VALUES (4)"],
+  [RECORDS_OF_CREATION, "INSERT INTO gate.version (version) VALUES (5)"],
 ];
 
 /** The statements that create the tables; the owner's role runs them in one transaction. */
@@ -182,6 +187,7 @@ export const CREATE_TABLES: readonly string[] = [
   CREATE_ARCHIVES,
   ...CREATE_OUTBOX,
   ...CREATE_OPEN_STAGES,
+  RECORDS_OF_CREATION,
   `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
 ];
 

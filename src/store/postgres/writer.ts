@@ -6,6 +6,9 @@
  * form the next one. A statement that met an unavailable database may have been committed. So what it stored is looked up before it is
  * repeated, and a caller is answered from what the database has.
  *
+ * A statement waits a moment for the rows of its runs. Where another session holds one longer, each of its appends is sent in a statement
+ * of its own, so the others are accepted, and the queue does not wait for the one that is left.
+ *
  * @module
  */
 
@@ -17,7 +20,7 @@ import { appendBytes } from "../size.ts";
 import { type Append, type AppendResult, type StorageOptions, StoreError, type WriterLoad } from "../types.ts";
 import { appendBatch, findStored, nameOfRun, prepareAppend, type PreparedAppend, refusalOf } from "./append.ts";
 import type { Database } from "./database.ts";
-import { toStoreError, unavailable } from "./errors.ts";
+import { isLockedRow, toStoreError, unavailable } from "./errors.ts";
 
 /** The storage options of the writer. */
 export type WriterOptions = Pick<
@@ -67,6 +70,8 @@ interface State {
   readonly queue: Waiting[];
   /** The batches that are on their way. */
   readonly sent: Set<readonly Waiting[]>;
+  /** Appends of batches that met a locked row, each in a statement of its own. */
+  readonly alone: Set<Waiting>;
   isScheduled: boolean;
   lastLength: number;
   batches: number;
@@ -82,6 +87,7 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
     options,
     queue: [],
     sent: new Set(),
+    alone: new Set(),
     isScheduled: false,
     lastLength: 0,
     batches: 0,
@@ -148,8 +154,8 @@ function visitQueue(state: State): void {
   schedule(state);
 }
 
-function endDrained({ queue, sent, draining }: State): void {
-  if (queue.length > 0 || sent.size > 0) return;
+function endDrained({ queue, sent, alone, draining }: State): void {
+  if (queue.length > 0 || sent.size > 0 || alone.size > 0) return;
   for (const resolve of draining?.splice(0) ?? []) resolve();
 }
 
@@ -157,9 +163,9 @@ function endDrained({ queue, sent, draining }: State): void {
  * Takes appends from the queue: within both limits, at most one for each run and for each creation, and none for those on their way.
  * The statements share all appends evenly. One that took them all would end before any caller sends another.
  */
-function takeBatch({ queue, sent, options }: State): Waiting[] {
+function takeBatch({ queue, sent, alone, options }: State): Waiting[] {
   const appends = [...sent].flat();
-  const taken = new Set(appends.flatMap(({ names }) => names));
+  const taken = new Set([...appends, ...alone].flatMap(({ names }) => names));
   const share = Math.max(UNSHARED, Math.ceil((queue.length + appends.length) / STATEMENTS));
   const most = Math.min(share, options.batch_max_ops);
   const batch: Waiting[] = [];
@@ -191,10 +197,11 @@ async function commit(state: State, batch: readonly Waiting[], wasSent = false):
   for (let isRepeated = wasSent; left.size > 0; isRepeated = true) {
     const fault = await faultOf(state, () => attempt(state, left, isRepeated));
     if (left.size === 0) return;
+    const isLocked = isLockedRow(fault);
     const isFinal = fault !== null && fault.code !== "unavailable";
-    if (isFinal && left.size > 1) {
-      // Only the append that caused the failure fails.
-      for (const waiting of left) await commit(state, [waiting], isUncertain);
+    if ((isFinal || isLocked) && left.size > 1) {
+      // Only the append that caused the failure fails, or waits.
+      for (const waiting of left) sendAlone(state, waiting, isUncertain);
       return;
     }
     if (isFinal || performance.now() >= latest) {
@@ -202,9 +209,18 @@ async function commit(state: State, batch: readonly Waiting[], wasSent = false):
       for (const waiting of left) waiting.reject(reason);
       return;
     }
-    isUncertain ||= fault !== null;
+    isUncertain ||= fault !== null && !isLocked;
     await delay(PAUSE_MILLIS);
   }
+}
+
+function sendAlone(state: State, waiting: Waiting, wasSent: boolean): void {
+  state.alone.add(waiting);
+  void commit(state, [waiting], wasSent).finally(() => {
+    state.alone.delete(waiting);
+    schedule(state);
+    endDrained(state);
+  });
 }
 
 function failureOf({ name }: Database, fault: StoreError | null, isUncertain: boolean): StoreError {

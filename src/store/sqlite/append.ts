@@ -38,14 +38,18 @@ const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
 
 /** Inserts the row of a run unless a run of its id or of its creation request exists. */
 export const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_id, scenario_id, law_identity, creation)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
+    SELECT 1 FROM records AS r JOIN runs AS u ON u.run_row = r.run_row
+    WHERE r.family = 'create_run' AND r.operation = ?7 AND u.namespace_id = ?3) ON CONFLICT DO NOTHING`;
 
 const FIND_RECEIPT = `SELECT ${RECEIPT_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.operation = ? AND r.family = ?`;
 
-const FIND_CREATION = `SELECT runs.run_id, ${RECEIPT_COLUMNS} FROM runs
+const FIND_CREATION = `SELECT runs.run_id, runs.creation, ${RECEIPT_COLUMNS} FROM runs
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = 1
-  WHERE runs.namespace_id = ? AND runs.creation = ?`;
+  WHERE runs.namespace_id = ?1 AND runs.creation = ?2
+  UNION ALL SELECT runs.run_id, runs.creation, ${RECEIPT_COLUMNS} FROM records AS r JOIN runs ON runs.run_row = r.run_row
+  WHERE r.family = 'create_run' AND r.operation = ?2 AND runs.namespace_id = ?1 AND runs.creation <> ?2`;
 
 const FIND_RUN =
   `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id, ${ARCHIVED_COLUMNS},
@@ -157,12 +161,17 @@ export function findReceipt(
   return row === undefined ? null : toReceipt(sha256, runKey, row);
 }
 
-/** The receipt of a creation. */
+/**
+ * The receipt of a creation. The run is found by the request in its row and by that of its first record, which must agree.
+ *
+ * @throws {StoreError} `corrupt`
+ */
 export function findCreation(connection: Connection, sha256: Sha256, namespaceId: number, id: string): Receipt | null {
   const row: Row | undefined = connection.statement(FIND_CREATION).get(namespaceId, id);
   if (row === undefined) return null;
   const run_key = { namespace_id: namespaceId, run_id: text(row, "run_id") };
-  if (row["family"] === "create_run" && row["operation"] === id) return toReceipt(sha256, run_key, row);
+  const isWhole = row["family"] === "create_run" && row["operation"] === id && row["creation"] === id;
+  if (isWhole) return toReceipt(sha256, run_key, row);
   throw new StoreError("corrupt", `Cannot read run "${run_key.run_id}" at revision 1: its creation is missing`);
 }
 

@@ -53,19 +53,6 @@ const PAGE_BYTES = 2048;
  */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
-/** The error for an empty file: it was cut short, or another process is creating a store in it. */
-export class EmptyFileError extends StoreError {
-  /** Milliseconds since the file was created or cut; null where that is unknown. */
-  readonly ageMillis: number | null;
-
-  /** Builds the error for the file at a path. */
-  constructor(path: string, ageMillis: number | null) {
-    const why = "it is empty: restore a backup, or remove it to create a new store";
-    super("corrupt", `Cannot open store "${path}": ${why}`);
-    this.ageMillis = ageMillis;
-  }
-}
-
 /** Characters of a name from a file that a message shows. */
 const NAME_CHARACTERS = 64;
 
@@ -101,14 +88,14 @@ function toConnection(database: DatabaseSync, path: string): Connection {
  * `busy`, `io`
  */
 export function openWriterConnection(path: string, options: ConnectionOptions): WriterConnection {
-  const isCreated = createFile(path);
   try {
-    if (isCreated) refuseOrphanedLog(path);
+    if (!isThere(path)) createStore(path);
+    refuseOther(path);
+    refuseEmpty(path);
     const { dev, ino, size } = Deno.statSync(path);
     const realPath = Deno.realPathSync(path);
     return { ...openForWriting(path, options), realPath, identity: { dev, ino, size } };
   } catch (error) {
-    if (isCreated && isEmptyFile(path)) Deno.removeSync(path);
     throw toStoreError(error, path, "open store");
   }
 }
@@ -119,7 +106,6 @@ function openForWriting(path: string, options: ConnectionOptions): Connection {
     return guarded(database, () => {
       const connection = toConnection(database, path);
       const isNew = requireStore(connection) === "empty";
-      if (isNew) database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
       setJournalMode(connection, options.journal_mode);
       database.exec(
         `PRAGMA synchronous = ${options.sync_mode === "full" ? "FULL" : "NORMAL"}; PRAGMA trusted_schema = OFF;` +
@@ -295,28 +281,56 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
 }
 
 /**
- * Creates a missing file, readable by its owner only; SQLite would use the umask of the process.
- *
- * @param isRepeated Whether the folder was looked at: another process may create it after the first attempt
- * @returns Whether it was created
+ * Creates a missing store, readable by its owner only. It is made under another name, so a process that is killed meanwhile leaves no
+ * part of a store at the path. Another process may create it too: the first one that is whole stays.
  */
-function createFile(path: string, isRepeated = false): boolean {
+function createStore(path: string): void {
+  const partial = createPartial(path, path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"))));
   try {
-    Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
-    return true;
+    refuseOrphanedLog(path);
+    fillStore(partial);
+    publishStore(partial, path);
+  } finally {
+    if (isThere(partial)) Deno.removeSync(partial);
+  }
+}
+
+/** Creates an empty file in a folder, and the folder where it is missing. SQLite would use the umask of the process. */
+function createPartial(path: string, folder: string, isRepeated = false): string {
+  const partial = `${folder}/.${crypto.randomUUID()}.partial`;
+  try {
+    Deno.openSync(partial, { write: true, createNew: true, mode: 0o600 }).close();
+    return partial;
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      refuseOther(path);
-      refuseEmpty(path);
-      return false;
-    }
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
-    const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
     if (folder === "" || isRepeated) {
       throw new StoreError("io", `Cannot create store "${path}": no file can be created there`, { cause: error });
     }
     if (!isThere(folder)) createFolder(folder);
-    return createFile(path, true);
+    return createPartial(path, folder, true);
+  }
+}
+
+function fillStore(path: string): void {
+  opened(path, () => {
+    const database = new DatabaseSync(path, DATABASE);
+    return guarded(database, () => {
+      const connection = toConnection(database, path);
+      database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA synchronous = FULL`);
+      createTables(connection);
+      return connection;
+    });
+  }).database.close();
+}
+
+/** A link never replaces an existing file, as a rename would; some file systems have no links. */
+function publishStore(partial: string, path: string): void {
+  try {
+    Deno.linkSync(partial, path);
+  } catch (error) {
+    if (isThere(path)) return;
+    if (error instanceof Deno.errors.NotFound) throw error;
+    Deno.renameSync(partial, path);
   }
 }
 
@@ -364,18 +378,10 @@ function isEmptyFile(path: string): boolean {
   }
 }
 
-function ageOf(path: string): number | null {
-  try {
-    const changed = Deno.statSync(path).mtime;
-    return changed === null ? null : Date.now() - changed.getTime();
-  } catch {
-    // The process that created the file removed it meanwhile.
-    return null;
-  }
-}
-
 function refuseEmpty(path: string): void {
-  if (isEmptyFile(path)) throw new EmptyFileError(path, ageOf(path));
+  if (!isEmptyFile(path)) return;
+  const why = "it is empty: restore a backup, or remove it to create a new store";
+  throw new StoreError("corrupt", `Cannot open store "${path}": ${why}`);
 }
 
 function setJournalMode(connection: Connection, mode: StorageOptions["journal_mode"]): void {

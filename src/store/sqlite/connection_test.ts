@@ -102,7 +102,7 @@ const OPENINGS: readonly [string, (path: string) => void | Promise<void>, StoreE
     "a newer format",
     (path) => database(path, `${CREATE_TABLES} PRAGMA user_version = ${FORMAT_VERSION + 1}`),
     "version_unsupported",
-    /format version 7 is newer than 6/,
+    /format version 8 is newer than 7/,
   ],
   [
     "an older format",
@@ -146,42 +146,13 @@ Deno.test("openStores() creates no store beside the log of a missing store, and 
     await closeStores(await openStores(storesOptions(folder, WAL_FULL), sha256));
   }));
 
-Deno.test("openStores() keeps the log beside an empty file, and waits for another process that creates a store in it", () =>
+Deno.test("openStores() refuses an empty file, and keeps the log beside it", () =>
   withFolder(async (folder) => {
     const path = `${folder}/gate.db`;
     await Deno.writeTextFile(path, "");
     await Deno.writeTextFile(`${path}-wal`, "what is left");
-    const hurried = openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 0 }), sha256);
-    await assert.rejects(hurried, /it is empty/);
+    await assert.rejects(openStores(storesOptions(folder, WAL_FULL), sha256), /it is empty/);
     assert.equal(await Deno.readTextFile(`${path}-wal`), "what is left");
-    await Deno.remove(`${path}-wal`);
-
-    const patient = openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 60_000 }), sha256);
-    database(path, CREATE_TABLES);
-    await closeStores(await patient);
-
-    const old = `${folder}/old/gate.db`;
-    const fresh = `${folder}/fresh/gate.db`;
-    for (const file of [old, fresh]) {
-      await Deno.mkdir(dirname(file));
-      await Deno.writeTextFile(file, "");
-    }
-    await Deno.utime(old, 0, 0);
-    const { setTimeout } = globalThis;
-    let pauses = 0;
-    try {
-      globalThis.setTimeout = Object.assign((...given: Parameters<typeof setTimeout>) => {
-        pauses++;
-        return setTimeout(...given);
-      }, setTimeout);
-      for (const [file, waits] of [[old, false], [fresh, true]] as const) {
-        const opening = openStores(storesOptions(dirname(file), WAL_FULL, { busy_timeout_ms: 2 ** 31 }), sha256);
-        await assert.rejects(opening, /it is empty/);
-        assert.equal(pauses > 0, waits, "no process creates a store in it any more");
-      }
-    } finally {
-      globalThis.setTimeout = setTimeout;
-    }
   }));
 
 Deno.test(
@@ -209,12 +180,53 @@ Deno.test(
     }),
 );
 
-Deno.test("openWriterConnection() removes the empty file where no store could be created", () =>
-  withFolder((folder) => {
-    const options = { ...STORAGE, journal_mode: "of no kind" as "wal" };
-    assert.throws(() => openWriterConnection(`${folder}/gate.db`, options), StoreError);
-    assert.deepEqual([...Deno.readDirSync(folder)], []);
-    return Promise.resolve();
+/** Opens a store once a line was read; the test has limited the process by then. */
+const OPEN_LATER = `
+  const { openWriterConnection } = await import(Deno.args[0]);
+  await Deno.stdout.write(new Uint8Array(1));
+  await Deno.stdin.read(new Uint8Array(1));
+  openWriterConnection(Deno.args[1], { journal_mode: "wal", sync_mode: "full", busy_timeout_ms: 1000 });
+`;
+
+Deno.test(
+  "a process that is killed while it creates a store leaves nothing at the path",
+  { ignore: !posix },
+  () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/gate.db`;
+      const module = new URL("./connection.ts", import.meta.url).href;
+      const script = `${folder}/open.ts`;
+      await Deno.writeTextFile(script, OPEN_LATER);
+      const config = new URL("../../../deno.json", import.meta.url).pathname;
+      const args = ["run", "--allow-all", "--quiet", "--no-check", "--config", config, script, module, path];
+      const pipes = { stdin: "piped", stdout: "piped", stderr: "null" } as const;
+      const child = new Deno.Command(Deno.execPath(), { args, ...pipes }).spawn();
+      const reader = child.stdout.getReader();
+      assert.equal((await reader.read()).value?.length, 1);
+      // The first byte that it writes to any file ends the process.
+      const limited = new Deno.Command("prlimit", { args: ["--fsize=0", "--pid", String(child.pid)] });
+      assert.ok((await limited.output()).success);
+      const writer = child.stdin.getWriter();
+      await writer.write(new Uint8Array(1));
+      assert.equal((await child.status).signal, "SIGXFSZ");
+      await reader.cancel();
+      await writer.close().catch(() => {});
+      await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
+      await closeStores(await openStores(storesOptions(folder, WAL_FULL), sha256));
+      assert.ok((await Deno.stat(path)).size > 0);
+    }),
+);
+
+Deno.test("processes that create one store at the same time use the same one", () =>
+  withFolder(async (folder) => {
+    const opening = Array.from({ length: 4 }, () => openStores(storesOptions(folder, WAL_FULL), sha256));
+    const all = await Promise.all(opening);
+    const created = appendTo(runKey("one"), null, "create");
+    assert.deepEqual(await all[0]?.runs.append(created), { outcome: "accepted" });
+    for (const { runs } of all) assert.equal((await runs.getHead(created.run_key))?.head.revision, 1);
+    await Promise.all(all.map(closeStores));
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    assert.deepEqual(names.toSorted(), [".gate.db.mark", "gate.db"]);
   }));
 
 for (const part of [0.02, 0.3, 0.7, 0.99]) {

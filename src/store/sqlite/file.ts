@@ -7,13 +7,7 @@
 import { resolve } from "node:path";
 
 import { type StorageOptions, StoreError } from "../types.ts";
-import {
-  type Connection,
-  EmptyFileError,
-  openReaderConnection,
-  openWriterConnection,
-  type WriterConnection,
-} from "./connection.ts";
+import { type Connection, openReaderConnection, openWriterConnection, type WriterConnection } from "./connection.ts";
 import { isBusy, toStoreError } from "./errors.ts";
 import { createFileGuard, type FileGuard, type PathGuard } from "./file_guard.ts";
 import { type CommitWatch, watchCommits } from "./commit_watch.ts";
@@ -45,12 +39,6 @@ export type Notice = (message: string) => void;
 
 /** The pause before another attempt to open a busy database, in milliseconds. */
 const BUSY_PAUSE_MILLIS = 10;
-
-/**
- * How long a file may be empty while another process creates a store in it, in milliseconds. That process does nothing else in between,
- * so a file that is empty for longer never becomes a store.
- */
-const EMPTY_MILLIS = 1000;
 
 /**
  * Connections to files that were removed or replaced. Closing or garbage-collecting one could write its log into a file that another
@@ -151,11 +139,8 @@ async function openWithRetries(path: string, options: StorageOptions, open: () =
     try {
       return open();
     } catch (error) {
-      const isTemporary = isBusy(error) || error instanceof EmptyFileError;
-      if (!isTemporary) throw (await import("./access.ts")).explainAccess(error, path);
-      const waited = performance.now() - since;
-      if (waited >= options.busy_timeout_ms) throw error;
-      if (error instanceof EmptyFileError && Math.max(waited, error.ageMillis ?? 0) >= EMPTY_MILLIS) throw error;
+      if (!isBusy(error)) throw (await import("./access.ts")).explainAccess(error, path);
+      if (performance.now() - since >= options.busy_timeout_ms) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MILLIS));
   }

@@ -121,6 +121,7 @@ for (const [bytes, isSeen] of CUTS) {
     withFolder(async (folder) => {
       const path = `${folder}/gate.db`;
       const connection = openWriterConnection(path, OPTIONS);
+      connection.database.exec("INSERT INTO artifacts VALUES ('a', 'schema', hex(zeroblob(4096)))");
       const guard = createFileGuard(connection, OPTIONS);
       const { size } = await Deno.stat(`${path}-wal`);
       assert.ok(size > 4096);

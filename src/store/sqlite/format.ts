@@ -11,7 +11,7 @@
 export const APPLICATION_ID = 0x47415445;
 
 /** `user_version`: the format that this program reads and writes. An older file gets it when it is opened for writing. */
-export const FORMAT_VERSION = 6;
+export const FORMAT_VERSION = 7;
 
 /** The format of {@link CREATE_TABLES}. */
 const FIRST_FORMAT = 1;
@@ -195,6 +195,12 @@ const FILL_OPEN_STAGES = `INSERT OR IGNORE INTO open_stages (run_row, stage_id, 
       AND instr(e.record, '"completed":true') > 0 AND ${inRecord("e", "body.completed")}
       AND (${inRecord("e", "body.stage_id")} = opening.stage_id OR ${inRecord("e", "body.run_status")} = 'complete'))`;
 
+/** Finds the run of a creation request by its sealed receipt: an edited row of the run then admits no second run. */
+const RECORDS_OF_CREATION = "CREATE INDEX records_of_creation ON records (operation) WHERE family = 'create_run'";
+
+/** Finds the tenants of a schema, which its seal covers. */
+const TENANTS_OF_SCHEMA = "CREATE INDEX tenants_of_schema ON schema_tenants (namespace_id, schema_id, version, tenant)";
+
 /** The statements that turn the format below a number into it. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   2: [TENANTS_TABLE],
@@ -202,6 +208,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   4: RUN_INDEX,
   5: [ARCHIVES_TABLE],
   6: [OUTBOX_TARGETS, OPEN_STAGES, OPEN_STAGES_OPENED, FILL_OPEN_STAGES],
+  7: [RECORDS_OF_CREATION, TENANTS_OF_SCHEMA],
 };
 
 const SCHEMA: readonly string[] = CREATE_TABLES.split(";").map((text) => text.trim())

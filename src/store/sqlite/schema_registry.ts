@@ -4,16 +4,15 @@
  * @module
  */
 
-import { identify, type Sha256 } from "../../canonical/identity.ts";
-import type { JsonValue } from "../../canonical/json.ts";
-import { member, parseObject } from "../record_check.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import { type RegisteredSchema, toSchema, toVerifiedSchema } from "../rows/schemas.ts";
 import { sealSchema } from "../seal.ts";
 import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas, textBytes } from "../size.ts";
-import { type SchemaRecord, type SchemaRegistry, StoreError } from "../types.ts";
+import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { integer, type Row, text } from "./rows.ts";
+import { integer } from "./rows.ts";
 import { openGate } from "../gate.ts";
 import { ready } from "./run_store.ts";
 import { createSqliteTypedProviders } from "./typed_providers.ts";
@@ -30,10 +29,11 @@ const COUNT_OF_TENANT =
 const ADD_TENANT = "INSERT INTO schema_tenants (namespace_id, schema_id, version, tenant) VALUES (?, ?, ?, ?)";
 const REGISTER = `INSERT INTO schemas (namespace_id, schema_id, version, schema_identity, schema_bytes, seal, record)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
-const GET = "SELECT * FROM schemas WHERE namespace_id = ? AND schema_id = ? AND version = ?";
-const GET_TENANTS = `SELECT tenant FROM schema_tenants
-  WHERE namespace_id = ? AND schema_id = ? AND version = ? ORDER BY tenant`;
-const LIST = `SELECT * FROM schemas
+/** The columns of a schema `s`, with its tenants as a JSON array; null without tenants. */
+export const SCHEMA_COLUMNS = `s.*, nullif((SELECT json_group_array(tenant) FROM schema_tenants AS t
+  WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version), '[]') AS tenants`;
+const GET = `SELECT ${SCHEMA_COLUMNS} FROM schemas AS s WHERE namespace_id = ? AND schema_id = ? AND version = ?`;
+const LIST = `SELECT ${SCHEMA_COLUMNS} FROM schemas AS s
   WHERE namespace_id = ? AND (schema_id, version) > (?, ?) ORDER BY schema_id, version LIMIT ?`;
 
 /** Verified schemas in memory, and the characters of the longest one: a registered schema never changes. */
@@ -44,13 +44,19 @@ const KEPT_CHARACTERS = 16_384;
 export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits, sha256: Sha256): SchemaRegistry {
   const use = openGate(file.path);
   const read = file.commits.createCache<SchemaRecord>(SCHEMAS_KEPT);
+  const find = (namespaceId: number, schemaId: string, version: string): Promise<RegisteredSchema | null> =>
+    file.readers.point((connection) => {
+      const row = connection.statement(GET).get(namespaceId, schemaId, version);
+      return row === undefined ? null : toVerifiedSchema(sha256, row);
+    });
   return {
     register: (schema, tenants = null) =>
       use(() => {
         assertSchema(schema, limits);
-        const seal = sealSchema(sha256, schema);
+        const sealed = { schema, tenants: tenantsOf(tenants) };
+        const seal = sealSchema(sha256, sealed);
         const apply = (connection: Connection): "registered" | "exists" | "limit" =>
-          register(connection, { seal, schema, tenants: tenantsOf(tenants) }, limits.max_entries);
+          register(connection, { ...sealed, seal }, limits.max_entries);
         return file.writer.submit(textBytes(schema.record), apply);
       }),
     get: (namespaceId, schemaId, version) =>
@@ -59,28 +65,18 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
         const name = `${namespaceId} ${schemaId.length} ${schemaId} ${version}`;
         const known = read.get(name);
         if (known !== undefined) return known;
-        const found = await file.readers.point((connection) => {
-          const row = connection.statement(GET).get(namespaceId, schemaId, version);
-          if (row === undefined) return null;
-          const schema = toSchema(sha256, row);
-          if (!matchesNames(sha256, schema)) throw corruptSchema(schema);
-          return schema;
-        });
+        const found = (await find(namespaceId, schemaId, version))?.schema ?? null;
         if (found !== null && found.record.length <= KEPT_CHARACTERS) read.set(name, found);
         return found;
       }),
     getTenants: (namespaceId, schemaId, version) =>
-      use(() =>
-        file.readers.point((connection) =>
-          tenantsIn(connection.statement(GET_TENANTS).all(namespaceId, schemaId, version))
-        )
-      ),
+      use(async () => (await find(namespaceId, schemaId, version))?.tenants ?? null),
     list: (namespaceId, after, limit, maximumCharacters) =>
       use(() =>
         file.readers.point((connection) => {
           const rows = connection.statement(LIST)
             .iterate(namespaceId, after?.schema_id ?? "", after?.version ?? "", limit);
-          return takeSchemas(rows, (row) => toSchema(sha256, row), maximumCharacters);
+          return takeSchemas(rows, (row) => toSchema(sha256, row).schema, maximumCharacters);
         })
       ),
     typedProviders: createSqliteTypedProviders(file, sha256, use),
@@ -89,17 +85,9 @@ export function createSqliteSchemaRegistry(file: StoreFile, limits: SchemaLimits
   };
 }
 
-/** The tenants in rows of one schema; a schema without rows counts for all. */
-export function tenantsIn(rows: readonly Row[]): readonly number[] | null {
-  return rows.length === 0 ? null : rows.map((row) => integer(row, "tenant"));
-}
-
 /** A schema to register. */
-interface Registration {
-  readonly schema: SchemaRecord;
+interface Registration extends RegisteredSchema {
   readonly seal: string;
-  /** Null for every tenant. */
-  readonly tenants: readonly number[] | null;
 }
 
 /** Existence is checked before the limit, so that a repeated registration has the same result in a full registry. */
@@ -124,38 +112,4 @@ function entriesFor(connection: Connection, namespaceId: number, tenants: readon
   const ofTenant = connection.statement(COUNT_OF_TENANT).get(namespaceId, list);
   if (ofAll === undefined || ofTenant === undefined) return Infinity;
   return integer(ofAll, "entries") + integer(ofTenant, "entries");
-}
-
-/**
- * The schema of a row, verified by its seal.
- *
- * @throws {StoreError} `corrupt`
- */
-export function toSchema(sha256: Sha256, row: Row): SchemaRecord {
-  const schema: SchemaRecord = {
-    schema_id: text(row, "schema_id"),
-    version: text(row, "version"),
-    namespace_id: integer(row, "namespace_id"),
-    record: text(row, "record"),
-    schema_identity: text(row, "schema_identity"),
-    schema_bytes: integer(row, "schema_bytes"),
-  };
-  if (sealSchema(sha256, schema) === text(row, "seal")) return schema;
-  throw corruptSchema(schema);
-}
-
-/** The error for a schema that differs from the written one. */
-export function corruptSchema({ schema_id, version, namespace_id }: SchemaRecord): StoreError {
-  return new StoreError(
-    "corrupt",
-    `Cannot read schema "${schema_id}" version "${version}" of namespace ${namespace_id}: it differs from the written one`,
-  );
-}
-
-/** Whether a record has the names of its row, and its document hashes to the identity of the row. */
-export function matchesNames(sha256: Sha256, schema: SchemaRecord): boolean {
-  const record = parseObject(schema.record);
-  const document = member(record, "schema") as JsonValue | undefined;
-  return document !== undefined && identify(sha256, "schema", document) === schema.schema_identity &&
-    (["schema_id", "version", "namespace_id"] as const).every((name) => member(record, name) === schema[name]);
 }

@@ -22,6 +22,7 @@ import {
 import { findLoss } from "./high_water_mark.ts";
 import { integer, RECORD_COLUMNS, type Row, text } from "./rows.ts";
 import { toEntry } from "./run_index.ts";
+import { SCHEMA_COLUMNS } from "./schema_registry.ts";
 import { ARCHIVED_COLUMNS } from "./tombstones.ts";
 
 /** The longest wait of SQLite for a lock, in milliseconds. */
@@ -40,8 +41,6 @@ const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
 const TOMBSTONE = `SELECT ${ARCHIVED_COLUMNS}, a.state FROM archives AS a WHERE a.run_row = ?`;
 const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
 const ARTIFACT = "SELECT * FROM artifacts WHERE identity = ?";
-const TENANTS = `(SELECT json_group_array(tenant) FROM (SELECT tenant FROM schema_tenants AS t
-  WHERE t.namespace_id = s.namespace_id AND t.schema_id = s.schema_id AND t.version = s.version ORDER BY tenant))`;
 
 /** The first format that has a table, where it is not the first one of all. */
 const FIRST_FORMATS: Readonly<Partial<Record<RowTable, number>>> = { typed_providers: TYPED_PROVIDERS_FORMAT };
@@ -139,8 +138,8 @@ function faultsOf(connection: Connection): string[] {
 async function* pagesOf(connection: Connection, table: RowTable): AsyncGenerator<readonly Row[]> {
   const format = formatOf(connection);
   if (format < (FIRST_FORMATS[table] ?? 1)) return;
-  const tenants = format < TENANTS_FORMAT ? "NULL" : `nullif(${TENANTS}, '[]')`;
-  const columns = table === "schemas" ? `s.*, ${tenants} AS tenants` : "s.*";
+  const ofSchema = format < TENANTS_FORMAT ? "s.*, NULL AS tenants" : SCHEMA_COLUMNS;
+  const columns = table === "schemas" ? ofSchema : "s.*";
   const page = connection.statement(
     `SELECT s.rowid AS position, ${columns} FROM ${table} AS s WHERE s.rowid > ? ORDER BY s.rowid LIMIT ${PAGE}`,
   );

@@ -220,6 +220,7 @@ const STORE_ERRORS: Readonly<Record<StoreErrorCode, readonly [code: ToolErrorCod
   index_missing: ["runs_not_indexed", 'Cannot list runs: the store is of an older version, run "gate store migrate"'],
   archived: ["run_archived", "Cannot answer: the run was archived meanwhile, repeat the call unchanged"],
   file_lost: ["store_failed", "Cannot answer: the store lost a file that it has open, the server has to be restarted"],
+  misconfigured: ["store_failed", "Cannot answer: the settings of the store stand for no database"],
   io: ["store_failed", "Cannot answer: the store failed to read or write"],
 };
 

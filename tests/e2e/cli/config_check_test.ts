@@ -1,7 +1,7 @@
 /** `gate config check` finds the same problems in the files of a configuration as a start. */
 
 import assert from "node:assert/strict";
-import { gate, inFolder } from "../gate_command.ts";
+import { type Ended, gate, gateArgs, inFolder, processOf } from "../gate_command.ts";
 
 Deno.test("gate config check accepts the names of all tools in lists", () =>
   inFolder(async (folder) => {
@@ -39,6 +39,46 @@ for (const [what, text, problem] of CONTRACTS) {
       for (const line of lines) {
         assert.match(line, problem);
         assert.ok(started.stderr.includes(JSON.stringify(line).slice(1, -1)) || started.stderr.includes(line), line);
+      }
+    }));
+}
+
+const ADDRESS = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+
+/** What the variable of both databases holds, and the fault that a check, a start and every other command report. */
+const VARIABLES: readonly (readonly [value: string | null, fault: string | null])[] = [
+  [null, 'refers to variable "GATE_TEST_DATABASE", which is not set'],
+  ["", 'refers to variable "GATE_TEST_DATABASE", which is not set'],
+  ["mysql://user:canary@db/gate", `refers to variable "GATE_TEST_DATABASE", which must be ${ADDRESS}`],
+  ["postgres://user:canary@127.0.0.1:1/gate", null],
+];
+
+for (const [value, fault] of VARIABLES) {
+  Deno.test(`gate config check of a database whose variable is ${value}: ${fault ?? "valid"}`, () =>
+    inFolder(async (folder) => {
+      const database = 'type = "postgres"\nurl = "env:GATE_TEST_DATABASE"\n';
+      const toml = `[run_state_store]\n${database}[schema_registry]\n${database}`;
+      await Deno.writeTextFile(`${folder}/gate.toml`, toml);
+      const run = async (...args: readonly string[]): Promise<Ended> => {
+        const { command, args: all } = processOf(gateArgs(...args, "--config", "gate.toml"));
+        const env = { NO_COLOR: "1", ...value === null ? {} : { GATE_TEST_DATABASE: value } };
+        const ended = await new Deno.Command(command, { args: [...all], cwd: folder, env, stdin: "null" }).output();
+        const [stdout, stderr] = [ended.stdout, ended.stderr].map((bytes) => new TextDecoder().decode(bytes));
+        assert.ok(!`${stdout}${stderr}`.includes("canary"));
+        return { code: ended.code, stdout: stdout ?? "", stderr: stderr ?? "" };
+      };
+      const checked = await run("config", "check", "--json");
+      const problems = fault === null
+        ? []
+        : ["run_state_store.url", "schema_registry.url"].map((path) => ({ path, message: fault }));
+      assert.deepEqual([checked.code, JSON.parse(checked.stdout).result.problems], [fault === null ? 0 : 2, problems]);
+      // An address at which nothing listens is a database that does not answer.
+      for (const command of [["serve"], ["runs"], ["doctor"], ["store", "check"]]) {
+        const { code, stdout, stderr } = await run(...command);
+        assert.equal(code, fault === null ? 8 : 2, `${command}: ${stderr}`);
+        if (fault !== null) {
+          assert.ok(`${stdout}${stderr}`.replaceAll('\\"', '"').includes(fault), `${stdout}${stderr}`);
+        }
       }
     }));
 }

@@ -9,7 +9,7 @@ import { migrateDatabase } from "../../../src/store/postgres/open.ts";
 import type { StoreProblem } from "../../../src/store/check/check_types.ts";
 import { gate, inFolder } from "../../e2e/gate_command.ts";
 import { fill } from "../../simulation/store/damage.ts";
-import { sha256 } from "../../simulation/store/fixture.ts";
+import { appendTo, runKey, sha256 } from "../../simulation/store/fixture.ts";
 import { storesOptions } from "../../simulation/store/open.ts";
 import { runSql, startPostgres } from "./server.ts";
 
@@ -106,6 +106,7 @@ const CHANGES:
       null,
       /differs from the written one/,
     ],
+    ["UPDATE gate.schemas SET tenants = '{7}'", "schema", null, /differs from the written one/],
     ["UPDATE gate.typed_providers SET checks = 2", "typed_provider", null, /differs from the written one/],
     ["UPDATE gate.typed_providers SET state = 'deprecated'", "typed_provider", null, /differs from the written one/],
     [
@@ -136,6 +137,19 @@ for (const [sql, what, revision, message] of CHANGES) {
       assert.ok(hit !== undefined, JSON.stringify(report.problems, null, 1));
     }));
 }
+
+Deno.test("a run whose creation request was edited in the database admits no second run", async () => {
+  const url = server.url(await changed(`UPDATE gate.runs SET creation = '${HEX.slice(32)}'`));
+  const edited = await openStores(storesOptions("", postgres, { url }), sha256);
+  try {
+    await assert.rejects(
+      edited.runs.append(appendTo(runKey("again"), null, "create")),
+      /its rows contradict each other \(23505\)/,
+    );
+  } finally {
+    await closeStores(edited);
+  }
+});
 
 Deno.test("gate store check of a database: a role that may only select is enough", () =>
   inFolder(async (folder) => {
@@ -168,7 +182,12 @@ const REFUSED: readonly (readonly [name: () => string, code: number, message: Re
   ],
   [() => server.url("postgres"), 8, /it has no tables of gate, run "gate store migrate"/],
   [() => "postgres://u:p@127.0.0.1:1/gate", 8, /it is not available \(ECONNREFUSED\)/],
-  [() => "env:GATE_ABSENT", 8, /environment variable "GATE_ABSENT" is not set/],
+  [() => "env:GATE_ABSENT", 2, /its url refers to variable "GATE_ABSENT", which is not set/],
+  [
+    () => "env:PATH",
+    2,
+    /its url refers to variable "PATH", which must be postgres:\/\/USER:PASSWORD@HOST:PORT\/DATABASE/,
+  ],
   [() => "postgres://127.0.0.1/gate", 2, /address of the database: it has to be postgres:\/\/USER:PASSWORD@/],
 ];
 

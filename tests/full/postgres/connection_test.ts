@@ -6,7 +6,8 @@ import { connect, createServer } from "node:net";
 
 import { parsePostgresAddress } from "../../../src/config/postgres_address.ts";
 import { openDatabase } from "../../../src/store/postgres/database.ts";
-import { migrateDatabase } from "../../../src/store/postgres/open.ts";
+import { migrateDatabase, type Migration } from "../../../src/store/postgres/open.ts";
+import { TABLES_VERSION } from "../../../src/store/postgres/tables.ts";
 import { closeStores, openStores, type Stores } from "../../../src/store/open.ts";
 import { type Append, type AppendResult, StoreError } from "../../../src/store/types.ts";
 import { appendTo, headAfter, makeSchema, runKey, sha256 } from "../../simulation/store/fixture.ts";
@@ -203,12 +204,20 @@ Deno.test("two statements share the appends of many runs; a later append of a ru
     const moved = created.map((append, index) => appendTo(append.run_key, headAfter(append), `then ${index}`));
     const [first, last] = [moved[0], moved.at(-1)];
     assert.ok(before !== undefined && first !== undefined && last !== undefined);
-    const answers = send(moved);
-    assert.deepEqual(await Promise.all(answers.slice(32)), accepted(32));
-    answers.push(...send([appendTo(held, headAfter(first), "behind")]));
-    assert.deepEqual(await Promise.all(send([appendTo(last.run_key, headAfter(last), "beside")])), accepted(1));
+    const [locked, ...answers] = send(moved);
+    assert.ok(locked !== undefined);
+    assert.deepEqual(await Promise.all(answers.slice(31)), accepted(32));
+    // The other runs of its statement wait a moment only, and go on.
+    assert.deepEqual(await Promise.all(answers.slice(0, 31)), accepted(31));
+    answers.push(locked, ...send([appendTo(held, headAfter(first), "behind")]));
+    for (const moment of ["beside", "again"]) {
+      const next = moved.slice(1).map((append) => appendTo(append.run_key, headAfter(append), moment));
+      const expected = moment === "beside" ? "accepted" : "stale";
+      const outcomes = (await Promise.all(send(next))).map(({ outcome }) => outcome);
+      assert.deepEqual(new Set(outcomes), new Set([expected]));
+    }
     await untilOne(server, WAITING);
-    assert.deepEqual(runs.load(), { queued: 1, batches: before.batches + 2, operations: before.operations + 33 });
+    assert.deepEqual([runs.load().queued, runs.load().operations], [1, before.operations + 63 + 63]);
     await runSql(server, `SELECT pg_terminate_backend(pid) ${HOLDING}`);
     await holder;
     assert.deepEqual(await Promise.all(answers), accepted(65));
@@ -244,9 +253,13 @@ Deno.test("a call of unknown outcome is unavailable also where the database then
     );
     await untilOne(server, HOLDING);
     const appended = assert.rejects(stores.runs.append(appendTo(run, headAfter(created), "submit")), isUnavailable);
-    await untilOne(server, WAITING);
+    // The connections end while the append waits for the row; none is opened again before the right is gone.
+    await runSql(server, "ALTER ROLE gate_server CONNECTION LIMIT 0");
+    const ended = `SELECT count(pg_terminate_backend(pid)) > 0 FROM pg_stat_activity
+      WHERE application_name = 'gate' AND EXISTS (SELECT 1 ${WAITING})`;
+    while (await runSql(server, ended) === "f") await new Promise((resolve) => setTimeout(resolve, 20));
     await runSql(server, "REVOKE SELECT ON gate.records FROM gate_server", "gate");
-    await runSql(server, `SELECT pg_terminate_backend(pid) ${WAITING}`);
+    await runSql(server, "ALTER ROLE gate_server CONNECTION LIMIT -1");
     await appended;
     await runSql(server, `SELECT pg_terminate_backend(pid) ${HOLDING}`);
     await holder;
@@ -281,6 +294,93 @@ Deno.test("a connection that ends inside a transaction is an unavailable store, 
       await closeStores(stores);
     }
   }
+});
+
+/** Servers that take connections and say nothing. */
+async function startSilent(count: number): Promise<{ ports: readonly number[]; close: () => void }> {
+  const servers = Array.from({ length: count }, () => createServer((socket) => void socket.on("error", () => {})));
+  const ports = await Promise.all(
+    servers.map((silent) =>
+      new Promise<number>((resolve) =>
+        silent.listen(0, "127.0.0.1", () => {
+          const address = silent.address();
+          resolve(typeof address === "object" && address !== null ? address.port : 0);
+        })
+      )
+    ),
+  );
+  return { ports, close: () => servers.forEach((silent) => silent.close()) };
+}
+
+// The silent servers that the address names before a good one; whether the database is only read; what a statement answers.
+const silence: readonly (readonly [silent: number, readOnly: boolean, answer: "rows" | "unavailable"])[] = [
+  [3, false, "rows"],
+  [7, false, "rows"],
+  [7, true, "rows"],
+];
+
+for (const [count, readOnly, answer] of silence) {
+  const what = `${count} silent servers before a good one${readOnly ? ", of which any may answer" : ""}`;
+  Deno.test(`a statement on a database with ${what}: ${answer}`, async () => {
+    await using server = await startPostgres();
+    const silent = await startSilent(count);
+    const hosts = [...silent.ports, server.port].map((port) => `127.0.0.1:${port}`).join(",");
+    const address = parsePostgresAddress(`postgres://${OWNER}:unused@${hosts}/postgres`);
+    assert.ok(address !== null);
+    const database = openDatabase({ address, authorities: null, connections: 2, readOnly });
+    try {
+      const numbers = await Promise.all([1, 2].map((number) => database.query(`SELECT ${number}::int8 AS number`)));
+      assert.deepEqual(numbers, [[{ number: 1 }], [{ number: 2 }]]);
+    } finally {
+      await database.close();
+      silent.close();
+    }
+  });
+}
+
+Deno.test("closing a database ends its attempts to reach silent servers", async () => {
+  const silent = await startSilent(2);
+  const hosts = silent.ports.map((port) => `127.0.0.1:${port}`).join(",");
+  const address = parsePostgresAddress(`postgres://${OWNER}:unused@${hosts}/postgres`);
+  assert.ok(address !== null);
+  const database = openDatabase({ address, authorities: null, connections: 1 });
+  const asked = assert.rejects(database.query("SELECT 1"), isUnavailable);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await database.close();
+  await asked;
+  silent.close();
+});
+
+Deno.test("two migrations of one database at once: one creates the tables, the other one finds them", async () => {
+  await using server = await startPostgres();
+  await runSql(server, "CREATE DATABASE gate");
+  // Both have looked for the tables before one of them can create the schema.
+  const lock = "BEGIN; LOCK TABLE pg_namespace IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(600)";
+  const holder = runSql(server, lock, "gate").catch(() => {});
+  await untilOne(server, HOLDING);
+  const migrate = (): Promise<Migration> =>
+    migrateDatabase({ url: server.url("gate"), tls_ca_path: null, connections: 1 }, null);
+  const both = Promise.all([migrate(), migrate()]);
+  const waiting = "FROM (SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'gate' " +
+    "AND wait_event_type = 'Lock') AS w WHERE n = 2";
+  await untilOne(server, waiting);
+  await runSql(server, `SELECT pg_terminate_backend(pid) ${HOLDING}`);
+  await holder;
+  assert.deepEqual((await both).map(({ from }) => from).toSorted(), [TABLES_VERSION, null]);
+});
+
+Deno.test("a statement of a migration may take longer than one of a server", async () => {
+  await using server = await startPostgres();
+  await runSql(server, "CREATE DATABASE gate");
+  // The creation of one index takes 11 s, as that of an index over a large table may.
+  const slow = `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF EXISTS (SELECT 1 FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'gate.runs_of_status')
+    THEN PERFORM pg_sleep(11); END IF; END $$`;
+  await runSql(server, slow, "gate");
+  await runSql(server, "CREATE EVENT TRIGGER slow ON ddl_command_end EXECUTE FUNCTION slow()", "gate");
+  const options = { url: server.url("gate"), tls_ca_path: null, connections: 1 };
+  const { from, version } = await migrateDatabase(options, null);
+  assert.deepEqual([from, version], [null, TABLES_VERSION]);
 });
 
 Deno.test("a transaction may take longer than a statement may", async () => {

@@ -98,7 +98,9 @@ export const READS: Readonly<Record<string, (stores: Stores) => Promise<unknown>
   scenario: ({ runs }) => runs.hasScenario(2, "release"),
   artifact: ({ runs }) => runs.getArtifact(PROFILE.identity),
   snapshot: ({ runs }) => runs.getSnapshot(RUN, 9),
+  again: ({ runs }) => runs.append(appendTo(runKey("again"), null, "create")),
   schema: ({ schemas }) => schemas.get(2, "report", "1"),
+  tenants: ({ schemas }) => schemas.getTenants(2, "report", "1"),
   schemas: ({ schemas }) => schemas.list(2, null, 10),
   typed: ({ schemas }) => schemas.typedProviders.getActive(2, "releases"),
   typed_list: ({ schemas }) => schemas.typedProviders.list(2, null, 10),
@@ -115,8 +117,25 @@ export function forgeSchema(change: Partial<SchemaRecord>): Change {
     database.prepare(
       "UPDATE schemas SET version = ?, schema_identity = ?, schema_bytes = ?, seal = ?, record = ? WHERE schema_id = ?",
     )
-      .run(version, schema_identity, schema_bytes, sealSchema(sha256, forged), record, schema_id);
+      .run(
+        version,
+        schema_identity,
+        schema_bytes,
+        sealSchema(sha256, { schema: forged, tenants: null }),
+        record,
+        schema_id,
+      );
   };
+}
+
+/** Seals the schemas of a file as programs did before seals covered tenants. */
+export function sealAsBefore(database: DatabaseSync): void {
+  for (const row of database.prepare("SELECT rowid AS place, * FROM schemas").all()) {
+    const { place, namespace_id, schema_identity, schema_bytes, schema_id, version, record } = row;
+    const names = `${schema_id}\n${version}\n${record}`;
+    const seal = sha256(`gate store schema 1\n${namespace_id} ${schema_identity} ${schema_bytes}\n${names}`);
+    database.prepare("UPDATE schemas SET seal = ? WHERE rowid = ?").run(seal, place ?? null);
+  }
 }
 
 /** Gives a law another scenario in the same way. */
