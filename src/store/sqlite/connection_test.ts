@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { stoppedClock } from "../../../tests/clock.ts";
