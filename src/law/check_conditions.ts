@@ -26,6 +26,7 @@ export function checkConditions(
     if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), environment);
   });
   if (environment.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
+  checkPinnedKeys(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
     checkCondition(refusals, condition, pathAt("conditions", index), draft, parameters, environment);
   });
@@ -51,6 +52,21 @@ function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: 
       const message = `Schema ${quote(schema_id)} is not among the schemas of the spec${hint}`;
       refusals.refuse("packet_schema_not_found", pathAt("stages", index, "entry_packets", at, "schema_id"), message);
     });
+  });
+}
+
+/** A key id that a law pins names one key in all of the law. */
+function checkPinnedKeys(refusals: Collector, { conditions = [] }: DraftSpec): void {
+  const pinned = new Map<string, { readonly key: string; readonly condition: string }>();
+  conditions.forEach(({ condition_id = "", evidence_use_policy: policy }, index) => {
+    for (const [keyId, key] of Object.entries(policy?.authorized_public_keys ?? {})) {
+      const earlier = pinned.get(keyId);
+      if (earlier === undefined) pinned.set(keyId, { key, condition: condition_id });
+      if (earlier === undefined || earlier.key === key) continue;
+      const message = `Key ${quote(keyId)} is another key than condition ${quote(earlier.condition)} pins`;
+      const path = pathAt("conditions", index, "evidence_use_policy", "authorized_public_keys", keyId);
+      refusals.refuse("policy_conflict", path, message);
+    }
   });
 }
 

@@ -5,8 +5,21 @@
  * @module
  */
 
+import { decodeBase64 } from "../canonical/base64.ts";
 import type { JsonValue } from "../canonical/json.ts";
-import { boolean, type Bounds, integer, oneOf, readMember, readObject, readWholeArray } from "../canonical/shape.ts";
+import { compareCodePoints } from "../canonical/order.ts";
+import {
+  boolean,
+  type Bounds,
+  integer,
+  matching,
+  object as anyObject,
+  oneOf,
+  readMember,
+  readObject,
+  readWholeArray,
+  text,
+} from "../canonical/shape.ts";
 import { objectOf, type Read, readIdentifier, variantOf } from "./readers.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
@@ -47,6 +60,7 @@ const REQUIRED = [
 export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, path) => {
   const object = readObject(refusals, value, path, REQUIRED, [
     "authorized_key_ids",
+    "authorized_public_keys",
     "requires_all_bindings",
   ]);
   if (object === undefined) return undefined;
@@ -65,6 +79,8 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
   };
   const keys = read("authorized_key_ids", readKeyIds);
   const keysGiven = Object.hasOwn(object, "authorized_key_ids");
+  const pinned = read("authorized_public_keys", readPublicKeys);
+  if (Object.hasOwn(object, "authorized_public_keys") && !checkPinned(refusals, path, pinned, keys)) return undefined;
   const requiresAll = read("requires_all_bindings", boolean);
   if (Object.hasOwn(object, "requires_all_bindings") && requiresAll === undefined) return undefined;
   const consistent = checkPolicy(refusals, path, policy, keysGiven);
@@ -73,6 +89,7 @@ export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, 
   return {
     ...policy,
     ...keys === undefined ? {} : { authorized_key_ids: keys },
+    ...pinned === undefined ? {} : { authorized_public_keys: pinned },
     // False means the same as absent, and must have the same identity.
     ...requiresAll === true ? { requires_all_bindings: true as const } : {},
   };
@@ -125,6 +142,47 @@ function readAssurances(refusals: Collector, value: JsonValue, path: JsonPath): 
 
 function readKeyIds(refusals: Collector, value: JsonValue, path: JsonPath): string[] | undefined {
   return readSet(refusals, value, path, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
+}
+
+const isPublicKey = matching(
+  "the base64 of the 32 bytes of a public key, as its .pub file has it",
+  (value): value is string => typeof value === "string" && decodeBase64(value)?.length === 32,
+);
+
+const readPublicKey: Read<string> = (refusals, value, path) =>
+  text(refusals, value, path) === undefined ? undefined : isPublicKey(refusals, value, path);
+
+function readPublicKeys(refusals: Collector, value: JsonValue, path: JsonPath): Record<string, string> | undefined {
+  const given = anyObject(refusals, value, path);
+  if (given === undefined) return undefined;
+  const names = Object.keys(given).sort(compareCodePoints);
+  const keys = names.map((name) => [name, readPublicKey(refusals, given[name] ?? null, below(path, name))] as const);
+  const whole = keys.flatMap(([name, key]) => key === undefined ? [] : [[name, key] as const]);
+  return whole.length === keys.length ? Object.fromEntries(whole) : undefined;
+}
+
+/** Pinned keys are exactly the authorized ones, and differ: one key under two ids would be one person who counts twice. */
+function checkPinned(
+  refusals: Collector,
+  path: JsonPath,
+  pinned: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[] | undefined,
+): boolean {
+  if (pinned === undefined) return false;
+  const at = below(path, "authorized_public_keys");
+  const ids = new Set(keys);
+  const names = Object.keys(pinned);
+  if (names.length !== ids.size || names.some((name) => !ids.has(name))) {
+    refusals.refuse("policy_conflict", at, 'Expected one public key for each of "authorized_key_ids", and no other');
+    return false;
+  }
+  const idOf = new Map<string, string>();
+  for (const [name, key] of Object.entries(pinned)) {
+    const other = idOf.get(key);
+    if (other === undefined) idOf.set(key, name);
+    else refusals.refuse("duplicate", below(at, name), `The key is that of ${JSON.stringify(other)}`);
+  }
+  return idOf.size === names.length;
 }
 
 /** Reads an array of distinct strings. */

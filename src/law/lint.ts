@@ -29,6 +29,8 @@ export type WarningCode =
   | "predicate_never_true"
   /** Fewer sources than the quorum needs. */
   | "quorum_out_of_reach"
+  /** One caller, or one signer, can meet the quorum alone. */
+  | "one_signer_suffices"
   /** The policy requires a signature of gate's own acquisitions, which have none. */
   | "signature_never_given"
   /** Neither a prerequisite nor the scenario's requirement names the stage. */
@@ -139,9 +141,21 @@ function lintEvidence(
       `requires a quorum of ${policy.combination.minimum} and has ${sources} sources${callers}`,
     );
   }
+  if (oneSignerSuffices(policy)) {
+    warn(
+      "one_signer_suffices",
+      'has a quorum that one person can meet alone: independence "distinct_acquisition" counts each signer once',
+    );
+  }
   if (signed && policy.allowed_channels.every((channel) => channel === "local_acquisition")) {
     warn("signature_never_given", "requires a signature and allows only acquisitions by gate itself, which have none");
   }
+}
+
+/** Whether items of one caller can be all of a quorum. Of evidence that waits, only the newest of each key counts. */
+export function oneSignerSuffices({ allowed_channels, combination, independence }: EvidenceUsePolicy): boolean {
+  return independence === "not_required" && combination.combination === "Quorum" && combination.minimum > 1 &&
+    allowed_channels.includes("caller_submission");
 }
 
 /** Conditions below a `Not` in a stage's requirement. */

@@ -106,7 +106,11 @@ Deno.test("lintLaw() warns about evidence that callers can never send", () => {
     [{ freshness: age, authorization: "signature" }],
     [{ combination: quorum }, "quorum_out_of_reach"],
     [{ combination: { ...quorum, minimum: 1 } }],
-    [{ combination: quorum, independence: "not_required" }],
+    [{ combination: quorum, independence: "not_required" }, "one_signer_suffices"],
+    [{ combination: { ...quorum, minimum: 1 }, independence: "not_required" }],
+    [{ ...signed, independence: "not_required", authorized_key_ids: ["a", "b"] }, "one_signer_suffices"],
+    // Of evidence that waits only the newest statement of each key counts.
+    [{ ...signed, independence: "not_required", allowed_channels: ["accepted_submission"] }],
     [{ combination: quorum, integrity: "signed_content" }],
     [{ ...signed, authorized_key_ids: ["a", "b"] }],
     [{ ...signed, allowed_channels: ["accepted_submission"], authorized_key_ids: ["a", "b"] }],

@@ -138,6 +138,12 @@ const CONDITIONS: JsonObject = {
       allowed_channels: { type: "array", items: { enum: CHANNELS }, minItems: 1, ...UNIQUE },
       authorization: { enum: ["embedding_authority", "signature"] },
       authorized_key_ids: array(ID, SPEC_LIMITS.authorizedKeyIds, { minItems: 1, ...UNIQUE }),
+      authorized_public_keys: {
+        type: "object",
+        additionalProperties: { type: "string", pattern: "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$" },
+        minProperties: 1,
+        maxProperties: SPEC_LIMITS.authorizedKeyIds,
+      },
       combination: oneOf(
         variant("combination", ["AllQualifyingAgree", "AnyQualifying"]),
         variant("combination", "Quorum", { minimum: { type: "integer", minimum: 1, maximum: SPEC_LIMITS.quorum } }),
@@ -153,7 +159,7 @@ const CONDITIONS: JsonObject = {
       requires_all_bindings: { type: "boolean" },
       retention: { enum: ["retain_canonical_value", "retain_digest_only"] },
       scope: { const: "exact_condition" },
-    }, ["authorized_key_ids", "requires_all_bindings"]),
+    }, ["authorized_key_ids", "authorized_public_keys", "requires_all_bindings"]),
   },
 };
 

@@ -44,6 +44,8 @@ export interface EvidenceUsePolicy {
   readonly authorization: "embedding_authority" | "signature";
   /** Only with `authorization: "signature"`: the keys that may sign; absent means any trusted key. */
   readonly authorized_key_ids?: readonly string[];
+  /** Pins the authorized keys: the base64 of each, by its id. Absent where the operator says who an id is. */
+  readonly authorized_public_keys?: { readonly [keyId: string]: string };
   readonly combination: Combination;
   readonly freshness: Freshness;
   readonly independence: "distinct_acquisition" | "distinct_provider" | "not_required";

@@ -6,9 +6,10 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import { awaitsParameter } from "../law/expand.ts";
-import type { AcquisitionBinding, Condition, ScenarioLaw, Stage } from "../law/types.ts";
+import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw, Stage } from "../law/types.ts";
 import { type CompiledPredicate, compilePredicate, predicateOnAbsence } from "../law/value/predicate.ts";
 import type { Tri } from "../law/value/truth.ts";
+import type { TrustedKey } from "./profile.ts";
 import { compileProgram, type Program } from "./program.ts";
 
 /** A condition ready to judge values. */
@@ -20,6 +21,8 @@ export interface CompiledCondition {
   readonly onFoundNothing: Tri;
   /** The retention that every evidence item of the condition must have. */
   readonly retention: "RetainCanonicalValue" | "RetainDigestOnly";
+  /** The keys that the law pins, by id; null where the operator says who an id is. */
+  readonly pinned: ReadonlyMap<string, TrustedKey> | null;
   /** Whether the predicate compares with a parameter that has no value: the law is bound to no run. */
   readonly awaitsParameter: boolean;
 }
@@ -74,6 +77,19 @@ function indexesOf(slots: readonly string[], stageIndex: ReadonlyMap<string, num
   });
 }
 
+function pinnedKeys({ authorized_public_keys: keys }: EvidenceUsePolicy): CompiledCondition["pinned"] {
+  if (keys === undefined) return null;
+  return new Map(Object.entries(keys).map(([key_id, public_key]) => [key_id, { key_id, public_key }]));
+}
+
+/** The keys that may sign evidence of a condition, by id: those that the law pins, else those of the operator. */
+export function keysOf(
+  condition: Pick<CompiledCondition, "pinned"> | undefined,
+  keys: ReadonlyMap<string, TrustedKey>,
+): ReadonlyMap<string, TrustedKey> {
+  return condition?.pinned ?? keys;
+}
+
 function compileCondition(condition: Condition): CompiledCondition {
   return {
     condition,
@@ -82,6 +98,7 @@ function compileCondition(condition: Condition): CompiledCondition {
     retention: condition.evidence_use_policy.retention === "retain_canonical_value"
       ? "RetainCanonicalValue"
       : "RetainDigestOnly",
+    pinned: pinnedKeys(condition.evidence_use_policy),
     awaitsParameter: awaitsParameter(condition.predicate),
   };
 }

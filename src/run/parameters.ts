@@ -15,11 +15,13 @@ import { didYouMean } from "../law/suggest.ts";
 import type { AcquisitionBinding, Parameter, ParameterValue } from "../law/types.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
 import { bindCompiled, type CompiledLaw } from "./compile.ts";
+import type { TrustedKey } from "./profile.ts";
 import { DOMAIN_CODES } from "./evidence.ts";
 
 /** Why the genesis of a run is rejected (docs/format/records.md, "Genesis"). */
 export type GenesisFaultCode =
   | "genesis_kind_invalid"
+  | "key_differs"
   | "parameter_unknown"
   | "parameter_repeated"
   | "parameter_missing"
@@ -180,6 +182,24 @@ export function checkParameters(
   const inParams = checkParams(law.acquisition_bindings, given, values);
   if (inParams.length > 0) return { ok: false, faults: inParams };
   return { ok: true, parameters: sortedBy(given, ({ parameter_id }) => parameter_id) };
+}
+
+/** Checks that the operator has no other key under an id that the law pins: one id would name two people. */
+export function checkPinnedKeys(
+  { conditionIndex }: Pick<CompiledLaw, "conditionIndex">,
+  keys: ReadonlyMap<string, TrustedKey>,
+): readonly GenesisFault[] {
+  const faults = new Map<string, GenesisFault>();
+  for (const { pinned, condition: { condition_id } } of conditionIndex.values()) {
+    for (const { key_id, public_key } of pinned?.values() ?? []) {
+      const own = keys.get(key_id);
+      if (own === undefined || own.public_key === public_key || faults.has(key_id)) continue;
+      const message = `The operator has another key under ${JSON.stringify(key_id)} than condition ` +
+        `${JSON.stringify(condition_id)} of the law pins`;
+      faults.set(key_id, { code: "key_differs", path: "$.scenario_law_identity", message });
+    }
+  }
+  return [...faults.values()];
 }
 
 /**

@@ -11,7 +11,7 @@ import { usesEvaluationTime } from "../law/value/types.ts";
 import { anchorCounts } from "./anchor.ts";
 import { CLOCK_BEHIND_RUN, type EvaluatedAttempt } from "./attempt.ts";
 import type { Environment } from "./command.ts";
-import type { CompiledCondition, CompiledLaw } from "./compile.ts";
+import { type CompiledCondition, type CompiledLaw, keysOf } from "./compile.ts";
 import type { PresentedEvidence } from "./evidence.ts";
 import { type Lane, minimumLane } from "./profile.ts";
 import { hasBoundSignature } from "./statement.ts";
@@ -182,8 +182,9 @@ function disqualification(
   return isAssured(environment, condition, item, signed) ? null : "assurance";
 }
 
-function isSigned(environment: QualificationEnvironment, item: PresentedEvidence): boolean {
-  const { primitives, keys, law, attempt } = environment;
+function isSigned(environment: QualificationEnvironment, own: CompiledCondition, item: PresentedEvidence): boolean {
+  const { primitives, law, attempt } = environment;
+  const keys = keysOf(own, environment.keys);
   // The signature was verified at the submission. The profile of the evaluation decides whether its key still counts.
   if (item.submission !== undefined) {
     return keys.get(item.signature?.key_id ?? "")?.public_key === item.submission.public_key;
@@ -224,21 +225,26 @@ export function observeClock(
 }
 
 /** The key that signed an item. One key may have several ids, so `gate-kernel-2` identifies it by its bytes. */
-function signerOf({ procedure, keys }: QualificationEnvironment, { signature }: PresentedEvidence): string | null {
+function signerOf(
+  { procedure, keys }: QualificationEnvironment,
+  own: CompiledCondition,
+  { signature }: PresentedEvidence,
+): string | null {
   if (signature === undefined || procedure === "gate-kernel-1") return signature?.key_id ?? null;
   // A key whose base64 is not canonical verifies no signature, so equal bytes have equal texts.
-  return keys.get(signature.key_id)?.public_key ?? null;
+  return keysOf(own, keys).get(signature.key_id)?.public_key ?? null;
 }
 
 /** Tests one item alone. Independence needs the other items and comes afterwards. */
 export function qualifyItem(
   environment: QualificationEnvironment,
-  { condition }: CompiledCondition,
+  own: CompiledCondition,
   item: PresentedEvidence,
 ): QualifiedEvidence {
-  const signed = isSigned(environment, item);
+  const { condition } = own;
+  const signed = isSigned(environment, own, item);
   const lane = laneOf(condition.evidence_use_policy, item, signed);
-  const signer = signed ? signerOf(environment, item) : null;
+  const signer = signed ? signerOf(environment, own, item) : null;
   return { item, lane, signer, reason: disqualification(environment, condition, item, signed, lane) };
 }
 

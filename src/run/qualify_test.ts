@@ -10,6 +10,7 @@ import {
   presented,
   qualificationWith,
   signed,
+  type TestKey,
   trusting,
 } from "../../tests/simulation/kernel/fixture.ts";
 import type { JsonValue } from "../canonical/json.ts";
@@ -38,6 +39,14 @@ const ANCHORS: Partial<OperatorProfile> = {
 };
 const ANCHOR = { anchor_type: "env", anchor_value: '{"key":"REGION"}' };
 const SIGNATURE: Policy = { authorization: "signature" };
+const PINNED: Policy = {
+  ...SIGNATURE,
+  authorized_key_ids: ["ci-1"],
+  authorized_public_keys: { "ci-1": KEY_1.public_key },
+};
+/** A key under the id of another. */
+const STRANGER: TestKey = { ...KEY_2, key_id: KEY_1.key_id };
+const STRANGER_KEY = { key_id: STRANGER.key_id, public_key: STRANGER.public_key };
 const MINUTE: Policy = { freshness: { freshness: "MaximumAge", maximum_age_millis: 60_000 } };
 const SCHEMA_LAW = {
   observation_domain: { domain: "Json", maximum_bytes: 100, schema: { schema_id: "release", version: "1" } },
@@ -60,6 +69,24 @@ const ROWS: readonly Row[] = [
   ["a signature by a key that is not trusted", SIGNATURE, byKey1(caller), {}, "authorization"],
   ["an authorized key", { ...SIGNATURE, authorized_key_ids: ["ci-1"] }, byKey1(caller), TRUST, "qualified"],
   ["another key", { ...SIGNATURE, authorized_key_ids: ["ci-2"] }, byKey1(caller), TRUST, "authorization"],
+  ["a key that the law pins, unknown to the operator", PINNED, byKey1(caller), {}, "qualified"],
+  ["a pinned key on an acquired item", PINNED, byKey1(scan), {}, "qualified"],
+  ["another key under a pinned id", PINNED, (law) => signed(law, caller(law), STRANGER), {}, "authorization"],
+  [
+    "another key under a pinned id, which the operator trusts",
+    PINNED,
+    (law) => signed(law, caller(law), STRANGER),
+    { evidence_keys: [STRANGER_KEY] },
+    "authorization",
+  ],
+  [
+    "a pinned key, of which the operator has another meanwhile",
+    PINNED,
+    byKey1(caller),
+    { evidence_keys: [STRANGER_KEY] },
+    "qualified",
+  ],
+  ["a trusted key that the law does not pin", PINNED, (law) => signed(law, caller(law), KEY_2), TRUST, "authorization"],
   ["a bad signature counts for nothing", {}, with_(byKey1(caller), { observed_at: 5 }), TRUST, "qualified"],
   // lane
   ["a provider that only asserts", {}, with_(env, { lane: "asserted" }), {}, "lane"],

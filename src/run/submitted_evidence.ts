@@ -13,7 +13,7 @@ import { collector } from "../law/refusals.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import type { Environment, Stamps, SubmitCommand } from "./command.ts";
-import type { CompiledCondition, CompiledLaw } from "./compile.ts";
+import { type CompiledCondition, type CompiledLaw, keysOf } from "./compile.ts";
 import {
   DOMAIN_CODES,
   hashValue,
@@ -105,11 +105,14 @@ function findCondition(
 
 function checkKey({ condition }: Opening, environment: Environment, given: SubmittedEvidence): SubmissionFault | null {
   const { key_id } = given.signature;
-  if (environment.keys.get(key_id)?.public_key !== given.public_key) {
+  const { authorized_key_ids } = condition.condition.evidence_use_policy;
+  const isAuthorized = authorized_key_ids === undefined || authorized_key_ids.includes(key_id);
+  // Every authorized key of a pinned condition is known, so another one is only not authorized.
+  const isKnown = keysOf(condition, environment.keys).get(key_id)?.public_key === given.public_key;
+  if (condition.pinned === null ? !isKnown : isAuthorized && !isKnown) {
     return fault("key_unknown", ["signature", "key_id"], `Key "${key_id}" is not one that the operator trusts`);
   }
-  const { authorized_key_ids } = condition.condition.evidence_use_policy;
-  if (authorized_key_ids === undefined || authorized_key_ids.includes(key_id)) return null;
+  if (isAuthorized) return null;
   const message = `Key "${key_id}" is not among the authorized keys of condition "${given.condition_id}"`;
   return fault("key_not_authorized", ["signature", "key_id"], message);
 }
@@ -217,7 +220,12 @@ function checkValue(
 }
 
 /** The payload as the record retains it. A key that the profile does not have is retained as an empty text. */
-function retain(environment: Environment, payload: SubmittedPayload, command: SubmitCommand): SubmittedEvidence {
+function retain(
+  environment: Environment,
+  { condition }: Opening,
+  payload: SubmittedPayload,
+  command: SubmitCommand,
+): SubmittedEvidence {
   const { condition_id, value, observed_at, seen_head, valid_until, comment, signature } = payload;
   const { sha256 } = environment.primitives;
   const hashed = value === null ? null : hashValue(sha256, value);
@@ -230,7 +238,7 @@ function retain(environment: Environment, payload: SubmittedPayload, command: Su
     seen_head,
     ...valid_until === undefined ? {} : { valid_until },
     ...comment === undefined ? {} : { comment_hash: commentHash(sha256, comment) },
-    public_key: environment.keys.get(signature.key_id)?.public_key ?? "",
+    public_key: keysOf(condition, environment.keys).get(signature.key_id)?.public_key ?? "",
     signature,
   };
 }
@@ -269,7 +277,7 @@ export function admitSubmission(
   if ("code" in found) return found;
   const wrong = payload.value === null ? null : checkValue(law, environment, payload.condition_id, payload.value);
   if (wrong !== null) return wrong;
-  const retained = retain(environment, payload, command);
+  const retained = retain(environment, found, payload, command);
   const reading = stamps.time.reading_unix_millis;
   const refused = checkSubmitted(law, state, environment, scope, retained, command.seen_record_id, reading);
   return refused ?? retained;

@@ -16,6 +16,7 @@ import {
   trusting,
 } from "../../tests/simulation/kernel/fixture.ts";
 import {
+  evidenceCommand,
   openRecord,
   openRun,
   PEOPLE,
@@ -31,6 +32,7 @@ import type { Decision, Environment, EvaluateCommand } from "./command.ts";
 import { decide } from "./decide/decide.ts";
 import { hashValue } from "./evidence.ts";
 import { fold } from "./fold.ts";
+import { waitingConditions } from "./missing/waiting.ts";
 import { STATEMENTS_PER_STAGE } from "./record_shapes.ts";
 import { COMMENT_BYTES } from "./submitted_statement.ts";
 import { AHEAD_MILLISECONDS, isEvidenceContentType, KEYS_PER_CONDITION, waitingFor } from "./submitted_evidence.ts";
@@ -239,6 +241,33 @@ const STATEMENTS: readonly (readonly [string, Decision, string])[] = [
 Deno.test("decideSubmit() refuses a statement of another place, key, value or time", () => {
   for (const [name, decision, expected] of STATEMENTS) {
     assert.equal(verdict(decision), expected, name);
+  }
+});
+
+Deno.test("decideSubmit() takes the key that the law pins, whether or not the operator has it", () => {
+  const law = waitingLaw({
+    authorized_key_ids: [KEY_1.key_id],
+    authorized_public_keys: {
+      [KEY_1.key_id]: KEY_1.public_key,
+    },
+  });
+  const other = { ...KEY_2, key_id: KEY_1.key_id };
+  const rows: readonly (readonly [string, Environment, TestKey, string])[] = [
+    ["unknown to the operator", trustingPeople(), KEY_1, "accepted"],
+    ["another key under its id", trustingPeople(), other, "signature_invalid $.signature.signature"],
+    ["another key, which the operator has", trustingPeople(other), other, "signature_invalid $.signature.signature"],
+    ["a trusted key that is not pinned", trustingPeople(KEY_2), KEY_2, "key_not_authorized $.signature.key_id"],
+  ];
+  for (const [name, environment, key, expected] of rows) {
+    const open = openRun(law, trustingPeople());
+    const command = evidenceCommand(3, open, signedPayload(law, open, key));
+    const decision = decide(law, open, command, stampsAt(), environment);
+    assert.equal(verdict(decision), expected, name);
+    if (decision.outcome !== "accepted") continue;
+    const [stage] = law.stages;
+    assert.ok(stage !== undefined);
+    const [waiting] = waitingConditions(law, stage, open, new Map(), environment, NOW);
+    assert.deepEqual(waiting?.keys, [{ key_id: KEY_1.key_id, public_key: KEY_1.public_key }]);
   }
 });
 

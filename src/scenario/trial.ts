@@ -212,17 +212,26 @@ async function verdictOf(
   return verdict === "valid" ? "valid" : "invalid";
 }
 
-/** Removes the requirement of a signature from conditions whose items count as signed. */
+/**
+ * Removes the requirement of a signature from conditions whose items count as signed. A trial makes its own keys under
+ * the ids that a law pins.
+ */
 function withSignatures(law: CompiledLaw, signed: readonly string[]): CompiledLaw {
-  if (signed.length === 0) return law;
+  const isPinned = [...law.conditionIndex.values()].some(({ pinned }) => pinned !== null);
+  if (signed.length === 0 && !isPinned) return law;
   const conditions = law.law.conditions.map((condition) =>
-    signed.includes(condition.condition_id) ? withoutSignature(condition) : condition
+    signed.includes(condition.condition_id) ? withoutSignature(condition) : withoutPins(condition)
   );
   return compileLaw({ ...law.law, conditions }, law.scenario_law_identity, law.graph_identity);
 }
 
+function withoutPins(condition: Condition): Condition {
+  const { authorized_public_keys: _keys, ...evidence_use_policy } = condition.evidence_use_policy;
+  return { ...condition, evidence_use_policy };
+}
+
 function withoutSignature(condition: Condition): Condition {
-  const { authorized_key_ids: _keys, ...policy } = condition.evidence_use_policy;
+  const { authorized_key_ids: _keys, ...policy } = withoutPins(condition).evidence_use_policy;
   return {
     ...condition,
     evidence_use_policy: {

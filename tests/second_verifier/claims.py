@@ -442,7 +442,7 @@ class Sources:
             if not item["qualified"]:
                 continue
             self.counted += 1
-            key = attempt.keys.get(item.get("signature", {}).get("key_id"))
+            key = attempt.key_of(item)
             named = key is not None and "value_identity" in item and ed25519.decode_base64(key["public_key"]) in self.keys
             if not named:
                 self.unsigned += 1

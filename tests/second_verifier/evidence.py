@@ -34,10 +34,21 @@ class Attempt:
         else:
             self.evaluated_at = self.compared_at = record["body"]["time_source"]["reading_unix_millis"]
             self.clock_behind = before["accepted_audit_instant"] - self.evaluated_at > 60_000
-        self.keys = key_book(profile)
+        self.book = key_book(profile)
         self.bindings = {binding["binding_id"]: binding for binding in law["acquisition_bindings"]}
         self.conditions = {condition["condition_id"]: condition for condition in law["conditions"]}
         self.leaves = list(dict.fromkeys(leaf for _, leaf in leaf_visits(stage["completion_requirement"])))
+
+
+    def key_of(self, item):
+        """The key that signed an item: the law's where its condition pins keys, else the operator's; or None."""
+        return keys_of(self.conditions.get(item["condition_id"]), self.book).get(item.get("signature", {}).get("key_id"))
+
+
+def keys_of(condition, book):
+    """The keys of a condition by id: those that the law pins, else those of the operator."""
+    pinned = None if condition is None else condition["evidence_use_policy"].get("authorized_public_keys")
+    return {name: {"key_id": name, "public_key": key} for name, key in pinned.items()} if pinned else book
 
 
 def statements(attempt, item):
@@ -73,7 +84,7 @@ def is_over_head(attempt, item):
     """Whether an item carries a signature by a key of the profile over a statement that names the head, or waited: then it names one since the opening."""
     if item["channel"] == "accepted_submission":
         return True
-    key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None
+    key = attempt.key_of(item)
     return key is not None and is_signed_by(key, item["signature"], statements(attempt, item)[1::2])
 
 
@@ -88,9 +99,9 @@ def is_bound(attempt, item):
     The signature of an item that waited was verified at its submission: its key must still be the one of its id.
     """
     if "submission" in item:
-        key = attempt.keys.get(item.get("signature", {}).get("key_id", ""))
+        key = attempt.key_of(item)
         return key is not None and key["public_key"] == item["submission"]["public_key"]
-    key = attempt.keys.get(item["signature"]["key_id"]) if "signature" in item else None
+    key = attempt.key_of(item)
     return key is not None and is_signed_by(key, item["signature"], statements(attempt, item))
 
 
@@ -282,9 +293,9 @@ def _reason(attempt, condition, item, value, signed, lane):
     return None if all(tests[assurance]() for assurance in policy["required_assurance"]) else "assurance"
 
 
-def _signer(attempt, key_id):
+def _signer(attempt, item):
     """The name of a key: its id, and from gate-kernel-2 on its bytes."""
-    return key_id if attempt.procedure == "gate-kernel-1" else attempt.keys[key_id]["public_key"]
+    return item["signature"]["key_id"] if attempt.procedure == "gate-kernel-1" else attempt.key_of(item)["public_key"]
 
 
 def qualify(attempt, item, value):
@@ -294,7 +305,7 @@ def qualify(attempt, item, value):
         return Qualified(item, value, None, item.get("acquisition", {}).get("lane", "verified"), "scope")
     signed = is_bound(attempt, item)
     lane = _lane(attempt, condition["evidence_use_policy"], item, signed)
-    signer = _signer(attempt, item["signature"]["key_id"]) if signed and "signature" in item else None
+    signer = _signer(attempt, item) if signed and "signature" in item else None
     return Qualified(item, value, signer, lane, _reason(attempt, condition, item, value, signed, lane))
 
 

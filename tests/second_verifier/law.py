@@ -7,6 +7,7 @@ import placeholders
 import proofs
 import values
 from canonical_json import canonical, canonical_bytes
+from ed25519 import decode_base64
 from identities import identify
 from shapes import (
     MAXIMUM, an_object, any_of, anything, bounded, closed, content_hash, identifier, integer, list_of, one_of, or_null, text, variant,
@@ -91,6 +92,12 @@ def _predicate(value):
     return closed({"predicate": text} if expected is None else {"predicate": text, "expected": expected})(value)
 
 
+def _public_keys(value):
+    return isinstance(value, dict) and all(
+        identifier(name) and text(key) and len(decode_base64(key) or b"") == 32 for name, key in value.items()
+    )
+
+
 _channels = ("caller_submission", "accepted_submission", "local_acquisition", "provider_acquisition")
 _assurances = ("content_integrity", "scope", "schema_compatibility", "source_anchor", "source_signature")
 _policy = closed({
@@ -111,7 +118,10 @@ _policy = closed({
     "required_assurance": list_of(one_of(*_assurances)),
     "retention": one_of("retain_canonical_value", "retain_digest_only"),
     "scope": one_of("exact_condition"),
-}, {"authorized_key_ids": list_of(identifier, 256, 1), "requires_all_bindings": one_of(True)})
+}, {
+    "authorized_key_ids": list_of(identifier, 256, 1), "authorized_public_keys": _public_keys,
+    "requires_all_bindings": one_of(True),
+})
 _condition = closed({
     "condition_id": identifier, "observation_domain": _domain, "predicate": _predicate, "evidence_use_policy": _policy,
 })
@@ -252,7 +262,7 @@ def _bounds(domain, value_limit):
 
 
 def _conditions(law, value_limit):
-    parameters = placeholders.domains(law)
+    parameters, pinned = placeholders.domains(law), {}
     for condition in law["conditions"]:
         domain, predicate, policy = (condition[name] for name in ("observation_domain", "predicate", "evidence_use_policy"))
         _bounds(domain, value_limit)
@@ -274,6 +284,11 @@ def _conditions(law, value_limit):
             raise _Fault("policy")
         if "authorized_key_ids" in policy and policy["authorization"] != "signature":
             raise _Fault("policy")
+        keys = policy.get("authorized_public_keys", {})
+        if "authorized_public_keys" in policy and sorted(keys) != sorted(policy.get("authorized_key_ids", [])):
+            raise _Fault("pinned keys")
+        if len(set(keys.values())) < len(keys) or any(pinned.setdefault(name, key) != key for name, key in keys.items()):
+            raise _Fault("pinned keys")
         if "accepted_submission" in policy["allowed_channels"] and (
             policy["authorization"] != "signature" or policy["retention"] != "retain_canonical_value"
         ):

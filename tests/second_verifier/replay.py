@@ -341,6 +341,12 @@ class Replay:
     def check_parameters(self, record, profile):
         """Checks that the genesis gives the parameters of the law; without them there is no law to replay by."""
         genesis, law = record["body"]["genesis"], self.law
+        book = evidence.key_book(profile)
+        pinned = (evidence.keys_of(condition, {}) for condition in law["conditions"])
+        if any(book.get(name, key)["public_key"] != key["public_key"] for keys in pinned for name, key in keys.items()):
+            self.violate("scenario_law_construction", "key_differs")
+            self.law = None
+            return
         by_old = record["procedure"] == "gate-kernel-1" and genesis["kind"] == "parameters"
         if by_old or not placeholders.fits(law, genesis, limit(law, profile, "maximum_value_bytes")):
             self.violate("scenario_law_construction", "parameters_mismatch")

@@ -83,7 +83,7 @@ def _statement(step, found):
 def _check(step, found):
     """Everything but the value: the condition, the key, the signature, what was seen, the times and the counts."""
     condition = _condition(step, found["condition_id"])
-    key = evidence.key_book(step.profile).get(found["signature"]["key_id"])
+    key = evidence.keys_of(condition, evidence.key_book(step.profile)).get(found["signature"]["key_id"])
     allowed = condition["evidence_use_policy"].get("authorized_key_ids")
     _need(key is not None and key["public_key"] == found["public_key"])
     _need(allowed is None or key["key_id"] in allowed)
@@ -119,7 +119,7 @@ def derived(step):
     _need(value is not None or "valid_until" not in given)
     condition = _condition(step, given["condition_id"])
     _need(value is None or _value_fits(step, condition, value))
-    key = evidence.key_book(step.profile).get(given["signature"]["key_id"], {"public_key": ""})
+    key = evidence.keys_of(condition, evidence.key_book(step.profile)).get(given["signature"]["key_id"], {"public_key": ""})
     found = {
         **{name: given[name] for name in ("condition_id", "observed_at", "seen_head", "signature")},
         "value_identity": None, "public_key": key["public_key"],

@@ -137,7 +137,13 @@ function refusal(reason: string): CliError {
   return new CliError("refused", `Cannot approve: ${reason}`, null, EXIT.verificationFailed);
 }
 
-function acceptsKey({ evidence_use_policy: { authorized_key_ids } }: Condition, keyId: string): boolean {
+/** Whether a condition takes a signature by this key under this id. */
+function acceptsKey(
+  { evidence_use_policy: { authorized_key_ids, authorized_public_keys: pinned } }: Condition,
+  keyId: string,
+  publicKey: string,
+): boolean {
+  if (pinned !== undefined) return Object.hasOwn(pinned, keyId) && pinned[keyId] === publicKey;
   return authorized_key_ids === undefined || authorized_key_ids.includes(keyId);
 }
 
@@ -161,7 +167,7 @@ async function findQuestion(
     ...state.parameters === undefined ? {} : { parameters: state.parameters },
   };
   const candidates = questionsOf(law, state).filter(({ stage_id, condition }) =>
-    acceptsKey(condition, keyId) && (stageId === undefined || stage_id === stageId) &&
+    acceptsKey(condition, keyId, key.public_key) && (stageId === undefined || stage_id === stageId) &&
     (flags.condition === undefined || condition.condition_id === flags.condition)
   ).map((asked): Question => ({
     run: shownRun,

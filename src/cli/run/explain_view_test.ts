@@ -50,10 +50,30 @@ Deno.test("describeStage() describes every requirement on evidence", () => {
     "        evidence: sent by the caller",
     "        signed by one of the keys keys/dba.key.pub, keys/lead.key.pub",
     "        at most 10 minutes old; evidence from the caller needs a signed time",
-    "        at least 2 items that hold, and fewer that do not",
+    "        at least 2 different people for items that hold, and fewer for items that do not",
     "        from different providers, or signed by different keys",
   ];
   assert.ok(text.endsWith(`  Evidence that counts\n${evidence.join("\n")}\n`), text);
+});
+
+Deno.test("describeStage() says who can be a quorum, and whether the law says whose the keys are", () => {
+  const people = "at least 2 different people for items that hold";
+  const perhapsOne = "at least 2 signatures, perhaps of one person, for items that hold";
+  const pins = { authorized_public_keys: { a: "A", b: "B" }, authorized_key_ids: ["a", "b"] };
+  const rows: readonly (readonly [Partial<EvidenceUsePolicy>, string])[] = [
+    [{ independence: "distinct_acquisition" }, people],
+    [{ independence: "not_required" }, perhapsOne],
+    [{ independence: "not_required", allowed_channels: ["accepted_submission"] }, people],
+    [{ authorization: "embedding_authority" }, "at least 2 items that hold, and fewer that do not"],
+    [pins, "signed by one of the keys a, b, which the law pins"],
+  ];
+  for (const [changes, expected] of rows) {
+    const [condition] = LAW.conditions;
+    assert.ok(condition !== undefined);
+    const conditions = [{ ...condition, evidence_use_policy: { ...POLICY, ...changes } }];
+    const text = describeStage(READY, undefined, { ...LAW, conditions }, false);
+    assert.ok(text.includes(`        ${expected}`), text);
+  }
 });
 
 Deno.test("describeStage() reports when a limit was reached", () => {

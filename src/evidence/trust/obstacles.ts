@@ -130,6 +130,18 @@ export function keyObstacle(
 ): KeyObstacle | null {
   if (!requiresSignature(policy)) return null;
   const trusted = trustedKeys(profile);
+  const pinned = policy.authorized_public_keys;
+  if (pinned !== undefined) {
+    // The law says who an id is, so its keys count wherever the configuration has no other under the id.
+    const other = Object.entries(pinned).flatMap(([id, key]) =>
+      (trusted.get(id)?.public_key ?? key) === key ? [] : [id]
+    );
+    if (other.length === 0) return null;
+    const message = `pins the keys of ${
+      quoted(other)
+    }, and the configuration trusts other keys under these ids, so no run starts`;
+    return { kind: "never", message };
+  }
   if (trusted.size === 0) {
     return { kind: "never", message: "requires a signature, and the configuration trusts no key" };
   }

@@ -9,7 +9,7 @@ import type { CreateCommand, Decision, Environment, Stamps } from "../command.ts
 import type { CompiledLaw } from "../compile.ts";
 import { maximumPayloadBytes, maximumValueBytes } from "../evidence.ts";
 import { BASE64, type HashedPayload, hashPayload } from "../payload.ts";
-import { checkParameters } from "../parameters.ts";
+import { checkParameters, checkPinnedKeys } from "../parameters.ts";
 import { buildRecord } from "../record.ts";
 import { refusal } from "../refusal.ts";
 import { accept } from "./accept.ts";
@@ -21,6 +21,8 @@ function genesisOf(
   command: CreateCommand,
   environment: Environment,
 ): { body: RunCreatedBody["genesis"]; payload: HashedPayload | null } | Decision {
+  const faults = checkPinnedKeys(law, environment.keys);
+  if (faults.length > 0) return refusal("genesis_rejected", { faults });
   const checked = checkParameters(law, command.genesis, maximumValueBytes(law, environment.profile));
   if (!checked.ok) return refusal("genesis_rejected", { faults: checked.faults });
   if (checked.parameters !== undefined) {

@@ -5,7 +5,10 @@ import {
   createCommand,
   environmentWith,
   evaluateCommand,
+  KEY_1,
+  KEY_2,
   NOW,
+  oneConditionLaw,
   openCommand,
   SHA256,
   stampsAt,
@@ -60,6 +63,27 @@ Deno.test("decide() every refusal that the kernel decides has a row", () => {
 });
 
 /** Each command has every fault from some point of the order on. The first one decides the outcome. */
+Deno.test("decide() starts no run where the operator has another key under an id that the law pins", () => {
+  const pinned = oneConditionLaw({
+    authorization: "signature",
+    authorized_key_ids: ["ci-1"],
+    authorized_public_keys: { "ci-1": KEY_1.public_key },
+  });
+  const rows = [
+    ["no key", [], "accepted"],
+    ["the same key", [KEY_1], "accepted"],
+    ["the same key under another id", [{ ...KEY_1, key_id: "x" }], "accepted"],
+    ["another key", [{ ...KEY_2, key_id: "ci-1" }], "genesis_rejected key_differs $.scenario_law_identity"],
+  ] as const;
+  for (const [name, evidence_keys, expected] of rows) {
+    const keys = evidence_keys.map(({ key_id, public_key }) => ({ key_id, public_key }));
+    const environment = environmentWith(keys.length === 0 ? {} : { evidence_keys: keys });
+    const { outcome, result } = decide(pinned, null, createCommand(), stampsAt(), environment);
+    const faults = (result as { faults?: readonly { code: string; path: string }[] }).faults ?? [];
+    assert.equal([outcome, ...faults.map(({ code, path }) => `${code} ${path}`)].join(" "), expected, name);
+  }
+});
+
 Deno.test("decide() precedence: stale, stage, stage state, evidence or payload, acquisition, policy", () => {
   const wrongEvidence = { caller_evidence: [callerItem("nowhere", bool(true))], acquisition_failures: [FAILURE] };
   const wrongArtifact = { content_type: "json", payload: BAD_BASE64 };

@@ -11,7 +11,7 @@ import type { TypedValue } from "../../law/value/types.ts";
 import { TRUE } from "../../law/value/truth.ts";
 import { attemptAt } from "../attempt.ts";
 import type { Environment } from "../command.ts";
-import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
+import { type CompiledCondition, type CompiledLaw, type CompiledStage, keysOf } from "../compile.ts";
 import type { TrustedKey } from "../profile.ts";
 import type { PresentedEvidence } from "../evidence.ts";
 import { qualifyItem, sameObservation } from "../qualify.ts";
@@ -73,7 +73,14 @@ export function waitingConditions(
     const signed = new Set(counting.map(({ submission }) => submission?.public_key));
     if (combination.combination === "AllQualifyingAgree" && !agree(counting)) {
       const others = counting.filter((item) => have === 0 || have === counting.length || !satisfies(item));
-      return [{ stage_id, condition_id, have, needed, keys: keysOf(others, environment), disagree: true }];
+      return [{
+        stage_id,
+        condition_id,
+        have,
+        needed,
+        keys: signersOf(others, condition, environment),
+        disagree: true,
+      }];
     }
     if (have >= needed) return [];
     return [{ stage_id, condition_id, have, needed, keys: missingKeys(condition, environment, signed) }];
@@ -85,9 +92,13 @@ function agree([first, ...rest]: readonly PresentedEvidence[]): boolean {
 }
 
 /** The keys of statements, by key id. */
-function keysOf(items: readonly PresentedEvidence[], { keys }: Environment): readonly TrustedKey[] {
+function signersOf(
+  items: readonly PresentedEvidence[],
+  condition: CompiledCondition,
+  { keys }: Environment,
+): readonly TrustedKey[] {
   const signed = new Set(items.map(({ submission }) => submission?.public_key));
-  return shownKeys([...keys.values()].filter(({ public_key }) => signed.has(public_key)));
+  return shownKeys([...keysOf(condition, keys).values()].filter(({ public_key }) => signed.has(public_key)));
 }
 
 function shownKeys(keys: readonly TrustedKey[]): readonly TrustedKey[] {
@@ -98,11 +109,12 @@ function shownKeys(keys: readonly TrustedKey[]): readonly TrustedKey[] {
 }
 
 function missingKeys(
-  { condition: { evidence_use_policy: { authorized_key_ids } } }: CompiledCondition,
+  condition: CompiledCondition,
   { keys }: Environment,
   signed: ReadonlySet<string | undefined>,
 ): readonly TrustedKey[] {
-  const able = [...keys.values()].filter(({ key_id, public_key }) =>
+  const { authorized_key_ids } = condition.condition.evidence_use_policy;
+  const able = [...keysOf(condition, keys).values()].filter(({ key_id, public_key }) =>
     !signed.has(public_key) && (authorized_key_ids === undefined || authorized_key_ids.includes(key_id))
   );
   return shownKeys(able);

@@ -85,7 +85,7 @@ const LIST = [
     needs: ["first_record"],
     table: null,
     meaning: "the law can be constructed again, and is the law of the run",
-    codes: ["law_invalid", "law_identity_mismatch", "parameters_mismatch"],
+    codes: ["law_invalid", "law_identity_mismatch", "key_differs", "parameters_mismatch"],
   },
   {
     name: "scenario_graph_binding",

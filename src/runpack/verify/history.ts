@@ -230,7 +230,7 @@ function checkOperation(replay: ReplayState, record: RunRecord): Violation | nul
 async function openRun(
   replay: ReplayState,
   record: Extract<RunRecord, { record_kind: "run_created" }>,
-  { profile }: Environment,
+  environment: Environment,
 ): Promise<void> {
   const { body } = record;
   replay.created = body;
@@ -244,7 +244,7 @@ async function openRun(
   replay.findings.note("scenario_graph_binding", checkCreatedGraph(replay.law, body));
   replay.findings.note("run_allocation_integrity", checkBoundSchemas(replay.law, body));
   const contracts = boundContracts(asJson(record), replay.artifacts.contracts);
-  const { fault, isAssumed } = await checkRunParameters(replay.primitives, replay.law, record, profile, contracts);
+  const { fault, isAssumed } = await checkRunParameters(replay.primitives, replay.law, record, environment, contracts);
   if (isAssumed) replay.assumptions.add("json_schema_verdict_as_recorded");
   replay.findings.note("scenario_law_construction", fault);
   if (fault !== null) replay.law = null;

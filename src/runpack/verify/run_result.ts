@@ -7,6 +7,7 @@
 import type { ParameterValue } from "../../law/types.ts";
 import { TRUE } from "../../law/value/truth.ts";
 import { minimumLane } from "../../run/profile.ts";
+import { keysOf } from "../../run/compile.ts";
 import { hasHeadSignature } from "../../run/statement.ts";
 import type { RunCreatedBody, RunState, RunStatus, StageClassification, TraceItem } from "../../run/types.ts";
 import { presentRecorded } from "./decide_again.ts";
@@ -70,7 +71,13 @@ function areHeadSigned(step: Step): boolean {
   return record.body.evidence.every((item) =>
     // A statement that waited names its opening and a head since then, which follow from the parameters too.
     !item.qualified || item.channel === "accepted_submission" ||
-    hasHeadSignature(primitives, keys, law, attempt, presentRecorded(item, null))
+    hasHeadSignature(
+      primitives,
+      keysOf(law.conditionIndex.get(item.condition_id), keys),
+      law,
+      attempt,
+      presentRecorded(item, null),
+    )
   );
 }
 

@@ -7,6 +7,7 @@
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
+import { oneSignerSuffices } from "../../law/lint.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
 import { readPlaceholder } from "../../law/placeholders.ts";
 import { PREDICATES } from "../../law/value/predicates.ts";
@@ -155,7 +156,9 @@ function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): strin
   const { combination, freshness, integrity, authorization, authorized_key_ids: keys, required_assurance } = policy;
   const lines: string[] = [];
   if (authorization === "signature") {
-    lines.push(`signed by ${keys === undefined ? "a trusted key" : `one of the keys ${keys.map(shown).join(", ")}`}`);
+    const pinned = policy.authorized_public_keys === undefined ? "" : ", which the law pins";
+    const signers = keys === undefined ? "a trusted key" : `one of the keys ${keys.map(shown).join(", ")}${pinned}`;
+    lines.push(`signed by ${signers}`);
   } else if (integrity === "signed_content" || required_assurance.includes("source_signature")) {
     lines.push("signed by a trusted key");
   }
@@ -169,11 +172,22 @@ function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): strin
   if (policy.requires_all_bindings === true) lines.push("every binding must be gathered in the same call");
   if (combination.combination === "AnyQualifying") lines.push("one item that holds is enough");
   if (combination.combination === "Quorum") {
-    lines.push(`at least ${combination.minimum} items that hold, and fewer that do not`);
+    lines.push(describeQuorum(policy, combination.minimum));
   }
   if (policy.independence === "distinct_provider") lines.push("from different providers, or signed by different keys");
   if (policy.retention === "retain_digest_only") lines.push("only the hash of the value is kept");
   return lines;
+}
+
+/** Describes who has to agree for a quorum. A signature by the same key counts once, unless the policy waives it. */
+function describeQuorum(policy: EvidenceUsePolicy, minimum: number): string {
+  if (policy.authorization !== "signature" || minimum === 1) {
+    return `at least ${minimum} items that hold, and fewer that do not`;
+  }
+  const signers = oneSignerSuffices(policy)
+    ? `${minimum} signatures, perhaps of one person,`
+    : `${minimum} different people`;
+  return `at least ${signers} for items that hold, and fewer for items that do not`;
 }
 
 const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;

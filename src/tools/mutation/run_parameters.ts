@@ -11,7 +11,7 @@ import { eachPlaceholder } from "../../law/placeholders.ts";
 import type { Genesis } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
-import { bindLaw, checkParameters, type GenesisFault } from "../../run/parameters.ts";
+import { bindLaw, checkParameters, checkPinnedKeys, type GenesisFault } from "../../run/parameters.ts";
 import { DomainError, faultsSentence } from "../framework/errors.ts";
 import { asJson } from "../../run/primitives.ts";
 import { findProvider } from "../services/provider_discovery.ts";
@@ -39,7 +39,10 @@ export async function bindGenesis(
   genesis: Genesis,
   find: FindContract,
 ): Promise<BoundLaw> {
-  const checked = checkParameters(law, genesis, maximumValueBytes(law, services.environment.profile));
+  const { keys, profile } = services.environment;
+  const differing = checkPinnedKeys(law, keys);
+  if (differing.length > 0) return { ok: false, faults: differing };
+  const checked = checkParameters(law, genesis, maximumValueBytes(law, profile));
   if (!checked.ok) return checked;
   const bound = bindLaw(law, checked.parameters);
   const faults = await judgeResolved(services, law, bound, find);

@@ -4,8 +4,17 @@
  * @module
  */
 
-import type { JsonObject } from "../../../src/canonical/json.ts";
+import { encodeBase64 } from "../../../src/canonical/base64.ts";
+import type { JsonObject, JsonValue } from "../../../src/canonical/json.ts";
 import { approved, type RefusalRow, requires } from "./law_refusal_rows.ts";
+import type { Editable } from "./law_specs.ts";
+
+const PUBLIC_KEYS = [1, 2, 3].map((byte) => encodeBase64(new Uint8Array(32).fill(byte)));
+
+/** Pins the keys of the condition that authorizes `ci-1` and `ci-2`. */
+function pin(spec: Editable, keys: Readonly<Record<string, JsonValue | undefined>>): void {
+  spec.conditions[2].evidence_use_policy.authorized_public_keys = keys;
+}
 
 /** Requirement expressions. */
 export const REQUIREMENTS: readonly RefusalRow[] = [
@@ -224,6 +233,49 @@ export const CONDITIONS: readonly RefusalRow[] = [
     "no keys",
     (s) => s.conditions[2].evidence_use_policy.authorized_key_ids = [],
     "too_few $.conditions[2].evidence_use_policy.authorized_key_ids",
+  ],
+  [
+    "pinned keys without ids",
+    (s) => s.conditions[1].evidence_use_policy.authorized_public_keys = { a: PUBLIC_KEYS[0] },
+    "policy_conflict $.conditions[1].evidence_use_policy.authorized_public_keys",
+  ],
+  [
+    "a pinned key of an id that is not authorized",
+    (s) => pin(s, { "ci-1": PUBLIC_KEYS[0], "ci-3": PUBLIC_KEYS[1] }),
+    "policy_conflict $.conditions[2].evidence_use_policy.authorized_public_keys",
+  ],
+  [
+    "an authorized id without its pinned key",
+    (s) => pin(s, { "ci-1": PUBLIC_KEYS[0] }),
+    "policy_conflict $.conditions[2].evidence_use_policy.authorized_public_keys",
+  ],
+  [
+    "one pinned key under two ids",
+    (s) => pin(s, { "ci-1": PUBLIC_KEYS[0], "ci-2": PUBLIC_KEYS[0] }),
+    'duplicate $.conditions[2].evidence_use_policy.authorized_public_keys["ci-2"]',
+  ],
+  [
+    "two pinned keys of one id",
+    (s) => {
+      pin(s, { "ci-1": PUBLIC_KEYS[0], "ci-2": PUBLIC_KEYS[1] });
+      const { authorization, authorized_key_ids } = s.conditions[2].evidence_use_policy;
+      Object.assign(s.conditions[1].evidence_use_policy, {
+        authorization,
+        authorized_key_ids,
+        authorized_public_keys: { "ci-1": PUBLIC_KEYS[2], "ci-2": PUBLIC_KEYS[1] },
+      });
+    },
+    'policy_conflict $.conditions[2].evidence_use_policy.authorized_public_keys["ci-1"]',
+  ],
+  ...[["31 bytes", 31], ["33 bytes", 33]].map(([what, length]): RefusalRow => [
+    `a pinned key of ${what}`,
+    (s) => pin(s, { "ci-1": PUBLIC_KEYS[0], "ci-2": encodeBase64(new Uint8Array(Number(length))) }),
+    'value_invalid $.conditions[2].evidence_use_policy.authorized_public_keys["ci-2"]',
+  ]),
+  [
+    "a pinned key that is not text",
+    (s) => pin(s, { "ci-1": PUBLIC_KEYS[0], "ci-2": 7 }),
+    'type_invalid $.conditions[2].evidence_use_policy.authorized_public_keys["ci-2"]',
   ],
   [
     "a quorum without a minimum",

@@ -24,7 +24,9 @@ import { type ExpectationText, WHOLE } from "./cases.ts";
 import { signedBy } from "./envelope_rows.ts";
 import { PARAMETER_ROWS } from "./parameter_rows.ts";
 import { playParametersRun, VALUES } from "./parameters_run.ts";
+import { replaceProfile } from "./forged_rows.ts";
 import type { Base, Made } from "./rows.ts";
+import { ANN, BEN, calling, playSigners, signersLaw } from "./signers_run.ts";
 
 /** A pack with the envelopes beside it. */
 export interface AdmissionCase extends Made {
@@ -40,6 +42,8 @@ const RUNS = {
   stages: playStagesRun,
   texts: playTextsRun,
   people: playPeople,
+  signers: playSigners,
+  pinned: () => playSigners({ isPinned: true }),
 } as const;
 /** The name of a base pack of the table. */
 export type AdmissionBase = keyof typeof RUNS;
@@ -90,6 +94,8 @@ const LAWS: Readonly<Record<AdmissionBase, string>> = {
   stages: playStagesRun().law.scenario_law_identity,
   texts: playTextsRun().law.scenario_law_identity,
   people: playPeople().law.scenario_law_identity,
+  signers: signersLaw().scenario_law_identity,
+  pinned: signersLaw(true).scenario_law_identity,
 };
 /** The values of the run with parameters, as a command line has them. */
 const GIVEN: Readonly<Record<string, string>> = Object.fromEntries(
@@ -287,6 +293,19 @@ const PEOPLE_CASES: readonly AdmissionRow[] = [
   waited("other parameters", [ALICE, ALICE_2, BOB], "v2", 6, ["parameter_mismatch"]),
 ];
 
+/** Who signed, where the law pins the keys. */
+const SIGNER_CASES: readonly AdmissionRow[] = [
+  row("an operator with another key under an id that the law pins", 6, ["violated"], {
+    base: "pinned",
+    pack: ({ run }) =>
+      forge(run, (parts) =>
+        replaceProfile(parts, ({ evidence_keys }) => {
+          evidence_keys[1].public_key = calling(BEN, ANN).public_key;
+        })),
+    violates: { scenario_law_construction: "key_differs: revision 1" },
+  }),
+];
+
 /** The rows: whether a pack is admitted, and why not. */
 export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   row("a complete run that its producer signed", 0, []),
@@ -374,4 +393,5 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
     expected: { parameters: TEXTS },
   }),
   ...PEOPLE_CASES,
+  ...SIGNER_CASES,
 ];

@@ -29,6 +29,7 @@ import { PACK_ROWS } from "./pack_rows.ts";
 import type { Base, CodeName, CodeRow, Made } from "./rows.ts";
 import { PARAMETER_ROWS, WITHOUT_PARAMETERS } from "./parameter_rows.ts";
 import { playParametersRun } from "./parameters_run.ts";
+import { playSigners } from "./signers_run.ts";
 import { TEXT_ROWS } from "./text_rows.ts";
 import { playTypedRun, TYPED_ROWS } from "./typed_run.ts";
 import { playWaiting } from "../forged_packs/waiting.ts";
@@ -72,6 +73,8 @@ async function makeWorld(): Promise<World> {
     ["parameters", playParametersRun()],
     ["waiting", playWaiting()],
     ["people", playPeople()],
+    ["signers", playSigners()],
+    ["pinned", playSigners({ isPinned: true })],
   ]);
   const bases = new Map<string, MemoryPack>();
   for (const [name, run] of runs) bases.set(name, await packOf(run));

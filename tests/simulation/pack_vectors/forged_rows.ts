@@ -24,8 +24,8 @@ const body = (parts: Parts, at: number): Editable => parts.records[at].body;
 const line = (parts: Parts, at: number): Editable => body(parts, at).evidence;
 const digestOf = (character: string): string => character.repeat(64);
 
-/** Gives a record another body, and its receipt the same kind of result. */
-function replaceProfile(parts: Parts, change: (profile: Editable) => void): void {
+/** Changes the operator profile of every record. */
+export function replaceProfile(parts: Parts, change: (profile: Editable) => void): void {
   const profile = parts.artifacts.find(({ kind }) => kind === "operator-profile");
   if (profile === undefined) return;
   change(profile.body);

@@ -14,6 +14,8 @@ import type { Answer } from "./acquired.ts";
 /** What a row is judged under, beside its policy. */
 export interface Setting {
   readonly profile?: Partial<OperatorProfile>;
+  /** The profile of the records before, where it is another one. */
+  readonly started?: Partial<OperatorProfile>;
   /** Members of the condition: its domain and predicate. */
   readonly condition?: Editable;
   readonly procedure?: ProcedureName;
@@ -88,6 +90,17 @@ const ASSERTED: Setting = {
 };
 const PERMISSIVE: Setting = { profile: { permissive: { enabled: true, exempt_providers: ["env"] } } };
 const SIGNED = { authorization: "signature", independence: "not_required" };
+const PINNED = {
+  ...SIGNED,
+  authorized_key_ids: [KEY_1.key_id],
+  authorized_public_keys: { [KEY_1.key_id]: KEY_1.public_key },
+};
+const PINNED_TWO = {
+  authorized_key_ids: [KEY_1.key_id, KEY_2.key_id],
+  authorized_public_keys: { [KEY_1.key_id]: KEY_1.public_key, [KEY_2.key_id]: KEY_2.public_key },
+};
+/** A key under the id of another. */
+const STRANGER: TestKey = { ...KEY_2, key_id: KEY_1.key_id };
 const FRESH = { freshness: { freshness: "MaximumAge", maximum_age_millis: 1000 } };
 const QUORUM = { combination: { combination: "Quorum", minimum: 2 }, independence: "distinct_provider" };
 const ANY = { combination: { combination: "AnyQualifying" }, independence: "distinct_acquisition" };
@@ -121,6 +134,26 @@ const SOURCE_ROWS: readonly JudgementRow[] = [
   row("a caller without a signature", SIGNED, [yes], ["authorization"], "unknown unqualified", ALL_KEYS),
   ...([0, 1, 2, 3] as const).map((form) =>
     row(`a caller with form ${form} of the statement signed`, SIGNED, [by(KEY_1, form)], ["counts"], "true", ALL_KEYS)
+  ),
+  row("a caller whose key the law pins", PINNED, [by(KEY_1)], ["counts"], "true"),
+  row("a caller with another key under a pinned id", PINNED, [by(STRANGER)], ["authorization"], "unknown unqualified", {
+    profile: { evidence_keys: [{ key_id: STRANGER.key_id, public_key: STRANGER.public_key }] },
+    started: {},
+  }),
+  row(
+    "a caller with a trusted key that the law does not pin",
+    PINNED,
+    [by(KEY_2)],
+    ["authorization"],
+    "unknown unqualified",
+    ALL_KEYS,
+  ),
+  row(
+    "a quorum of two pinned keys",
+    { ...QUORUM, ...PINNED, ...PINNED_TWO, independence: "distinct_acquisition" },
+    [by(KEY_1), by(KEY_2)],
+    ["counts", "counts"],
+    "true",
   ),
   row(
     "a caller with a bare hash signed",

@@ -96,10 +96,9 @@ function callerEvidence({ value, signature, anchor, observed_at }: PresentedEvid
 function judge(row: JudgementRow, law: CompiledLaw): Omit<MadeJudgement, "row"> & { readonly profile: JsonValue } {
   const { procedure = "gate-kernel-2", profile = {}, reading = NOW } = row.setting;
   const environment = { ...environmentWith(profile), procedure };
-  const created = accepted(decide(law, null, createCommand(), stampsAt(), environment));
-  const { state } = accepted(
-    decide(law, created.state, openCommand(2, created.state.head, "s"), stampsAt(), environment),
-  );
+  const before = { ...environmentWith(row.setting.started ?? profile), procedure };
+  const created = accepted(decide(law, null, createCommand(), stampsAt(), before));
+  const { state } = accepted(decide(law, created.state, openCommand(2, created.state.head, "s"), stampsAt(), before));
   const scene = { law, state, stage_id: "s" };
   const callers = row.caller.map((answer, index) => callerSays(scene, answer, index));
   const acquired = Object.entries(row.acquired).map(([binding, answer]) => acquire(scene, binding, answer));

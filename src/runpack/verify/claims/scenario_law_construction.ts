@@ -13,9 +13,9 @@ import { COMPARATORS } from "../../../law/value/predicates.ts";
 import type { CheckFacts, LawEnvironment } from "../../../law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../run/compile.ts";
 import { maximumValueBytes } from "../../../run/evidence.ts";
-import { bindLaw, checkParameters } from "../../../run/parameters.ts";
+import { bindLaw, checkParameters, checkPinnedKeys } from "../../../run/parameters.ts";
 import { asJson } from "../../../run/primitives.ts";
-import type { OperatorProfile } from "../../../run/profile.ts";
+import type { Environment } from "../../../run/command.ts";
 import type { RunRecord } from "../../../run/types.ts";
 import { readCanonical, sameJson } from "../../format/canonical_text.ts";
 import { type ContractCheck, type ContractFacts, factsOf } from "../../format/contract_facts.ts";
@@ -62,7 +62,7 @@ export async function constructLaw(
 
 /**
  * Checks that the genesis of a run gives the parameters of its law, in order and each in its domain. The params that
- * they make must suit their checks.
+ * they make must suit their checks, and the operator has no other key under an id that the law pins.
  *
  * @param law The law as the pack has it
  * @param contracts The contracts that the run is bound to, by provider
@@ -71,9 +71,12 @@ export async function checkRunParameters(
   { sha256, validateSchema }: VerificationPrimitives,
   law: CompiledLaw,
   { body, procedure }: Extract<RunRecord, { record_kind: "run_created" }>,
-  profile: OperatorProfile,
+  { profile, keys }: Pick<Environment, "profile" | "keys">,
   contracts: ReadonlyMap<string, ContractFacts>,
 ): Promise<{ readonly fault: Violation | null; readonly isAssumed: boolean }> {
+  if (checkPinnedKeys(law, keys).length > 0) {
+    return { fault: violation("key_differs", atRevision(1)), isAssumed: false };
+  }
   const fault = violation("parameters_mismatch", atRevision(1));
   const { genesis } = body;
   const checked = checkParameters(law, genesis, maximumValueBytes(law, profile));

@@ -6,6 +6,7 @@
 
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import { encodeHex } from "../../../canonical/hex.ts";
+import { keysOf } from "../../../run/compile.ts";
 import { hasBoundSignature } from "../../../run/statement.ts";
 import { submissionOf } from "../../../run/submitted_evidence.ts";
 import { presentRecorded } from "../decide_again.ts";
@@ -37,7 +38,8 @@ export function sourceSignatures(keys: readonly TrustedPublicKey[] | null): Sour
         const { item, value } = one;
         if (!item.qualified) continue;
         counted++;
-        const key = profileKeys.get(item.signature?.key_id ?? "");
+        const keys = keysOf(law.conditionIndex.get(item.condition_id), profileKeys);
+        const key = keys.get(item.signature?.key_id ?? "");
         const bytes = key === undefined ? null : decodeBase64(key.public_key);
         // An item without a value has nothing that could be signed.
         const isSigned = item.value_identity !== undefined && bytes !== null && trusted.has(encodeHex(bytes));
