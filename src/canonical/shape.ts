@@ -289,22 +289,20 @@ function closedSchema(
   });
 }
 
-/** An object whose member `name` selects one of several shapes. */
+/** An object whose member `name` selects one of several shapes. One shape may have several names. */
 export function variant<S extends Readers>(name: string, shapes: S): Reader<Read<S[keyof S]>> {
   const known = Object.keys(shapes);
-  return shape<Read<S[keyof S]>, FaultSink>((faults, value, path) => {
-    if (!isJsonObject(value)) return reject(faults, { kind: "object", required: [name], value }, path);
-    const kind = member(value, name);
-    if (kind === undefined) return reject(faults, { kind: "missing", name }, path);
-    const read = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
-    if (read !== undefined) return read(faults, value, path) as Read<S[keyof S]> | undefined;
-    return reject(faults, { kind: "choice", known, value: kind }, inside(faults, path, name));
-  }, variantSchema(Object.values(shapes)));
-}
-
-/** The JSON Schema of one of several shapes. A shape of several names is one of them. */
-function variantSchema(shapes: readonly Published[]): (publisher: Publisher) => JsonObject {
-  return ({ of }) => ({ oneOf: [...new Set(shapes)].map(of) });
+  return shape<Read<S[keyof S]>, FaultSink>(
+    (faults, value, path) => {
+      if (!isJsonObject(value)) return reject(faults, { kind: "object", required: [name], value }, path);
+      const kind = member(value, name);
+      if (kind === undefined) return reject(faults, { kind: "missing", name }, path);
+      const read = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
+      if (read !== undefined) return read(faults, value, path) as Read<S[keyof S]> | undefined;
+      return reject(faults, { kind: "choice", known, value: kind }, inside(faults, path, name));
+    },
+    ({ of, isBounded }) => ({ ...isBounded && { type: "object" }, oneOf: [...new Set(Object.values(shapes))].map(of) }),
+  );
 }
 
 /** An array whose items have one shape, from `minimum` to `maximum` of them. */
@@ -398,7 +396,7 @@ export function anyOf<R extends readonly Reader<unknown>[]>(...readers: R): Read
       readers.some((read) => matches(read, value))
         ? value as JsonValue & Read<R[number]>
         : reject(faults, { kind: "form", expected: "a value of a known shape", value }, path),
-    variantSchema(readers),
+    ({ of }) => ({ oneOf: readers.map(of) }),
   );
 }
 

@@ -107,7 +107,7 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
 /** The JSON Schemas of the files that describe a provider. */
 export async function providerSchema(name: "contract" | "profile"): Promise<JsonObject> {
   if (name === "contract") return (await import("../evidence/contract/contract_schema.ts")).CONTRACT_SCHEMA;
-  return (await import("../evidence/typed/profile_schema.ts")).PROFILE_SCHEMA;
+  return (await import("../evidence/typed/runtime_profile.ts")).profileSchema();
 }
 
 /** The full JSON Schema of a scenario spec; `tools/list` has a shortened one. */

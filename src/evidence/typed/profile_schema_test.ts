@@ -14,12 +14,12 @@ import { CONTRACT_SCHEMA } from "../contract/contract_schema.ts";
 import type { ContractProblem, ContractProblemCode } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { GrpcOperation } from "./runtime_profile.ts";
-import { PROFILE_SCHEMA } from "./profile_schema.ts";
-import { checkRuntimeProfile } from "./runtime_profile.ts";
+
+import { checkRuntimeProfile, profileSchema } from "./runtime_profile.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
 const validContract = ajv.compile(CONTRACT_SCHEMA);
-const validProfile = ajv.compile(PROFILE_SCHEMA);
+const validProfile = ajv.compile(profileSchema());
 
 /** Problems that a schema cannot express: relations between members, repeated ids, and sizes of a whole document. */
 const BEYOND_SCHEMA: ReadonlySet<ContractProblemCode> = new Set([

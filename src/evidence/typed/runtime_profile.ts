@@ -1,25 +1,31 @@
 /**
- * Checks a runtime profile.
+ * The shape of a runtime profile, with its JSON Schema, and the checks that compare its members with each other and with
+ * the contract.
  *
  * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity } from "../../canonical/identity.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { below, type JsonPath } from "../../canonical/path.ts";
 import {
+  annotated,
   boolean,
   boundedText,
   closed,
   type FaultSink,
   integer,
   listOf,
+  matches,
   matching,
+  named,
   oneOf,
   orNull,
   type Read,
   type Reader,
+  schemaOf,
+  shape,
   variant,
 } from "../../canonical/shape.ts";
 import { isReservedHeader } from "../../config/request_headers.ts";
@@ -43,24 +49,12 @@ export const PROFILE_LIMITS = {
   responseBytes: 16_777_216,
 } as const;
 
-/** The forms of texts; the published schema has the same patterns. All are ASCII, so characters are bytes. */
+/** Forms of texts that importers of documents share. */
 export const PROFILE_PATTERNS = {
-  locator: "^(?:file://[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|env://[A-Za-z_][A-Za-z0-9_]{0,127})$",
   baseUrl: '^https?://[!"$-.0->A-\\[\\]-~]+(?:/[!"$->@-\\[\\]-~]*)?$',
   pathTemplate: '^/[!"$->@-\\[\\]-~]*$',
   headerName: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$",
-  headerValue: "^[!-~](?:[ -~]*[!-~])?$",
-  metadataName: "^[0-9a-z_.-]{1,256}$",
-  pointer: "^(?:/(?:[^~/]|~[01])*)*$",
-  endpoint: "^(?:[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\]):[1-9][0-9]{0,4}$",
-  authority: "^(?:[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$",
-  serviceName: "^[A-Za-z_][A-Za-z0-9_]*(?:\\.[A-Za-z_][A-Za-z0-9_]*)*$",
-  methodName: "^[A-Za-z_][A-Za-z0-9_]*$",
-  base64: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
 } as const;
-
-/** The methods of an HTTP operation. */
-export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The styles that each place of a parameter may have. */
 export const PARAMETER_STYLES = {
@@ -69,124 +63,171 @@ export const PARAMETER_STYLES = {
   header: ["simple"],
 } as const;
 
-function pattern(expected: string, source: string, maximum: number = PROFILE_LIMITS.nameCharacters): Reader<string> {
+/** A text of a form. All forms are ASCII, so characters are bytes. */
+function pattern(
+  expected: string,
+  source: string,
+  description: string | null,
+  maxLength: number = PROFILE_LIMITS.nameCharacters,
+): Reader<string> {
   const form = new RegExp(source, "u");
   return matching(
     expected,
-    (value): value is string => typeof value === "string" && value.length <= maximum && form.test(value),
+    (value): value is string => typeof value === "string" && value.length <= maxLength && form.test(value),
+    { type: "string", pattern: source, maxLength, ...description === null ? {} : { description } },
   );
 }
 
-const LOCATOR = new RegExp(PROFILE_PATTERNS.locator, "u");
-
-/** Whether a text is a locator: `file://NAME` or `env://NAME`. */
-export function isLocator(text: string): boolean {
-  return LOCATOR.test(text);
+function described<T>(description: string, read: Reader<T>): Reader<T> {
+  return annotated(read, { description });
 }
 
 /** A reader whose faults do not repeat the value: a caller may have put a credential where its name belongs. */
 function unshown<T>(read: Reader<T>): Reader<T> {
-  return (faults, value, path) => {
+  return shape<T, FaultSink>((faults, value, path) => {
     const add: FaultSink["add"] = (fault, at) =>
       faults.add("value" in fault && typeof fault.value === "string" ? { ...fault, value: "..." } : fault, at);
     return read({ add }, value, path);
-  };
+  }, ({ of }) => of(read));
 }
 
 /** Names a credential or a file, never its content: `file://NAME` below the credentials folder, or `env://NAME`. */
 export type Locator = string;
 
 const L = PROFILE_LIMITS;
-const P = PROFILE_PATTERNS;
-const readLocator = pattern('a locator "file://NAME" or "env://NAME"', P.locator);
-const readName = boundedText(1, L.nameCharacters);
-const readPointer = pattern("a JSON pointer", P.pointer, L.pointerBytes);
-const readSource = closed({ operation: boundedText(1, L.pointerBytes), pointer: readPointer });
+const locator = named(
+  "locator",
+  pattern(
+    'a locator "file://NAME" or "env://NAME"',
+    "^(?:file://[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|env://[A-Za-z_][A-Za-z0-9_]{0,127})$",
+    "file://NAME or env://NAME; never the credential itself.",
+  ),
+);
+const name = boundedText(1, L.nameCharacters);
+const pointer = pattern("a JSON pointer", "^(?:/(?:[^~/]|~[01])*)*$", null, L.pointerBytes);
+const source = described(
+  "Where in the imported document the operation comes from; for readers.",
+  closed({ operation: boundedText(1, L.pointerBytes), pointer }),
+);
+
+/** Whether a text is a locator: `file://NAME` or `env://NAME`. */
+export function isLocator(text: string): boolean {
+  return matches(locator, text);
+}
 
 const BASE = {
   profile_version: oneOf("1"),
   tls: unshown(closed({
-    // PEM certificates to trust in place of the system's.
-    ca: orNull(readLocator),
-    client: orNull(closed({ certificate: readLocator, key: readLocator })),
+    ca: described("PEM certificates to trust in place of those of the system.", orNull(locator)),
+    client: described(
+      "PEM certificate and key of this client.",
+      orNull(closed({ certificate: locator, key: locator })),
+    ),
   })),
   limits: closed({
-    timeout_ms: integer(1, L.timeoutMillis),
-    max_response_bytes: integer(1, L.responseBytes),
+    timeout_ms: described("Milliseconds of one check.", integer(1, L.timeoutMillis)),
+    max_response_bytes: described("Bytes of the body of one response.", integer(1, L.responseBytes)),
   }),
 };
 
+function headerName(description: string): Reader<string> {
+  return pattern("a header name", PROFILE_PATTERNS.headerName, description);
+}
+
 /** How one value of a check's params, `param`, becomes a part of a request. */
-export interface OperationParameter {
+export type OperationParameter = {
   /** The name in the request. */
   readonly name: string;
   readonly in: keyof typeof PARAMETER_STYLES;
   readonly param: string;
   readonly style: ParameterStyle;
   readonly explode: boolean;
-}
+};
 
 /** The serialisation of an array or an object (OpenAPI 3, Parameter Object). */
 export type ParameterStyle = typeof PARAMETER_STYLES[keyof typeof PARAMETER_STYLES][number];
 
-const readParameter = variant("in", {
+function parameterIn(place: keyof typeof PARAMETER_STYLES): Reader<OperationParameter> {
+  const styles = PARAMETER_STYLES[place];
+  return closed({
+    name: place === "header" ? headerName("Name of the header.") : described("Name in the request.", name),
+    in: oneOf(place),
+    param: described("The member of the check's params.", name),
+    style: shape<ParameterStyle, FaultSink>(
+      oneOf(...styles),
+      () => ({ enum: styles, description: "How an array or object is written." }),
+    ),
+    explode: described("Whether each item or member is written by itself.", boolean),
+  });
+}
+
+const parameter = variant("in", {
   path: parameterIn("path"),
   query: parameterIn("query"),
   header: parameterIn("header"),
 });
 
-function parameterIn(place: keyof typeof PARAMETER_STYLES): Reader<OperationParameter> {
-  return closed({
-    name: place === "header" ? pattern("a header name", P.headerName) : readName,
-    in: oneOf(place),
-    param: readName,
-    style: oneOf(...PARAMETER_STYLES[place]),
-    explode: boolean,
-  });
+/** One HTTP request of a check. */
+export type HttpOperation = Read<typeof httpOperation>;
+
+const httpOperation = closed({
+  method: oneOf("GET", "POST", "PUT", "PATCH", "DELETE"),
+  path_template: pattern(
+    'a path that begins with "/"',
+    PROFILE_PATTERNS.pathTemplate,
+    "Path with {name} for each path parameter.",
+    L.pathCharacters,
+  ),
+  parameters: described("Parts of the request that follow from params.", listOf(parameter, L.parameters)),
+  body: described(
+    "The member of params to send as the body; null without a body.",
+    orNull(closed({ param: name, content_type: oneOf("application/json") })),
+  ),
+  accept: pattern("a header value", "^[!-~](?:[ -~]*[!-~])?$", "Value of the header Accept."),
+  expected_status: annotated(listOf(integer(200, 599), 400, 1), {
+    maxItems: 400,
+    description: "Statuses that have a result; each once.",
+    minItems: 1,
+  }),
+  result_pointer: described(
+    "JSON pointer to the result in the response; null for the whole response.",
+    orNull(pointer),
+  ),
+  source,
+});
+
+/** The credentials of a service: those of every protocol, and its own. The content of a `basic` one is `user:password`. */
+function credentials<T>(kind: string, own: Reader<T>): Reader<readonly (T | Read<typeof sharedCredential>)[]> {
+  const one = variant("kind", { bearer: sharedCredential, basic: sharedCredential, [kind]: own });
+  const published = shape<T | Read<typeof sharedCredential>, FaultSink>(
+    (faults, value, path) => one(faults, value, path),
+    ({ of }) => ({ oneOf: [sharedCredential, own].map(of) }),
+  );
+  return unshown(described("Credentials to send; basic is user:password.", listOf(published, L.credentials)));
 }
 
-/** One HTTP request of a check. */
-export type HttpOperation = Read<typeof readHttpOperation>;
-
-const readHttpOperation = closed({
-  method: oneOf(...HTTP_METHODS),
-  path_template: pattern('a path that begins with "/"', P.pathTemplate, L.pathCharacters),
-  parameters: listOf(readParameter, L.parameters),
-  body: orNull(closed({ param: readName, content_type: oneOf("application/json") })),
-  accept: pattern("a header value", P.headerValue),
-  expected_status: listOf(integer(200, 599), 400, 1),
-  result_pointer: orNull(readPointer),
-  source: readSource,
-});
-
-// The content of a `basic` credential is `user:password`.
-const SECRET = { locator: readLocator };
-
-const readHttpCredential = variant("kind", {
-  bearer: closed({ kind: oneOf("bearer"), ...SECRET }),
-  basic: closed({ kind: oneOf("basic"), ...SECRET }),
-  api_key: closed({ kind: oneOf("api_key"), header: pattern("a header name", P.headerName), ...SECRET }),
-});
-
-const readGrpcCredential = variant("kind", {
-  bearer: closed({ kind: oneOf("bearer"), ...SECRET }),
-  basic: closed({ kind: oneOf("basic"), ...SECRET }),
-  metadata: closed({ kind: oneOf("metadata"), name: pattern("a metadata name", P.metadataName), ...SECRET }),
-});
+const sharedCredential = closed({ kind: oneOf("bearer", "basic"), locator });
 
 /** One gRPC call of a check. */
-export type GrpcOperation = Read<typeof readGrpcOperation>;
+export type GrpcOperation = Read<typeof grpcOperation>;
 
-const readGrpcOperation = closed({
-  service: pattern("the full name of a service", P.serviceName),
-  method: pattern("the name of a method", P.methodName),
-  result_path: orNull(listOf(readName, L.resultPathItems, 1)),
-  source: readSource,
+const grpcOperation = closed({
+  service: pattern(
+    "the full name of a service",
+    "^[A-Za-z_][A-Za-z0-9_]*(?:\\.[A-Za-z_][A-Za-z0-9_]*)*$",
+    "Full name of the service.",
+  ),
+  method: pattern("the name of a method", "^[A-Za-z_][A-Za-z0-9_]*$", "Name of the unary method."),
+  result_path: described(
+    "Members from the JSON form of the response to the result; null for the whole response.",
+    orNull(listOf(name, L.resultPathItems, 1)),
+  ),
+  source,
 });
 
 /** A map from `check_id`; the ids are compared with the contract afterwards. */
 function operationsOf<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
-  return (faults, value, path) => {
+  return shape<Readonly<Record<string, T>>, FaultSink>((faults, value, path) => {
     if (!isJsonObject(value)) {
       faults.add({ kind: "object", required: [], value }, path);
       return undefined;
@@ -196,44 +237,89 @@ function operationsOf<T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> {
       faults.add({ kind: "items", minimum: 1, maximum: L.operations, count: names.length }, path);
       return undefined;
     }
-    for (const name of names) read(faults, value[name] as JsonValue, below(path, name));
-    return value as unknown as Readonly<Record<string, T>>;
-  };
+    for (const id of names) read(faults, value[id] as JsonValue, below(path, id));
+    return value as JsonValue & Readonly<Record<string, T>>;
+  }, ({ of }) => ({
+    type: "object",
+    additionalProperties: of(read),
+    minProperties: 1,
+    maxProperties: L.operations,
+    description: "One operation for each check of the contract, by check_id.",
+  }));
 }
 
 /** The profile of an HTTP service. */
-export type OpenApiHttpProfile = Read<typeof readHttpProfile>;
+export type OpenApiHttpProfile = Read<typeof httpProfile>;
 
-const readHttpProfile = closed({
+const httpProfile = closed({
   ...BASE,
   typed_protocol: oneOf("openapi_http"),
   base_url: unshown(pattern(
     "an http or https URL in ASCII without user information, query and fragment",
-    P.baseUrl,
+    PROFILE_PATTERNS.baseUrl,
+    "Address of the service; no user information, query or fragment.",
     L.urlCharacters,
   )),
-  credentials: unshown(listOf(readHttpCredential, L.credentials)),
-  operations: operationsOf(readHttpOperation),
+  credentials: credentials(
+    "api_key",
+    closed({ kind: oneOf("api_key"), header: headerName("Header of the key."), locator }),
+  ),
+  operations: operationsOf(httpOperation),
 });
 
 /** The profile of a gRPC service. */
-export type GrpcProfile = Read<typeof readGrpcProfile>;
+export type GrpcProfile = Read<typeof grpcProfile>;
 
-const readGrpcProfile = closed({
+const grpcProfile = closed({
   ...BASE,
   typed_protocol: oneOf("grpc"),
-  endpoint: pattern('"host:port"', P.endpoint),
-  plaintext: boolean,
-  authority: orNull(pattern('"host" or "host:port"', P.authority)),
-  credentials: unshown(listOf(readGrpcCredential, L.credentials)),
-  descriptor_set_base64: pattern("base64 text", P.base64, L.bytes),
-  operations: operationsOf(readGrpcOperation),
+  endpoint: pattern(
+    '"host:port"',
+    "^(?:[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\]):[1-9][0-9]{0,4}$",
+    "host:port of the service.",
+  ),
+  plaintext: described("Whether to connect without TLS.", boolean),
+  authority: described(
+    "Replaces the endpoint's name; null for the endpoint.",
+    orNull(pattern(
+      '"host" or "host:port"',
+      "^(?:[A-Za-z0-9._-]{1,253}|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[1-9][0-9]{0,4})?$",
+      "host or host:port.",
+    )),
+  ),
+  credentials: credentials(
+    "metadata",
+    closed({
+      kind: oneOf("metadata"),
+      name: pattern("a metadata name", "^[0-9a-z_.-]{1,256}$", "Name of the metadata."),
+      locator,
+    }),
+  ),
+  descriptor_set_base64: pattern(
+    "base64 text",
+    "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    "FileDescriptorSet with the files that the operations need.",
+    L.bytes,
+  ),
+  operations: operationsOf(grpcOperation),
 });
 
-/** A runtime profile. The published schema (`profile_schema.ts`) describes each member. */
+/** A runtime profile. */
 export type RuntimeProfile = OpenApiHttpProfile | GrpcProfile;
 
-const readProfile = variant("typed_protocol", { openapi_http: readHttpProfile, grpc: readGrpcProfile });
+const profileShape = variant("typed_protocol", { openapi_http: httpProfile, grpc: grpcProfile });
+
+/** The JSON Schema (2020-12) of a runtime profile, version 1. */
+export function profileSchema(): JsonObject {
+  const { schema, named: $defs } = schemaOf(profileShape, true);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "gate runtime profile",
+    description: "Runtime profile of a typed provider, version 1.",
+    ...schema as JsonObject,
+    $defs,
+  };
+}
 
 /** A contract and its profile with their identities: one version of a typed provider. */
 export interface TypedVersion {
@@ -258,11 +344,11 @@ export type ProfileCheck =
  */
 export function checkRuntimeProfile(value: JsonValue, contract: ProviderContract): ProfileCheck {
   const problems = createProblemCollector();
-  readProfile(problems, value, null);
+  const profile = profileShape(problems, value, null);
   // The rules between members assume the shape.
-  if (problems.problems.length === 0) checkRelations(problems, value as unknown as RuntimeProfile, contract);
-  if (problems.problems.length > 0) return { ok: false, problems: problems.problems };
-  return { ok: true, profile: value as unknown as RuntimeProfile };
+  if (profile !== undefined && problems.problems.length === 0) checkRelations(problems, profile, contract);
+  if (profile === undefined || problems.problems.length > 0) return { ok: false, problems: problems.problems };
+  return { ok: true, profile };
 }
 
 function checkRelations(problems: ProblemCollector, profile: RuntimeProfile, contract: ProviderContract): void {
@@ -282,20 +368,20 @@ function mismatch(problems: ProblemCollector, path: JsonPath, message: string): 
 }
 
 function checkSize(problems: ProblemCollector, profile: RuntimeProfile): void {
-  const bytes = new TextEncoder().encode(canonicalize(profile as unknown as JsonValue)).length;
+  const bytes = new TextEncoder().encode(canonicalize(profile)).length;
   if (bytes <= L.bytes) return;
   problems.report("contract_too_large", null, `Expected at most ${L.bytes} bytes, got ${bytes}`);
 }
 
 function checkOperationIds(problems: ProblemCollector, profile: RuntimeProfile, contract: ProviderContract): void {
   const path = below(null, "operations");
-  const operations = profile.operations as unknown as JsonObject;
+  const { operations } = profile;
   const ids = new Set(contract.checks.map((check) => check.check_id));
   for (const id of Object.keys(operations)) {
     if (!ids.has(id)) mismatch(problems, below(path, id), "Expected an id of a check of the contract");
   }
   for (const id of ids) {
-    if (member(operations, id) === undefined) mismatch(problems, path, `Expected an operation for check "${id}"`);
+    if (!Object.hasOwn(operations, id)) mismatch(problems, path, `Expected an operation for check "${id}"`);
   }
 }
 
