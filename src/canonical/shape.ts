@@ -25,6 +25,7 @@ export type ShapeFault =
   | { readonly kind: "items"; readonly minimum: number; readonly maximum: number; readonly count: number }
   | { readonly kind: "integer"; readonly minimum: number; readonly maximum: number; readonly value: JsonValue }
   | { readonly kind: "bytes"; readonly minimum: number; readonly maximum: number; readonly bytes: number }
+  | { readonly kind: "duplicate"; readonly value: string; readonly earlier: number }
   | { readonly kind: "choice"; readonly known: readonly JsonPrimitive[]; readonly value: JsonValue };
 
 /** Receives faults. The path of a missing or unknown member is the path of its object. */
@@ -315,6 +316,34 @@ export function listOf<T>(item: Reader<T>, maximum: number, minimum = 0): Reader
     type: "array",
     items: of(item),
     ...isBounded && { ...minimum > 0 && { minItems: minimum }, maxItems: maximum },
+  }));
+}
+
+/** An array of distinct strings, from `minimum` to `maximum` of them. */
+export function setOf<T extends string, Sink extends FaultSink>(
+  item: Reader<T, Sink>,
+  maximum: number,
+  minimum = 0,
+): Reader<readonly T[], Sink> {
+  return shape<readonly T[], Sink>((faults, value, path) => {
+    const first = new Map<string, number>();
+    let index = 0;
+    return readWholeArray<T, Sink>(faults, value, path, { minimum, maximum }, (_, one, at) => {
+      const text = item(faults, one, at);
+      const earlier = first.get(text ?? "");
+      if (text !== undefined && earlier !== undefined) {
+        return reject(faults, { kind: "duplicate", value: text, earlier }, at);
+      }
+      if (text !== undefined) first.set(text, index);
+      index++;
+      return text;
+    });
+  }, ({ of }) => ({
+    type: "array",
+    items: of(item),
+    ...minimum > 0 && { minItems: minimum },
+    maxItems: maximum,
+    uniqueItems: true,
   }));
 }
 

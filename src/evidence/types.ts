@@ -8,40 +8,10 @@ import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Timestamp } from "../law/types.ts";
 import type { ContentHash, EvidenceAnchor, EvidenceSignature, ObservedError } from "../run/types.ts";
+import type { ProviderContract } from "./contract/check.ts";
 import type { TlsCode } from "./egress/tls_code.ts";
 
-/** How a check's answer depends on the world. */
-export type Determinism = "deterministic" | "time_dependent" | "external";
-
-/** One check of a provider's contract. */
-export interface CheckContract {
-  readonly check_id: string;
-  readonly description: string;
-  readonly determinism: Determinism;
-  readonly params_required: boolean;
-  readonly params_schema: JsonValue;
-  readonly result_schema: JsonValue;
-  /** In the canonical order of the 16 comparators. */
-  readonly allowed_comparators: readonly string[];
-  readonly anchor_types: readonly string[];
-  readonly content_types: readonly string[];
-  readonly examples: readonly {
-    readonly description: string;
-    readonly params: JsonValue;
-    readonly result: JsonValue;
-  }[];
-}
-
-/** A capability contract: the file at `capabilities_path`, or built in. */
-export interface ProviderContract {
-  readonly provider_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly transport: "builtin" | "mcp" | "typed";
-  readonly config_schema: JsonValue;
-  readonly checks: readonly CheckContract[];
-  readonly notes: readonly string[];
-}
+export type { CheckContract, ProviderContract } from "./contract/check.ts";
 
 /** A loaded contract with its identity (kind `contract`) and its plain hash. */
 export interface LoadedContract {

@@ -128,6 +128,8 @@ function addFault({ refuse, hint }: Pick<Collector, "refuse" | "hint">, fault: S
       const { minimum, maximum, bytes } = fault;
       return refuse("value_invalid", path, `Expected ${minimum} to ${maximum} bytes, got ${bytes}`);
     }
+    case "duplicate":
+      return refuse("duplicate", path, `Item ${quote(fault.value)} repeats item ${fault.earlier}`);
     case "choice": {
       const { value } = fault;
       if (typeof value !== "string") {

@@ -106,7 +106,7 @@ export function lazyTool({ annotations, ...shown }: PublishedTool, load: () => P
 
 /** The JSON Schemas of the files that describe a provider. */
 export async function providerSchema(name: "contract" | "profile"): Promise<JsonObject> {
-  if (name === "contract") return (await import("../evidence/contract/contract_schema.ts")).CONTRACT_SCHEMA;
+  if (name === "contract") return (await import("../evidence/contract/check.ts")).contractSchema();
   return (await import("../evidence/typed/runtime_profile.ts")).profileSchema();
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../src/canonical/json.ts";
-import { CONTRACT_SCHEMA } from "../../src/evidence/contract/contract_schema.ts";
+import { contractSchema } from "../../src/evidence/contract/check.ts";
 import { profileSchema } from "../../src/evidence/typed/runtime_profile.ts";
 import { withTools } from "../../src/tools/tests/tools_fixture.ts";
 import { withTypes } from "../../src/tools/framework/output.ts";
@@ -123,7 +123,7 @@ function block(text: string, schema: JsonObject): string[] {
 
 /** The JSON Schemas that are published as files. */
 export function schemaFiles(): readonly SourceFile[] {
-  const schemas = { provider_contract: CONTRACT_SCHEMA, runtime_profile: profileSchema() };
+  const schemas = { provider_contract: contractSchema(), runtime_profile: profileSchema() };
   return Object.entries(schemas).map(([name, schema]) => ({
     path: `docs/reference/${name}.schema.json`,
     text: `${JSON.stringify(schema, null, 2)}\n`,

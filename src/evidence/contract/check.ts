@@ -4,46 +4,109 @@
  * @module
  */
 
-import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { below, type JsonPath } from "../../canonical/path.ts";
 import {
+  accepted,
+  annotated,
+  anything,
   boolean,
   boundedText,
-  type Bounds,
+  closed,
+  type FaultSink,
+  listOf,
   oneOf,
-  readArray,
+  type Read,
   type Reader,
-  readMember,
-  readObject,
+  schemaOf,
+  setOf,
+  shape,
 } from "../../canonical/shape.ts";
 import { COMPARATORS } from "../../law/value/predicates.ts";
 import { type SchemaSandbox, SchemaSandboxError } from "../sandbox/schema_sandbox.ts";
-import type { ProviderContract } from "../types.ts";
 import { type ContractProblem, createProblemCollector, type ProblemCollector } from "./problems.ts";
 
 /** Bytes of a contract file. */
 export const CONTRACT_BYTES_MAXIMUM = 1_048_576;
 /** Checks of one contract. */
 export const CHECKS_MAXIMUM = 256;
-/** Further limits of a contract. */
-export const CONTRACT_LIMITS = { identifierBytes: 256, textBytes: 65_536, listItems: 64 } as const;
-const { identifierBytes: IDENTIFIER_BYTES_MAXIMUM, textBytes: TEXT_BYTES_MAXIMUM } = CONTRACT_LIMITS;
-const LIST_MAXIMUM = CONTRACT_LIMITS.listItems;
+const IDENTIFIER_BYTES_MAXIMUM = 256;
+const TEXT_BYTES_MAXIMUM = 65_536;
+const LIST_MAXIMUM = 64;
 
-const CONTRACT_MEMBERS = ["provider_id", "name", "description", "transport", "config_schema", "checks", "notes"];
-const CHECK_MEMBERS = [
-  "check_id",
-  "description",
-  "determinism",
-  "params_required",
-  "params_schema",
-  "result_schema",
-  "allowed_comparators",
-  "anchor_types",
-  "content_types",
-  "examples",
-];
 const CANONICAL_ORDER: readonly string[] = COMPARATORS;
+
+function described<T>(description: string, read: Reader<T>): Reader<T> {
+  return annotated(read, { description });
+}
+
+const name = boundedText(1, IDENTIFIER_BYTES_MAXIMUM);
+const identifier = annotated(
+  shape<string, FaultSink>((faults, value, path) => {
+    const id = name(faults, value, path);
+    if (id === undefined || !/\p{Cc}/u.test(id)) return id;
+    faults.add({ kind: "form", expected: "no control characters", value }, path);
+    return undefined;
+  }, ({ of }) => of(name)),
+  { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" },
+);
+const text = boundedText(0, TEXT_BYTES_MAXIMUM);
+const types = setOf(boundedText(1, TEXT_BYTES_MAXIMUM), LIST_MAXIMUM);
+/** A JSON Schema; the sandbox compiles it. */
+const schema = shape<JsonValue, FaultSink>((_, value) => value, () => ({ type: ["object", "boolean"] }));
+
+/** One check of a provider's contract. */
+export type CheckContract = Read<typeof checkShape>;
+const checkShape = closed({
+  check_id: described("Names the check within the contract; unique.", identifier),
+  description: described("What the check finds.", text),
+  determinism: described(
+    "What the result depends on; for readers.",
+    oneOf("deterministic", "time_dependent", "external"),
+  ),
+  params_required: described("Whether a binding must have params.", boolean),
+  params_schema: described("JSON Schema 2020-12 of params.", schema),
+  result_schema: described("JSON Schema 2020-12 of the value.", schema),
+  allowed_comparators: described(
+    "The comparators that a law may use, in any order.",
+    setOf(oneOf(...CANONICAL_ORDER), CANONICAL_ORDER.length, 1),
+  ),
+  anchor_types: described("Types of anchor that a reply may carry; empty for any.", types),
+  content_types: described("Media types that a reply may name; empty for any.", types),
+  examples: described(
+    "For readers.",
+    listOf(
+      closed({
+        description: described("What the example shows.", text),
+        params: described("Params of a query.", anything),
+        result: described("The value that the query finds.", anything),
+      }),
+      LIST_MAXIMUM,
+    ),
+  ),
+});
+
+/** A capability contract: the file at `capabilities_path`, or built in. Its comparators are in canonical order. */
+export type ProviderContract = Read<typeof contractShape>;
+const contractShape = closed({
+  provider_id: described("The name of the provider in the configuration.", identifier),
+  name: described("The name for people.", name),
+  description: described("What the provider knows.", text),
+  transport: described("The type of the provider in the configuration.", oneOf("builtin", "mcp", "typed")),
+  config_schema: described("JSON Schema of the provider's settings; for readers.", schema),
+  checks: listOf(checkShape, CHECKS_MAXIMUM, 1),
+  notes: described("Texts for readers.", setOf(text, LIST_MAXIMUM)),
+});
+
+/** The JSON Schema (2020-12) of a capability contract, version 1. */
+export function contractSchema(): JsonObject {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "gate provider contract",
+    description: "Capability contract of a provider, version 1.",
+    ...schemaOf(contractShape, true).schema as JsonObject,
+  };
+}
 
 /** The provider that a contract has to belong to. */
 export interface ContractOwner {
@@ -63,36 +126,6 @@ interface FoundSchema {
   readonly schema: JsonValue;
 }
 
-type ContractReader<T> = Reader<T, ProblemCollector>;
-
-const readName = boundedText(1, IDENTIFIER_BYTES_MAXIMUM);
-const readDescription = boundedText(0, TEXT_BYTES_MAXIMUM);
-const readTransport = oneOf("builtin", "mcp", "typed");
-const readDeterminism = oneOf("deterministic", "time_dependent", "external");
-const readNotes = setOf({ minimum: 0, maximum: LIST_MAXIMUM }, readDescription);
-const readTypes = setOf({ minimum: 0, maximum: LIST_MAXIMUM }, boundedText(1, TEXT_BYTES_MAXIMUM));
-const readComparators = setOf({ minimum: 1, maximum: CANONICAL_ORDER.length }, oneOf(...CANONICAL_ORDER));
-
-const readIdentifier: ContractReader<string> = (problems, value, path) => {
-  const name = readName(problems, value, path);
-  if (name === undefined || !/\p{Cc}/u.test(name)) return name;
-  problems.report("value_invalid", path, "Expected no control characters");
-  return undefined;
-};
-
-/** An array of distinct strings. */
-function setOf(bounds: Bounds, read: Reader<string>): ContractReader<readonly string[]> {
-  return (problems, value, path) => {
-    const seen = new Set<string>();
-    readArray(problems, value, path, bounds, (_, item, at) => {
-      const text = read(problems, item, at);
-      if (text !== undefined && seen.has(text)) problems.report("duplicate", at, `"${text}" is repeated`);
-      if (text !== undefined) seen.add(text);
-    });
-    return [...seen];
-  };
-}
-
 /**
  * Checks a contract in full: its shape, its limits, its owner, and that its schemas compile.
  *
@@ -106,73 +139,54 @@ export async function checkContract(
   schemas: SchemaSandbox,
 ): Promise<ContractCheck> {
   const collector = createProblemCollector();
-  const contract = readObject(collector, value, null, CONTRACT_MEMBERS);
-  if (contract !== undefined) {
-    checkOwner(collector, contract, owner);
-    readMember(collector, contract, null, "name", readName);
-    readMember(collector, contract, null, "description", readDescription);
-    readMember(collector, contract, null, "notes", readNotes);
-    const found = schemasOf(contract, null, ["config_schema"]);
-    readMember(collector, contract, null, "checks", readChecks(found));
-    await compileSchemas(collector, found, schemas);
+  if (isJsonObject(value)) checkOwner(collector, value, owner);
+  const contract = contractShape(collector, value, null);
+  if (isJsonObject(value)) {
+    const { checks = null } = value;
+    const written = (isJsonArray(checks) ? checks : []).slice(0, CHECKS_MAXIMUM);
+    const places = written.map((check, index) => ({ check, path: below(below(null, "checks"), index) }));
+    checkDistinctIds(collector, places);
+    const found = places.flatMap(({ check, path }) => schemasOf(check, path, ["params_schema", "result_schema"]));
+    await compileSchemas(collector, [...schemasOf(value, null, ["config_schema"]), ...found], schemas);
   }
   const { problems } = collector;
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, contract: inCanonicalOrder(value as unknown as ProviderContract) };
+  if (contract === undefined || problems.length > 0) return { ok: false, problems };
+  return { ok: true, contract: inCanonicalOrder(contract) };
 }
 
 function checkOwner(problems: ProblemCollector, contract: JsonObject, owner: ContractOwner): void {
-  const id = readMember(problems, contract, null, "provider_id", readIdentifier);
-  if (id !== undefined && id !== owner.provider_id) {
+  const id = accepted(identifier, member(contract, "provider_id"));
+  if (id !== null && id !== owner.provider_id) {
     const message = `Expected the provider's name in the configuration, "${owner.provider_id}", got "${id}"`;
     problems.report("provider_mismatch", below(null, "provider_id"), message);
   }
-  const transport = readMember(problems, contract, null, "transport", readTransport);
-  if (transport !== undefined && transport !== owner.transport) {
+  const transport = accepted(oneOf("builtin", "mcp", "typed"), member(contract, "transport"));
+  if (transport !== null && transport !== owner.transport) {
     const message = `Expected "${owner.transport}", got "${transport}"`;
     problems.report("provider_mismatch", below(null, "transport"), message);
   }
 }
 
-/** @param found Receives the schemas of the checks */
-function readChecks(found: FoundSchema[]): ContractReader<unknown> {
-  return (problems, value, path) => {
-    const seen = new Set<string>();
-    return readArray(problems, value, path, { minimum: 1, maximum: CHECKS_MAXIMUM }, (_, item, at) => {
-      const check = readObject(problems, item, at, CHECK_MEMBERS);
-      if (check === undefined) return;
-      readCheck(problems, check, at, seen);
-      found.push(...schemasOf(check, at, ["params_schema", "result_schema"]));
-    });
-  };
+/** A check of the contract as it is written, and its path. */
+interface WrittenCheck {
+  readonly check: JsonValue;
+  readonly path: JsonPath;
 }
 
-/** @param seen Ids of the checks before it */
-function readCheck(problems: ProblemCollector, check: JsonObject, path: JsonPath, seen: Set<string>): void {
-  const id = readMember(problems, check, path, "check_id", readIdentifier);
-  if (id !== undefined && seen.has(id)) {
-    problems.report("duplicate", below(path, "check_id"), `Check "${id}" is repeated`);
+function checkDistinctIds(problems: ProblemCollector, checks: readonly WrittenCheck[]): void {
+  const seen = new Set<string>();
+  for (const { check, path } of checks) {
+    const id = isJsonObject(check) ? accepted(identifier, member(check, "check_id")) : null;
+    if (id === null) continue;
+    if (seen.has(id)) problems.report("duplicate", below(path, "check_id"), `Check "${id}" is repeated`);
+    seen.add(id);
   }
-  if (id !== undefined) seen.add(id);
-  readMember(problems, check, path, "description", readDescription);
-  readMember(problems, check, path, "determinism", readDeterminism);
-  readMember(problems, check, path, "params_required", boolean);
-  readMember(problems, check, path, "allowed_comparators", readComparators);
-  readMember(problems, check, path, "anchor_types", readTypes);
-  readMember(problems, check, path, "content_types", readTypes);
-  readMember(problems, check, path, "examples", readExamples);
 }
 
-const readExamples: ContractReader<unknown> = (problems, value, path) =>
-  readArray(problems, value, path, { minimum: 0, maximum: LIST_MAXIMUM }, (_, item, at) => {
-    const example = readObject(problems, item, at, ["description", "params", "result"]);
-    if (example !== undefined) readMember(problems, example, at, "description", readDescription);
-  });
-
-function schemasOf(object: JsonObject, path: JsonPath, names: readonly string[]): FoundSchema[] {
+function schemasOf(object: JsonValue, path: JsonPath, names: readonly string[]): FoundSchema[] {
   return names.flatMap((name) => {
-    const schema = member(object, name);
-    return schema === undefined ? [] : [{ path: below(path, name), schema }];
+    const found = isJsonObject(object) ? member(object, name) : undefined;
+    return found === undefined ? [] : [{ path: below(path, name), schema: found }];
   });
 }
 

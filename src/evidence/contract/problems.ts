@@ -78,6 +78,8 @@ function reportFault(report: ProblemCollector["report"], fault: ShapeFault, path
       return report("value_invalid", path, `Expected ${fault.minimum} to ${fault.maximum} bytes, got ${fault.bytes}`);
     case "integer":
       return report("value_invalid", path, `Expected an integer, got ${describe(fault.value)}`);
+    case "duplicate":
+      return report("duplicate", path, `${quoteAll([fault.value])} is repeated`);
     case "choice": {
       const known = quoteAll(fault.known.map(String));
       return report("value_invalid", path, `Expected one of ${known}, got ${describe(fault.value)}`);

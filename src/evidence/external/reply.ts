@@ -150,6 +150,8 @@ function explain(fault: ShapeFault, path: JsonPath): string {
     case "type":
     case "form":
       return `${pathOf(path)}: must be ${fault.expected}`;
+    case "duplicate":
+      return `${pathOf(path)}: is repeated`;
     case "items":
     case "integer":
       return `${pathOf(path)}: must be from ${fault.minimum} to ${fault.maximum}`;

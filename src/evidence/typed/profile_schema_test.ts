@@ -9,8 +9,7 @@ import {
   typedContract,
 } from "../../../tests/simulation/typed_documents.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
-import { checkContract } from "../contract/check.ts";
-import { CONTRACT_SCHEMA } from "../contract/contract_schema.ts";
+import { checkContract, contractSchema } from "../contract/check.ts";
 import type { ContractProblem, ContractProblemCode } from "../contract/problems.ts";
 import type { SchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import type { GrpcOperation } from "./runtime_profile.ts";
@@ -18,7 +17,7 @@ import type { GrpcOperation } from "./runtime_profile.ts";
 import { checkRuntimeProfile, profileSchema } from "./runtime_profile.ts";
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
-const validContract = ajv.compile(CONTRACT_SCHEMA);
+const validContract = ajv.compile(contractSchema());
 const validProfile = ajv.compile(profileSchema());
 
 /** Problems that a schema cannot express: relations between members, repeated ids, and sizes of a whole document. */

@@ -66,6 +66,8 @@ function messageOf(fault: ShapeFault): string {
       return `Expected an integer from ${fault.minimum} to ${fault.maximum}`;
     case "bytes":
       return `Expected ${fault.minimum} to ${fault.maximum} bytes, got ${fault.bytes}`;
+    case "duplicate":
+      return "Expected distinct items";
     case "choice":
       return `Expected ${fault.known.map((known) => `"${known}"`).join(" or ")}`;
   }
