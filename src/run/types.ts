@@ -12,6 +12,7 @@ import type {
   DISQUALIFICATION_REASONS,
   EvidenceItem,
   Head,
+  OperationId,
   PROCEDURES,
   RunKey,
   RunRecord,
@@ -92,4 +93,20 @@ export interface Material {
   readonly kind: "evidence-value" | "payload";
   readonly identity: Identity;
   readonly body: JsonValue;
+}
+
+/** An accepted record, with the values that it names and its receipt. */
+export interface AcceptedRecord {
+  readonly revision: number;
+  readonly record_id: Identity;
+  /** Canonical text of the record. */
+  readonly record: string;
+  /** Canonical texts of the objects that the record names, in the order of the names. */
+  readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
+  readonly receipt: {
+    readonly operation: OperationId;
+    readonly invocation_identity: Identity;
+    /** JSON text. */
+    readonly result: string;
+  };
 }

@@ -14,13 +14,13 @@ import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold, FoldError } from "../run/fold.ts";
 import { asJson } from "../run/primitives.ts";
 import { readRecord } from "../run/record.ts";
-import type { Head, RunKey, RunRecord, RunState } from "../run/types.ts";
+import type { AcceptedRecord, Head, RunKey, RunRecord, RunState } from "../run/types.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { manifestBytes, runpackIdentity } from "./format/manifest.ts";
 import { leafHash, type RecordTree, recordTree } from "./format/merkle.ts";
 import { compareArtifacts } from "./format/nodes.ts";
 import { ExportError, jsonObjectOf, type PackObject, referenceTo, textObject, tooLarge } from "./format/objects.ts";
-import { type ExportRecord, namedArtifacts, segmentBuilder } from "./format/segments.ts";
+import { namedArtifacts, segmentBuilder } from "./format/segments.ts";
 import { segmentTree } from "./format/tree.ts";
 import {
   type ArtifactReference,
@@ -45,7 +45,7 @@ export interface ExportSource {
   /** Canonical text of the law's normal form. */
   readonly law: string;
   /** Records from revision `after` + 1, in order: at least one, at most `limit`. */
-  readonly records: (after: number, limit: number) => Promise<readonly ExportRecord[]>;
+  readonly records: (after: number, limit: number) => Promise<readonly AcceptedRecord[]>;
   /** Canonical text of an artifact; null where the store has none. */
   readonly artifact: (identity: Identity) => Promise<{ readonly kind: string; readonly body: string } | null>;
   /** Conditions of the law whose values are omitted. */
@@ -163,13 +163,13 @@ async function* exportSegments(
   return { state, root };
 }
 
-async function nextPage(source: ExportSource, after: number, limit: number): Promise<readonly ExportRecord[]> {
+async function nextPage(source: ExportSource, after: number, limit: number): Promise<readonly AcceptedRecord[]> {
   const page = await source.records(after, limit);
   if (page.length > 0 && page.length <= limit) return page;
   throw broken(`Cannot export run: records after revision ${after} are missing`);
 }
 
-function checkRecord(sha256: Sha256, source: ExportSource, stored: ExportRecord): RunRecord {
+function checkRecord(sha256: Sha256, source: ExportSource, stored: AcceptedRecord): RunRecord {
   const at = `revision ${stored.revision}`;
   if (identifyCanonical(sha256, "run-record", stored.record) !== stored.record_id) {
     throw broken(`Cannot export ${at}: the record does not hash to "${stored.record_id}"`);
@@ -190,7 +190,7 @@ function checkRecord(sha256: Sha256, source: ExportSource, stored: ExportRecord)
   return record;
 }
 
-function follow(law: CompiledLaw, state: RunState | null, record: RunRecord, stored: ExportRecord): RunState {
+function follow(law: CompiledLaw, state: RunState | null, record: RunRecord, stored: AcceptedRecord): RunState {
   try {
     return fold(law, state, record, stored.record_id);
   } catch (error) {

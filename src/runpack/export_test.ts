@@ -12,7 +12,7 @@ import { leafHash } from "./format/merkle.ts";
 import { rootOf } from "./format/merkle_fixture.ts";
 import { decodeSegmentNode } from "./format/nodes.ts";
 import { ExportError, type PackObject } from "./format/objects.ts";
-import type { ExportRecord } from "./format/segments.ts";
+import type { AcceptedRecord } from "../run/types.ts";
 import { INLINE_VALUE_BYTES, type Segment } from "./format/types.ts";
 
 const GOLDEN = playGoldenRun();
@@ -158,14 +158,14 @@ Deno.test("exportRun() yields the same objects for pages of any size", async () 
   }
 });
 
-const forge = (change: (record: ExportRecord) => ExportRecord): Partial<ExportSource> => ({
+const forge = (change: (record: AcceptedRecord) => AcceptedRecord): Partial<ExportSource> => ({
   records: (after, limit) =>
     Promise.resolve(
       GOLDEN.records.slice(after, after + limit).map((record) => record.revision === 4 ? change(record) : record),
     ),
 });
 
-const otherRecord = (record: string): Pick<ExportRecord, "record" | "record_id"> => ({
+const otherRecord = (record: string): Pick<AcceptedRecord, "record" | "record_id"> => ({
   record,
   record_id: identifyCanonical(SHA256, "run-record", record),
 });

@@ -6,7 +6,7 @@
 
 import type { Sha256 } from "../canonical/identity.ts";
 import type { SchemaLimits } from "./shape.ts";
-import type { StoreRows } from "./store_rows.ts";
+import type { StoreRows } from "./rows/store_rows.ts";
 import type { TypedProviderReads } from "./typed_provider_types.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "./types.ts";
 

@@ -47,11 +47,3 @@ export function stageChangesOf(records: readonly Pick<StoredRecord, "record" | "
     isRunComplete,
   };
 }
-
-/** What metrics say of the runs of a store. */
-export interface RunFigures {
-  readonly active: number;
-  readonly complete: number;
-  /** When the stage was opened that is open for the longest time, in Unix milliseconds; null where no stage is open. */
-  readonly oldestOpened: number | null;
-}

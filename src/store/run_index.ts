@@ -5,59 +5,11 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import type { Identity } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
-import type { Correlation, Head, RunKey, RunStatus } from "../run/types.ts";
+import type { Correlation } from "../run/types.ts";
 import { member, parseObject } from "./record_check.ts";
-import { type Archived, StoreError } from "./types.ts";
-
-/** One run in a list. */
-export interface ListedRun {
-  readonly run_key: RunKey;
-  readonly scenario_id: string;
-  readonly scenario_law_identity: Identity;
-  /** The parameters of the run, in the order of their ids; empty without parameters. */
-  readonly parameters: readonly JsonValue[];
-  readonly correlation: Correlation;
-  readonly status: RunStatus;
-  readonly head: Head;
-  /** The instant at which the creation was accepted, in Unix milliseconds. */
-  readonly created_instant: number;
-  /** Present for an archived run. */
-  readonly archived?: Archived;
-}
-
-/** What the index has about a run: everything except its head, and where its records are. */
-export type RunEntry = Omit<ListedRun, "head" | "archived">;
-
-/** Which runs of a namespace are listed. A member that is left out admits every run. */
-export interface RunQuery {
-  readonly namespace_id: number;
-  readonly scenario_id?: string;
-  readonly scenario_law_identity?: Identity;
-  readonly status?: RunStatus;
-  readonly correlation_id?: string;
-  /** Canonical texts of parameters with their values; a run must have them all. */
-  readonly parameters?: readonly string[];
-}
-
-/** A position in a list of runs, which is in descending order of (creation instant, run id). */
-export interface RunPosition {
-  readonly created_instant: number;
-  readonly run_id: string;
-  /** The newest run of the store when the first page was read: later ones are not listed. */
-  readonly newest: number;
-}
-
-/** A page of a list of runs. */
-export interface RunPage {
-  readonly runs: readonly ListedRun[];
-  /** Where the next page begins; null at the end. */
-  readonly next: RunPosition | null;
-  /** {@link RunPosition.newest} of the whole list. */
-  readonly newest: number;
-}
+import { type RunEntry, StoreError } from "./types.ts";
 
 /** The names of a run that its records repeat. */
 type RunNames = Pick<RunEntry, "run_key" | "scenario_id" | "scenario_law_identity">;

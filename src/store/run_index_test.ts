@@ -13,11 +13,11 @@ import {
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
 import { closeStores, openStores } from "./open.ts";
-import { completesRun, parameterText, type RunPosition, type RunQuery } from "./run_index.ts";
+import { completesRun, parameterText } from "./run_index.ts";
+import { type RunPosition, type RunQuery, type RunStore, StoreError } from "./types.ts";
 import { INDEXED_AT_START } from "./sqlite/run_index.ts";
 import { EXAMINED_MAXIMUM, planned } from "./sqlite/run_list.ts";
 import { migrateStore } from "./sqlite/open.ts";
-import { type RunStore, StoreError } from "./types.ts";
 
 const OTHER = makeLaw("other");
 

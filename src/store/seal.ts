@@ -9,8 +9,7 @@ import type { OperationId, RunKey } from "../run/types.ts";
 import type { TypedProviderItem } from "./typed_provider_types.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { asJson } from "../run/primitives.ts";
-import type { RunEntry } from "./run_index.ts";
-import type { RunHead, SchemaRecord, StoredLaw, StoredRecord, Tombstone } from "./types.ts";
+import type { RunEntry, RunHead, SchemaRecord, StoredLaw, StoredRecord, Tombstone } from "./types.ts";
 
 /** The content that a receipt's seal covers. */
 export interface SealedReceipt {

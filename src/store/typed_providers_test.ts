@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { makeSchema, makeTypedProvider, sha256 } from "../../tests/simulation/store/fixture.ts";
 import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
-import { backupStore } from "./backup.ts";
+import { backupStore } from "./backup/backup.ts";
 import { closeStores, openStores } from "./open.ts";
 import { TYPED_VERSIONS_MAXIMUM, type TypedProviderState, type TypedProviderStore } from "./typed_provider_types.ts";
 import { StoreError } from "./types.ts";

@@ -6,12 +6,10 @@
  */
 
 import type { Identity } from "../canonical/identity.ts";
-import type { Head, OperationId, RunKey } from "../run/types.ts";
-import type { ExportRecord } from "../runpack/format/segments.ts";
-import type { RunFigures } from "./open_stages.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import type { AcceptedRecord, Correlation, Head, OperationId, RunKey, RunStatus } from "../run/types.ts";
 import type { Outbox } from "./outbox.ts";
 import type { TypedProviderStore } from "./typed_provider_types.ts";
-import type { RunEntry, RunPage, RunPosition, RunQuery } from "./run_index.ts";
 
 /** A registered scenario law. */
 export interface StoredLaw {
@@ -38,7 +36,7 @@ export interface Receipt {
 }
 
 /** One accepted record with its material and its receipt, as an export reads it. */
-export type StoredRecord = ExportRecord;
+export type StoredRecord = AcceptedRecord;
 
 /** A record of a run as its receipt has it; an archived run has no more. */
 export type StoredReceipt = Pick<StoredRecord, "revision" | "record_id" | "receipt">;
@@ -127,6 +125,61 @@ export interface Snapshot {
   readonly state_identity: Identity;
   /** Canonical text of the state. */
   readonly state: string;
+}
+
+/** One run in a list. */
+export interface ListedRun {
+  readonly run_key: RunKey;
+  readonly scenario_id: string;
+  readonly scenario_law_identity: Identity;
+  /** The parameters of the run, in the order of their ids; empty without parameters. */
+  readonly parameters: readonly JsonValue[];
+  readonly correlation: Correlation;
+  readonly status: RunStatus;
+  readonly head: Head;
+  /** The instant at which the creation was accepted, in Unix milliseconds. */
+  readonly created_instant: number;
+  /** Present for an archived run. */
+  readonly archived?: Archived;
+}
+
+/** What the index has about a run: everything except its head, and where its records are. */
+export type RunEntry = Omit<ListedRun, "head" | "archived">;
+
+/** Which runs of a namespace are listed. A member that is left out admits every run. */
+export interface RunQuery {
+  readonly namespace_id: number;
+  readonly scenario_id?: string;
+  readonly scenario_law_identity?: Identity;
+  readonly status?: RunStatus;
+  readonly correlation_id?: string;
+  /** Canonical texts of parameters with their values; a run must have them all. */
+  readonly parameters?: readonly string[];
+}
+
+/** A position in a list of runs, which is in descending order of (creation instant, run id). */
+export interface RunPosition {
+  readonly created_instant: number;
+  readonly run_id: string;
+  /** The newest run of the store when the first page was read: later ones are not listed. */
+  readonly newest: number;
+}
+
+/** A page of a list of runs. */
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  /** Where the next page begins; null at the end. */
+  readonly next: RunPosition | null;
+  /** {@link RunPosition.newest} of the whole list. */
+  readonly newest: number;
+}
+
+/** What metrics say of the runs of a store. */
+export interface RunFigures {
+  readonly active: number;
+  readonly complete: number;
+  /** When the stage was opened that is open for the longest time, in Unix milliseconds; null where no stage is open. */
+  readonly oldestOpened: number | null;
 }
 
 /** The load of a store's writer, now and since the store was opened. */

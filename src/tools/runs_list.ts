@@ -9,8 +9,8 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { isOperationIdentity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
-import { type ListedRun, parameterText, type RunPosition } from "../store/run_index.ts";
-import { StoreError } from "../store/types.ts";
+import { type ListedRun, type RunPosition, StoreError } from "../store/types.ts";
+import { parameterText } from "../store/run_index.ts";
 import { timeSlices } from "./framework/cooperative_scheduler.ts";
 import { storeFailure, textAnswer } from "./framework/errors.ts";
 import {

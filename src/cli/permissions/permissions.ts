@@ -42,7 +42,7 @@ export const WORKER_MODULES: readonly string[] = [
   "src/evidence/typed/grpc/profile_worker.ts",
   "src/evidence/typed/http/call_worker.ts",
   "src/evidence/typed/openapi/import_worker.ts",
-  "src/store/backup_worker.ts",
+  "src/store/backup/backup_worker.ts",
   "src/store/sqlite/log/log_worker.ts",
   "src/tools/packs/pack_worker.ts",
 ];

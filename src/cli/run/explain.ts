@@ -12,7 +12,7 @@ import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
 import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
-import { archivedOf } from "../../store/tombstone.ts";
+import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { parametersLine } from "./parameters_text.ts";

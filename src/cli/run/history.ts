@@ -11,7 +11,7 @@ import { instantText } from "../../runpack/view/words.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
-import { archivedOf } from "../../store/tombstone.ts";
+import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, type RunItem, withRunTools } from "./find_run.ts";
 

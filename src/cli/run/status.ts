@@ -8,7 +8,7 @@ import { instantText } from "../../runpack/view/words.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
-import { archivedOf } from "../../store/tombstone.ts";
+import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
 import { parametersLine } from "./parameters_text.ts";

@@ -28,7 +28,7 @@ export async function runStoreBackup(file: string, options: StoreBackupOptions):
   const target = resolve(file);
   await requireNew(target);
   const report = await withStoreFile(path, async () => {
-    const { backupStore } = await import("../../store/backup.ts");
+    const { backupStore } = await import("../../store/backup/backup.ts");
     return await backupStore(path, target, { sha256, fold: foldState });
   });
   const other = STORE_SECTIONS.find((name) => name !== section);

@@ -9,7 +9,7 @@ import type { Identity } from "../../canonical/identity.ts";
 import { loadConfig } from "../../config/load.ts";
 import { countOf } from "../../config/problems.ts";
 import type { CheckOptions, StoreCheckReport } from "../../store/check/check_types.ts";
-import type { StoreRows } from "../../store/store_rows.ts";
+import type { StoreRows } from "../../store/rows/store_rows.ts";
 import { openContents, readWhole } from "../../runpack/host/contents.ts";
 import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";

@@ -9,7 +9,7 @@ import { STORAGE_DEFAULTS } from "../../config/defaults.ts";
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl, parsePostgresAddress, variableOfUrl } from "../../config/postgres_address.ts";
 import type { GateConfig } from "../../config/types.ts";
-import type { StoreRows } from "../../store/store_rows.ts";
+import type { StoreRows } from "../../store/rows/store_rows.ts";
 import type { StorageOptions } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";

@@ -9,7 +9,7 @@ import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Material, OperationId, RunRecord } from "../../run/types.ts";
+import type { AcceptedRecord, Material, RunRecord } from "../../run/types.ts";
 import { isBounded } from "./canonical_text.ts";
 import { ExportError, type PackObject, referenceTo, textObject, tooLarge } from "./objects.ts";
 import {
@@ -22,22 +22,6 @@ import {
   SEGMENT_RECORDS,
   TEXT_BYTES,
 } from "./types.ts";
-
-/** A stored record, with the values that it names and its receipt. */
-export interface ExportRecord {
-  readonly revision: number;
-  readonly record_id: Identity;
-  /** Canonical text of the record. */
-  readonly record: string;
-  /** Canonical texts of the objects that the record names, in the order of the names. */
-  readonly material: readonly { readonly kind: string; readonly identity: Identity; readonly body: string }[];
-  readonly receipt: {
-    readonly operation: OperationId;
-    readonly invocation_identity: Identity;
-    /** JSON text. */
-    readonly result: string;
-  };
-}
 
 /** A value that a record names, with the condition that it is evidence of; null for a payload. */
 export interface NamedValue {
@@ -94,7 +78,7 @@ export interface BuiltSegment {
 /** A growing segment. */
 export interface SegmentBuilder {
   /** Adds the next record, as stored and as decoded. */
-  readonly add: (stored: ExportRecord, record: RunRecord) => void;
+  readonly add: (stored: AcceptedRecord, record: RunRecord) => void;
   /** Records so far. */
   readonly size: () => number;
   /** Builds the segment, which must have at least one record. */
@@ -129,7 +113,7 @@ function lines(what: string): Lines {
   };
 }
 
-function receiptLine({ operation, invocation_identity, result }: ExportRecord["receipt"]): string {
+function receiptLine({ operation, invocation_identity, result }: AcceptedRecord["receipt"]): string {
   return canonicalize({ operation: asJson(operation), invocation_identity, result: readJson(result) });
 }
 
@@ -179,7 +163,7 @@ export function segmentBuilder(sha256: Sha256, withheld: ReadonlySet<string>): S
 function noteValues(
   values: Map<string, Value>,
   withheld: ReadonlySet<string>,
-  stored: ExportRecord,
+  stored: AcceptedRecord,
   record: RunRecord,
 ): void {
   const bytes = stored.material.reduce((sum, { body }) => sum + utf8Length(body), 0);

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 
 import { identifyCanonical } from "../../canonical/identity.ts";
-import type { RunRecord } from "../../run/types.ts";
+import type { AcceptedRecord, RunRecord } from "../../run/types.ts";
 import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { ExportError, isObject, referenceTo, textObject } from "./objects.ts";
-import { type ExportRecord, namedValues, segmentBuilder } from "./segments.ts";
+import { namedValues, segmentBuilder } from "./segments.ts";
 import { INLINE_VALUE_BYTES, RECORD_VALUES_BYTES, SEGMENT_RECORDS } from "./types.ts";
 
 const RECORDS = playGoldenRun(300).records;
-const recordOf = ({ record }: ExportRecord): RunRecord => readJson(record) as unknown as RunRecord;
+const recordOf = ({ record }: AcceptedRecord): RunRecord => readJson(record) as unknown as RunRecord;
 
 /** The golden run's submission with a payload of so many canonical bytes, its characters of one, two or three bytes. */
-function submission(bytes: number, character: string): ExportRecord {
+function submission(bytes: number, character: string): AcceptedRecord {
   const stored = RECORDS.find((record) => recordOf(record).record_kind === "artifact_submitted");
   assert.ok(stored !== undefined);
   const frame = '{"kind":"json","value":""}'.length;
@@ -61,7 +61,7 @@ for (const [more, fits] of [[-1, true], [0, true], [1, false]] as const) {
 
 Deno.test("segmentBuilder() accepts 256 records, and not one more", () => {
   const builder = segmentBuilder(SHA256, new Set());
-  const add = (stored: ExportRecord): void => builder.add(stored, recordOf(stored));
+  const add = (stored: AcceptedRecord): void => builder.add(stored, recordOf(stored));
   assert.throws(() => builder.finish(), RangeError);
   RECORDS.slice(0, SEGMENT_RECORDS).forEach(add);
   assert.equal(builder.size(), 256);

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 import { checkArtifacts, checkLaws, checkOrphans, checkSchemas, checkTypedProviders } from "./check_rows.ts";
 import { checkRuns } from "./check_runs.ts";
 import type { Checking, CheckOptions, StoreCheckReport, StoreCounts, StoreProblem } from "./check_types.ts";
-import type { StoreRows } from "../store_rows.ts";
+import type { StoreRows } from "../rows/store_rows.ts";
 
 /**
  * Checks a store's file while other processes may use it.

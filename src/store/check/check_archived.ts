@@ -6,9 +6,10 @@
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { Checking } from "./check_types.ts";
-import { integer, type Row, sealHolds, text } from "../sqlite/rows.ts";
-import { toEntry } from "../sqlite/run_index.ts";
-import { toTombstone, withArchived } from "../sqlite/tombstones.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
+import { sealHolds } from "../rows/records.ts";
+import { toEntry } from "../rows/entries.ts";
+import { toTombstone, withArchived } from "../rows/tombstones.ts";
 import { type RunHead, StoreError } from "../types.ts";
 
 /** An archived run, as its row has it. */

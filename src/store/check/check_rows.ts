@@ -7,11 +7,11 @@
 import type { Checking } from "./check_types.ts";
 import { reasonOf } from "../file_reason.ts";
 import { hashesTo } from "../record_check.ts";
-import { lawProblems, toLaw } from "../law_rows.ts";
-import { integer, type Row, text } from "../sqlite/rows.ts";
+import { lawProblems, toLaw } from "../rows/laws.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
 import { matchesNames, type RegisteredSchema, toSchema } from "../rows/schemas.ts";
-import { toTypedProvider } from "../typed_provider_rows.ts";
-import type { RowTable } from "../store_rows.ts";
+import { toTypedProvider } from "../rows/typed_providers.ts";
+import type { RowTable } from "../rows/store_rows.ts";
 import type { StoredTypedProvider } from "../typed_provider_types.ts";
 import type { Artifact, StoredLaw } from "../types.ts";
 

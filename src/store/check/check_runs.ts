@@ -14,9 +14,10 @@ import { bindingProblems, member, parseObject, recordProblems } from "../record_
 import { stageChangesOf } from "../open_stages.ts";
 import { completesRun, entryOfCreation } from "../run_index.ts";
 import { recordBytes } from "../size.ts";
-import { integer, type Row, sealHolds, text, toRecord } from "../sqlite/rows.ts";
-import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
-import { runOf } from "../store_rows.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
+import { sealHolds, toRecord } from "../rows/records.ts";
+import { snapshotProblems, toSnapshot } from "../rows/snapshots.ts";
+import { runOf } from "../rows/store_rows.ts";
 import { type RunHead, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 
 /** Laws that are read once for many runs. */

@@ -5,7 +5,7 @@
  */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
-import type { StoreRows } from "../store_rows.ts";
+import type { StoreRows } from "../rows/store_rows.ts";
 import type { StoredRecord } from "../types.ts";
 
 /** The content of a store, counted. */

@@ -16,7 +16,7 @@ import { type CopyCounts, type Copying, reporting } from "./copying.ts";
 import { copyArtifact, copyLaw } from "./copy_shared.ts";
 import type { Stores } from "../open.ts";
 import type { RegisteredSchema } from "../rows/schemas.ts";
-import type { StoreRows } from "../store_rows.ts";
+import type { StoreRows } from "../rows/store_rows.ts";
 import type { StoredTypedProvider, TypedProviderState } from "../typed_provider_types.ts";
 
 /** Laws and artifacts that runs do not ask the target for. */

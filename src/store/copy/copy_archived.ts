@@ -10,9 +10,10 @@ import { isDeepStrictEqual } from "node:util";
 import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
-import { corruptRecord, integer, type Row, toArchivedReceipt } from "../sqlite/rows.ts";
-import { toEntry } from "../sqlite/run_index.ts";
-import { toTombstone } from "../sqlite/tombstones.ts";
+import { corruptRecord, toArchivedReceipt } from "../rows/records.ts";
+import { integer, type Row } from "../rows/columns.ts";
+import { toEntry } from "../rows/entries.ts";
+import { toTombstone } from "../rows/tombstones.ts";
 import type { ArchivedReceipt, ArchivedRun, RunHead } from "../types.ts";
 
 /** Copies an archived run without problems. */

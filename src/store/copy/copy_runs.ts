@@ -11,7 +11,7 @@ import { copyArchived } from "./copy_archived.ts";
 import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
-import { corruptRecord, toRecord } from "../sqlite/rows.ts";
+import { corruptRecord, toRecord } from "../rows/records.ts";
 import type { RunHead, StoredRecord } from "../types.ts";
 
 /** UTF-8 bytes of the records of a run that is read once and appended in one transaction. */

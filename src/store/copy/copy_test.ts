@@ -7,7 +7,7 @@ import { appendTo, LAW, makeSchema, makeTypedProvider, runKey } from "../../../t
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
 import { type CopyReport, copyStore } from "./copy.ts";
 import { closeStores, openRows, openStores, type Stores } from "../open.ts";
-import type { StoreRows } from "../store_rows.ts";
+import type { StoreRows } from "../rows/store_rows.ts";
 import type { TypedProviderVersion } from "../typed_provider_types.ts";
 
 const GOLDEN = playGoldenRun(0, () => "gate-kernel-1");

@@ -17,21 +17,22 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
 import { stageChangesOf } from "../open_stages.ts";
-import { completesRun, entryOfCreation, parameterText, type RunEntry } from "../run_index.ts";
-import { sealEntry } from "../seal.ts";
+import { completesRun, entryOfCreation, parameterText } from "../run_index.ts";
 import {
-  corruptRecord,
-  integer,
-  RECEIPT_COLUMNS,
-  type RecordValues,
-  text,
-  toReceipt,
-  toValues,
-} from "../sqlite/rows.ts";
-import { correlationText } from "../sqlite/run_index.ts";
-import { withArchived } from "../sqlite/tombstones.ts";
-import { runOf } from "../store_rows.ts";
-import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
+  type Append,
+  type AppendResult,
+  type Receipt,
+  type RunEntry,
+  type RunHead,
+  type StoredRecord,
+  StoreError,
+} from "../types.ts";
+import { sealEntry } from "../seal.ts";
+import { corruptRecord, RECEIPT_COLUMNS, type RecordValues, toReceipt, toValues } from "../rows/records.ts";
+import { integer, text } from "../rows/columns.ts";
+import { correlationText } from "../rows/entries.ts";
+import { withArchived } from "../rows/tombstones.ts";
+import { runOf } from "../rows/store_rows.ts";
 import { tables, tableValues } from "./columns.ts";
 import type { Database, Row, Value } from "./database.ts";
 

@@ -8,9 +8,8 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Head, RunKey } from "../../run/types.ts";
 import { sealTombstone } from "../seal.ts";
-import { toArchivedValues } from "../sqlite/rows.ts";
-import { toTombstone } from "../sqlite/tombstones.ts";
-import { tombstoneProblem } from "../tombstone.ts";
+import { toArchivedValues } from "../rows/records.ts";
+import { tombstoneProblem, toTombstone } from "../rows/tombstones.ts";
 import type { ArchivedRun, ArchiveResult, Tombstone } from "../types.ts";
 import { columnsOfEntry, findHead, INSERT_RECORDS, recordValues } from "./append.ts";
 import type { Database, Transaction } from "./database.ts";

@@ -8,7 +8,7 @@
  */
 
 import { isIdentity } from "../../canonical/identity.ts";
-import { integer, text } from "../sqlite/rows.ts";
+import { integer, text } from "../rows/columns.ts";
 import { StoreError } from "../types.ts";
 import type { Database, Row } from "./database.ts";
 

@@ -10,10 +10,11 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Gate } from "../gate.ts";
-import type { RunFigures } from "../open_stages.ts";
+import type { RunFigures } from "../types.ts";
 import type { Outbox } from "../outbox.ts";
-import { toEntry } from "../sqlite/outbox.ts";
-import { integer, RECEIPT_COLUMNS, type Row, text } from "../sqlite/rows.ts";
+import { toOutboxEntry } from "../rows/outbox.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
+import { RECEIPT_COLUMNS } from "../rows/records.ts";
 import type { Database } from "./database.ts";
 
 const IS_AWAY = "o.seen <= now() - interval '7 days'";
@@ -74,7 +75,7 @@ export function createPostgresOutbox(database: Database, sha256: Sha256, use: Ga
     pending: (target, { open }, limit) =>
       use(async () => {
         const rows = await database.query(PENDING, [target, open, limit]);
-        return rows.map((row) => toEntry(sha256, row, "place"));
+        return rows.map((row) => toOutboxEntry(sha256, row, "place"));
       }),
     settle: (target, holder, done) =>
       use(async () => {

@@ -6,11 +6,10 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
-import type { ListedRun, RunPage, RunPosition, RunQuery } from "../run_index.ts";
-import { integer, text } from "../sqlite/rows.ts";
-import { toEntry } from "../sqlite/run_index.ts";
-import { withArchived } from "../sqlite/tombstones.ts";
-import { archivedOf } from "../tombstone.ts";
+import type { ListedRun, RunPage, RunPosition, RunQuery } from "../types.ts";
+import { integer, text } from "../rows/columns.ts";
+import { toEntry } from "../rows/entries.ts";
+import { archivedOf, withArchived } from "../rows/tombstones.ts";
 import type { Database, Row, Value } from "./database.ts";
 
 const NEWEST_ROW = "SELECT coalesce(max(run_row), 0) AS newest FROM gate.runs WHERE namespace_id = $1";

@@ -8,13 +8,13 @@ import { setImmediate } from "node:timers";
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { storeArtifacts } from "../artifact_rows.ts";
+import { storeArtifacts } from "../rows/artifacts.ts";
 import { openGate } from "../gate.ts";
-import { storeLaws } from "../law_rows.ts";
+import { storeLaws } from "../rows/laws.ts";
 import { recordProblems } from "../record_check.ts";
 import { assertAppend } from "../shape.ts";
 import { recordBytes } from "../size.ts";
-import { SNAPSHOTS_KEPT } from "../snapshots.ts";
+import { SNAPSHOTS_KEPT } from "../rows/snapshots.ts";
 import {
   corruptRecord,
   RECEIPT_COLUMNS,
@@ -22,11 +22,10 @@ import {
   sealHolds,
   toRecord,
   toStoredReceipt,
-} from "../sqlite/rows.ts";
-import { snapshotProblems, toSnapshot } from "../sqlite/snapshots.ts";
-import { withArchived } from "../sqlite/tombstones.ts";
-import { runOf } from "../store_rows.ts";
-import { archivedError } from "../tombstone.ts";
+} from "../rows/records.ts";
+import { toVerifiedSnapshot } from "../rows/snapshots.ts";
+import { archivedError, withArchived } from "../rows/tombstones.ts";
+import { runOf } from "../rows/store_rows.ts";
 import { type RunHead, type RunStore, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
 import { archiveRun, findTombstone, putArchivedRun } from "./archive.ts";
@@ -231,11 +230,7 @@ async function getSnapshot(
   atMost: number,
 ): Promise<Snapshot | null> {
   const [row] = await database.query(GET_SNAPSHOT, [runKey.namespace_id, runKey.run_id, atMost]);
-  if (row === undefined) return null;
-  const snapshot = toSnapshot(row);
-  const [problem] = snapshotProblems(sha256, snapshot);
-  if (problem === undefined) return snapshot;
-  throw corruptRecord(runKey, snapshot.revision, problem);
+  return toVerifiedSnapshot(sha256, runKey, row);
 }
 
 async function listRuns(database: Database, sha256: Sha256, after: RunKey | null, limit: number): Promise<RunHead[]> {

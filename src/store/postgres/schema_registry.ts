@@ -13,8 +13,8 @@ import { type RegisteredSchema, toSchema, toVerifiedSchema } from "../rows/schem
 import { sealSchema } from "../seal.ts";
 import { assertSchema, type SchemaLimits, tenantsOf } from "../shape.ts";
 import { takeSchemas } from "../size.ts";
-import { integer } from "../sqlite/rows.ts";
-import { storeTypedProviders } from "../typed_provider_rows.ts";
+import { integer } from "../rows/columns.ts";
+import { storeTypedProviders } from "../rows/typed_providers.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Database, Transaction } from "./database.ts";
 import { inNamespace } from "./namespace_lock.ts";

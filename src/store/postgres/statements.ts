@@ -5,7 +5,7 @@
  */
 
 import type { Gate } from "../gate.ts";
-import type { RunRead, RunWrite, Statement, Steps } from "../statements.ts";
+import type { RunRead, RunWrite, Statement, Steps } from "../rows/statements.ts";
 import type { Database, Row, Transaction } from "./database.ts";
 
 /** The tables of shared statements, which belong to the schema of gate. */

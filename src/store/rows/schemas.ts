@@ -9,7 +9,7 @@ import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { member, parseObject } from "../record_check.ts";
 import { schemaSealHolds } from "../seal.ts";
-import { integer, type Row, text } from "../sqlite/rows.ts";
+import { integer, type Row, text } from "./columns.ts";
 import { type SchemaRecord, StoreError } from "../types.ts";
 
 /** A schema with the tenants for which it counts. */

@@ -12,24 +12,15 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationId, RunKey } from "../../run/types.ts";
 import { type Append, type AppendResult, type Receipt, type RunHead, type StoredRecord, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
-import { putArtifact } from "../artifact_rows.ts";
+import { putArtifact } from "../rows/artifacts.ts";
 import { runStatement } from "./statements.ts";
 import { stageChangesOf } from "../open_stages.ts";
 import { completesRun } from "../run_index.ts";
-import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
+import { ARCHIVED_COLUMNS, withArchived } from "../rows/tombstones.ts";
 import { writeStages } from "./open_stages.ts";
 import { completeEntry, prepareEntry, writeEntry } from "./run_index.ts";
-import {
-  corruptRecord,
-  INSERT_RECORD,
-  integer,
-  RECEIPT_COLUMNS,
-  type RecordValues,
-  type Row,
-  text,
-  toReceipt,
-  toValues,
-} from "./rows.ts";
+import { corruptRecord, RECEIPT_COLUMNS, type RecordValues, toReceipt, toValues } from "../rows/records.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
 
 const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
   WHERE namespace_id = ? AND run_id = ? AND revision = ? AND head = ? AND scenario_id = ? AND law_identity = ?
@@ -41,6 +32,11 @@ export const CREATE_RUN = `INSERT INTO runs (revision, head, namespace_id, run_i
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
     SELECT 1 FROM records AS r JOIN runs AS u ON u.run_row = r.run_row
     WHERE r.family = 'create_run' AND r.operation = ?7 AND u.namespace_id = ?3) ON CONFLICT DO NOTHING`;
+
+/** Inserts one record of an existing run. */
+export const INSERT_RECORD = `INSERT INTO records
+  (run_row, revision, record_id, family, operation, invocation_identity, material_names, seal, result, record, material)
+  VALUES ((SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 const FIND_RECEIPT = `SELECT ${RECEIPT_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.operation = ? AND r.family = ?`;

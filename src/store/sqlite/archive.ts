@@ -8,13 +8,13 @@
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Head, RunKey } from "../../run/types.ts";
 import { sealTombstone } from "../seal.ts";
-import { tombstoneProblem } from "../tombstone.ts";
+import { ARCHIVED_COLUMNS, tombstoneProblem, toTombstone } from "../rows/tombstones.ts";
 import type { ArchivedRun, ArchiveResult, StoredReceipt, Tombstone } from "../types.ts";
-import { CREATE_RUN, findRun } from "./append.ts";
+import { CREATE_RUN, findRun, INSERT_RECORD } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { INSERT_RECORD, integer, RECEIPT_COLUMNS, toArchivedValues, toStoredReceipt } from "./rows.ts";
+import { integer } from "../rows/columns.ts";
+import { RECEIPT_COLUMNS, toArchivedValues, toStoredReceipt } from "../rows/records.ts";
 import { sealed, writeEntry } from "./run_index.ts";
-import { ARCHIVED_COLUMNS, toTombstone } from "./tombstones.ts";
 
 const FIND_ROW = "SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?";
 const FIND_STATUS = "SELECT status FROM run_index WHERE run_row = ?";

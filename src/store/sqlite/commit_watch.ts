@@ -8,7 +8,7 @@
 import { setImmediate } from "node:timers";
 import { BoundedMap } from "../bounded_map.ts";
 import type { Connection } from "./connection.ts";
-import { integer } from "./rows.ts";
+import { integer } from "../rows/columns.ts";
 
 /** Changes after a commit of another connection; commits of the querying connection do not count. */
 const DATA_VERSION = "PRAGMA data_version";

@@ -8,9 +8,9 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
+import { integer } from "../rows/columns.ts";
 import { toStoreError } from "./errors.ts";
-import { formatOf, raiseFormat } from "./format_steps.ts";
-import { APPLICATION_ID, CREATE_TABLES, FORMAT_VERSION, ROW_BYTES_MAXIMUM, schemaOf } from "./format.ts";
+import { APPLICATION_ID, CREATE_TABLES, FORMAT_STEPS, FORMAT_VERSION, ROW_BYTES_MAXIMUM, schemaOf } from "./format.ts";
 
 /** A connection with its prepared statements. */
 export interface Connection {
@@ -406,6 +406,19 @@ function createTables(connection: Connection): void {
   } catch (error) {
     rollback(connection);
     throw error;
+  }
+}
+
+/** The format of the file now. */
+export function formatOf(connection: Connection): number {
+  const row = connection.statement("SELECT user_version AS format FROM pragma_user_version").get();
+  return row === undefined ? 0 : integer(row, "format");
+}
+
+/** Takes the steps to the newest format that the file does not have yet; to be called inside a transaction. */
+function raiseFormat(connection: Connection): void {
+  for (let next = formatOf(connection) + 1; next <= FORMAT_VERSION; next++) {
+    connection.database.exec(`${FORMAT_STEPS[next]?.join(";")}; PRAGMA user_version = ${next}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { stoppedClock } from "../../../tests/clock.ts";
 import { appendTo, LAW, runKey, sha256, STORAGE } from "../../../tests/simulation/store/fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
-import { backupStore } from "../backup.ts";
+import { backupStore } from "../backup/backup.ts";
 import { copyStore } from "../copy/copy.ts";
 import { closeStores, openRows, openStores } from "../open.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";

@@ -19,9 +19,8 @@ import { setImmediate } from "node:timers";
 
 import { fileReason } from "../file_reason.ts";
 import { type StorageOptions, StoreError } from "../types.ts";
-import type { Connection, FileIdentity, WriterConnection } from "./connection.ts";
-import { identityOf, pageSize } from "./connection.ts";
-import { integer } from "./rows.ts";
+import { type Connection, type FileIdentity, identityOf, pageSize, type WriterConnection } from "./connection.ts";
+import { integer } from "../rows/columns.ts";
 
 /** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
 export interface PathGuard {

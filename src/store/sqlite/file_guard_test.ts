@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { appendTo, headAfter, LAW, runKey, sha256 } from "../../../tests/simulation/store/fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../../tests/simulation/store/open.ts";
-import { backupStore } from "../backup.ts";
+import { backupStore } from "../backup/backup.ts";
 import { checkStore } from "../check/check.ts";
 import { closeStores, openStores } from "../open.ts";
 import { StoreError } from "../types.ts";

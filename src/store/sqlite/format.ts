@@ -13,6 +13,17 @@ export const APPLICATION_ID = 0x47415445;
 /** `user_version`: the format that this program reads and writes. An older file gets it when it is opened for writing. */
 export const FORMAT_VERSION = 7;
 
+/** The format with the tenants of schemas. */
+export const TENANTS_FORMAT = 2;
+/** The format with typed providers. */
+export const TYPED_PROVIDERS_FORMAT = 3;
+/** The format with the index of runs. */
+export const INDEX_FORMAT = 4;
+/** The format with tombstones of archived runs. */
+export const ARCHIVES_FORMAT = 5;
+/** The format with targets of the outbox and open stages. */
+export const OPEN_STAGES_FORMAT = 6;
+
 /** The format of {@link CREATE_TABLES}. */
 const FIRST_FORMAT = 1;
 

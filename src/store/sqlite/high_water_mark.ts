@@ -14,7 +14,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { parseObject } from "../record_check.ts";
 import type { Connection, WriterConnection } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
-import { integer, type Row } from "./rows.ts";
+import { integer, type Row } from "../rows/columns.ts";
 
 /** The numbers of rows of a store. Rows are never removed, so no number ever decreases. */
 interface Position {

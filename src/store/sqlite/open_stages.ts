@@ -5,10 +5,10 @@
  */
 
 import type { RunKey } from "../../run/types.ts";
-import type { RunFigures, StageChanges } from "../open_stages.ts";
-import { StoreError } from "../types.ts";
+import { type RunFigures, StoreError } from "../types.ts";
+import type { StageChanges } from "../open_stages.ts";
 import type { Connection } from "./connection.ts";
-import { integer } from "./rows.ts";
+import { integer } from "../rows/columns.ts";
 import { countMissing } from "./run_index.ts";
 
 const RUN_ROW = "(SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?)";

@@ -6,12 +6,12 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
-import type { OperationFamily } from "../../run/types.ts";
 import type { Gate } from "../gate.ts";
-import { type Outbox, type OutboxEntry, settledPlace } from "../outbox.ts";
+import { type Outbox, settledPlace } from "../outbox.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { corruptRecord, integer, RECEIPT_COLUMNS, type Row, sealHolds, text } from "./rows.ts";
+import { toOutboxEntry } from "../rows/outbox.ts";
+import { RECEIPT_COLUMNS } from "../rows/records.ts";
 
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const REGISTER = `INSERT INTO outbox_targets (target, settled, holder, expires)
@@ -39,33 +39,9 @@ export function createSqliteOutbox(file: StoreFile, sha256: Sha256, use: Gate): 
     pending: (target, { after }, limit) =>
       use(() =>
         file.readers.point((connection) =>
-          connection.statement(PENDING).all(after, target, limit).map((row) => toEntry(sha256, row, "record_row"))
+          connection.statement(PENDING).all(after, target, limit).map((row) => toOutboxEntry(sha256, row, "record_row"))
         )
       ),
     settle: (target, holder, _done, progress) => change(SETTLE, settledPlace(progress), target, holder),
-  };
-}
-
-/**
- * The entry of a row of a record and its run; it has a fault where the seal of the receipt does not hold.
- *
- * @param place The column of its place
- */
-export function toEntry(sha256: Sha256, row: Row, place: string): OutboxEntry {
-  const run_key = { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") };
-  const entry = {
-    place: integer(row, place),
-    run_key,
-    scenario_id: text(row, "scenario_id"),
-    scenario_law_identity: text(row, "law_identity"),
-    revision: integer(row, "revision"),
-    record_id: text(row, "record_id"),
-    family: text(row, "family") as OperationFamily,
-    result: text(row, "result"),
-  };
-  if (sealHolds(sha256, run_key, row)) return entry;
-  return {
-    ...entry,
-    fault: corruptRecord(run_key, entry.revision, "its receipt differs from the written one").message,
   };
 }

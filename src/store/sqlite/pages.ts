@@ -8,11 +8,11 @@ import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { recordProblems } from "../record_check.ts";
 import { recordBytes } from "../size.ts";
-import { archivedError } from "../tombstone.ts";
+import { archivedError } from "../rows/tombstones.ts";
 import type { RunHead, StoredRecord } from "../types.ts";
 import { findRun } from "./append.ts";
 import { type Connection, rollback } from "./connection.ts";
-import { corruptRecord, RECORD_COLUMNS, sealHolds, toRecord } from "./rows.ts";
+import { corruptRecord, RECORD_COLUMNS, sealHolds, toRecord } from "../rows/records.ts";
 
 const RECORDS = `SELECT ${RECORD_COLUMNS} FROM runs JOIN records AS r ON r.run_row = runs.run_row
   WHERE runs.namespace_id = ? AND runs.run_id = ? AND r.revision > ? ORDER BY r.revision`;

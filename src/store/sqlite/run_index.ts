@@ -9,14 +9,14 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
-import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
-import type { Correlation, RunKey, RunStatus } from "../../run/types.ts";
-import { completesRun, entryOfCreation, parameterText, type RunEntry } from "../run_index.ts";
+import type { JsonValue } from "../../canonical/json.ts";
+import type { RunKey } from "../../run/types.ts";
+import { completesRun, entryOfCreation, parameterText } from "../run_index.ts";
+import { correlationText, toEntry } from "../rows/entries.ts";
+import type { Append, RunEntry } from "../types.ts";
 import { sealEntry } from "../seal.ts";
-import { type Append, StoreError } from "../types.ts";
 import type { Connection } from "./connection.ts";
-import { integer, type Row, text } from "./rows.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
 
 /** Runs that the start of a store adds to the index; a store with more needs `gate store migrate`. */
 export const INDEXED_AT_START = 10_000;
@@ -91,38 +91,6 @@ export function completeEntry(connection: Connection, sha256: Sha256, { namespac
   if (row === undefined) return;
   const entry: RunEntry = { ...toEntry(sha256, row), status: "complete" };
   connection.statement(SET_STATUS).run(entry.status, sealEntry(sha256, entry), namespace_id, run_id);
-}
-
-/** The column of a correlation; empty where it is unset. */
-export function correlationText(correlation: Correlation): string {
-  return correlation.kind === "unset" ? "" : canonicalize(correlation.correlation_id);
-}
-
-/**
- * The entry of a row, verified by its seal.
- *
- * @throws {StoreError} `corrupt`
- */
-export function toEntry(sha256: Sha256, row: Row): RunEntry {
-  const correlation = text(row, "correlation");
-  const parameters = readJson(text(row, "parameters"));
-  const entry: RunEntry = {
-    run_key: { namespace_id: integer(row, "namespace_id"), run_id: text(row, "run_id") },
-    scenario_id: text(row, "scenario_id"),
-    scenario_law_identity: text(row, "law_identity"),
-    parameters: isJsonArray(parameters) ? parameters : [],
-    correlation: correlation === ""
-      ? { kind: "unset" }
-      : { kind: "set", correlation_id: String(readJson(correlation)) },
-    status: text(row, "status") as RunStatus,
-    created_instant: integer(row, "created"),
-  };
-  if (sealEntry(sha256, entry) === text(row, "seal")) return entry;
-  const { namespace_id, run_id } = entry.run_key;
-  throw new StoreError(
-    "corrupt",
-    `Cannot list run "${run_id}" of namespace ${namespace_id}: its entry in the index differs from the written one`,
-  );
 }
 
 /** Whether every run of the store has an entry. */

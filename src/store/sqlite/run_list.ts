@@ -8,13 +8,14 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
 import { isJsonArray } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
-import { type ListedRun, parameterText, type RunPage, type RunPosition, type RunQuery } from "../run_index.ts";
-import { archivedOf } from "../tombstone.ts";
-import { StoreError } from "../types.ts";
+import { type ListedRun, type RunPage, type RunPosition, type RunQuery, StoreError } from "../types.ts";
+import { parameterText } from "../run_index.ts";
+import { archivedOf } from "../rows/tombstones.ts";
 import { findRun } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { integer, type Row, text } from "./rows.ts";
-import { isIndexed, toEntry } from "./run_index.ts";
+import { integer, type Row, text } from "../rows/columns.ts";
+import { isIndexed } from "./run_index.ts";
+import { toEntry } from "../rows/entries.ts";
 
 /** Runs that one call examines. The page ends there, and the next one goes on. */
 export const EXAMINED_MAXIMUM = 10_000;

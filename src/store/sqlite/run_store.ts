@@ -6,13 +6,13 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { storeArtifacts } from "../artifact_rows.ts";
-import { storeLaws } from "../law_rows.ts";
+import { storeArtifacts } from "../rows/artifacts.ts";
+import { storeLaws } from "../rows/laws.ts";
 import { assertAppend } from "../shape.ts";
 import { appendBytes, archivedBytes, textBytes } from "../size.ts";
 import { openGate } from "../gate.ts";
-import { SNAPSHOTS_KEPT } from "../snapshots.ts";
-import { runOf } from "../store_rows.ts";
+import { SNAPSHOTS_KEPT } from "../rows/snapshots.ts";
+import { runOf } from "../rows/store_rows.ts";
 import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { prepareArchive, preparePutArchived, readReceipts, readTombstone } from "./archive.ts";
@@ -24,7 +24,7 @@ import { type PageReading, readSlice } from "./pages.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
 import { statementsOn } from "./statements.ts";
 import { readSnapshot, writeSnapshot } from "./snapshots.ts";
-import { ARCHIVED_COLUMNS, withArchived } from "./tombstones.ts";
+import { ARCHIVED_COLUMNS, withArchived } from "../rows/tombstones.ts";
 
 const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head, ${ARCHIVED_COLUMNS} FROM runs
   LEFT JOIN archives AS a ON a.run_row = runs.run_row

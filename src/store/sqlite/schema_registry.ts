@@ -12,7 +12,7 @@ import { takeSchemas, textBytes } from "../size.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { integer } from "./rows.ts";
+import { integer } from "../rows/columns.ts";
 import { openGate } from "../gate.ts";
 import { ready } from "./run_store.ts";
 import { createSqliteTypedProviders } from "./typed_providers.ts";

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { identifyCanonical, type Sha256 } from "../../canonical/identity.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { member, parseObject } from "../record_check.ts";
+import { integer } from "../rows/columns.ts";
+import { toVerifiedSnapshot } from "../rows/snapshots.ts";
 import type { Snapshot } from "../types.ts";
 import type { Connection } from "./connection.ts";
-import { corruptRecord, integer, type Row, text } from "./rows.ts";
 
 // A snapshot beyond the head or without a run is not stored: its state was never accepted. That of an archived run is its tombstone's.
 const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
@@ -37,26 +37,5 @@ export function writeSnapshot(connection: Connection, runKey: RunKey, snapshot: 
  */
 export function readSnapshot(connection: Connection, sha256: Sha256, runKey: RunKey, atMost: number): Snapshot | null {
   const row = connection.statement(GET_SNAPSHOT).get(runKey.namespace_id, runKey.run_id, atMost);
-  if (row === undefined) return null;
-  const snapshot = toSnapshot(row);
-  const [problem] = snapshotProblems(sha256, snapshot);
-  if (problem === undefined) return snapshot;
-  throw corruptRecord(runKey, snapshot.revision, problem);
-}
-
-/** The snapshot of a row, not verified. */
-export function toSnapshot(row: Row): Snapshot {
-  const state_identity = text(row, "state_identity");
-  return { revision: integer(row, "revision"), state_identity, state: text(row, "state") };
-}
-
-/** Every problem of a snapshot alone. */
-export function snapshotProblems(sha256: Sha256, snapshot: Snapshot): string[] {
-  const problems: string[] = [];
-  if (identifyCanonical(sha256, "run-state", snapshot.state) !== snapshot.state_identity) {
-    problems.push(`the snapshot does not hash to "${snapshot.state_identity}"`);
-  }
-  const head = member(parseObject(snapshot.state), "head");
-  if (member(head, "revision") !== snapshot.revision) problems.push("the snapshot is of another revision");
-  return problems;
+  return toVerifiedSnapshot(sha256, runKey, row);
 }

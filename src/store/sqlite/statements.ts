@@ -5,10 +5,10 @@
  */
 
 import type { Gate } from "../gate.ts";
-import type { RunRead, RunWrite, Statement, Steps } from "../statements.ts";
+import type { RunRead, RunWrite, Statement, Steps } from "../rows/statements.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "../rows/columns.ts";
 
 /** Runs one statement. */
 export function runStatement(connection: Connection, [sql, ...values]: Statement): Row[] {

@@ -6,24 +6,17 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { sealEntry } from "../seal.ts";
-import type { RunEntry } from "../run_index.ts";
-import type { Orphan, RowTable, StoreRows } from "../store_rows.ts";
-import { StoreError } from "../types.ts";
-import { type Connection, openReaderConnection, readFormat, rollback, schemaFault } from "./connection.ts";
+import { type RunEntry, StoreError } from "../types.ts";
+import { type Orphan, type RowTable, type StoreRows, toStages } from "../rows/store_rows.ts";
+import { type Connection, formatOf, openReaderConnection, readFormat, rollback, schemaFault } from "./connection.ts";
 import { toStoreError } from "./errors.ts";
-import {
-  ARCHIVES_FORMAT,
-  formatOf,
-  INDEX_FORMAT,
-  OPEN_STAGES_FORMAT,
-  TENANTS_FORMAT,
-  TYPED_PROVIDERS_FORMAT,
-} from "./format_steps.ts";
+import { ARCHIVES_FORMAT, INDEX_FORMAT, OPEN_STAGES_FORMAT, TENANTS_FORMAT, TYPED_PROVIDERS_FORMAT } from "./format.ts";
 import { findLoss } from "./high_water_mark.ts";
-import { integer, RECORD_COLUMNS, type Row, text } from "./rows.ts";
-import { toEntry } from "./run_index.ts";
+import { integer, type Row } from "../rows/columns.ts";
+import { RECORD_COLUMNS } from "../rows/records.ts";
+import { toEntry } from "../rows/entries.ts";
 import { SCHEMA_COLUMNS } from "./schema_registry.ts";
-import { ARCHIVED_COLUMNS } from "./tombstones.ts";
+import { ARCHIVED_COLUMNS } from "../rows/tombstones.ts";
 
 /** The longest wait of SQLite for a lock, in milliseconds. */
 const BUSY_MILLIS = 5000;
@@ -113,11 +106,6 @@ function rowsOf(connection: Connection): StoreRows {
     toError: (error, part) => toStoreError(error, path, `read the ${part} of`),
     close: () => now(() => database.close()),
   };
-}
-
-/** The instants of rows of open stages. */
-export function toStages(rows: readonly Row[]): ReadonlyMap<string, number> {
-  return new Map(rows.map((row) => [text(row, "stage_id"), integer(row, "opened")]));
 }
 
 /** SQLite's own check of pages, indexes and constraints, foreign tables, and the loss that the mark shows. */

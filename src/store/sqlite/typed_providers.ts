@@ -6,11 +6,11 @@
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Gate } from "../gate.ts";
-import { readTypedProviders, storeTypedProviders } from "../typed_provider_rows.ts";
+import { readTypedProviders, storeTypedProviders } from "../rows/typed_providers.ts";
 import type { TypedProviderReads, TypedProviderStore } from "../typed_provider_types.ts";
-import { openReaderConnection } from "./connection.ts";
+import { formatOf, openReaderConnection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
-import { formatOf, TYPED_PROVIDERS_FORMAT } from "./format_steps.ts";
+import { TYPED_PROVIDERS_FORMAT } from "./format.ts";
 import { runStatement, runSteps, statementsOn } from "./statements.ts";
 
 /** The longest wait of SQLite for a lock, in milliseconds. */

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { RunFigures as Figures } from "../../store/open_stages.ts";
-import type { RunStore } from "../../store/types.ts";
+import type { RunFigures as Figures, RunStore } from "../../store/types.ts";
 import { gauge } from "../framework/measure.ts";
 import type { Measure } from "../framework/types.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
-import type { RunFigures } from "../../store/open_stages.ts";
+import type { RunFigures } from "../../store/types.ts";
 import { runFigures } from "./run_figures.ts";
 
 const MINUTE = 60_000;

@@ -4,30 +4,12 @@
  * @module
  */
 
+import { integer, type Row, text } from "./columns.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily, RunKey } from "../../run/types.ts";
 import { materialNames, sealReceipt } from "../seal.ts";
 import { MATERIAL_MAXIMUM } from "../size.ts";
 import { type ArchivedReceipt, type Receipt, type StoredReceipt, type StoredRecord, StoreError } from "../types.ts";
-
-/** A row of `node:sqlite`: an object without prototype, with a text or number for each column. */
-export type Row = Record<string, unknown>;
-
-/** A text column. */
-export function text(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== "string") {
-    throw new StoreError("corrupt", `Cannot read the store: column "${column}" is not text`);
-  }
-  return value;
-}
-
-/** An integer column. */
-export function integer(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw new StoreError("corrupt", `Cannot read the store: column "${column}" is not an integer`);
-}
 
 /** The columns of {@link toReceipt}, in the order of the row. */
 export const RECEIPT_COLUMNS =
@@ -36,13 +18,8 @@ export const RECEIPT_COLUMNS =
 /** The columns of {@link toRecord}. */
 export const RECORD_COLUMNS = `${RECEIPT_COLUMNS}, r.record, r.material`;
 
-/** The columns of a stored record, for {@link INSERT_RECORD}. */
+/** The columns of a stored record. */
 export type RecordValues = readonly (string | number)[];
-
-/** Inserts one record of an existing run. */
-export const INSERT_RECORD = `INSERT INTO records
-  (run_row, revision, record_id, family, operation, invocation_identity, material_names, seal, result, record, material)
-  VALUES ((SELECT run_row FROM runs WHERE namespace_id = ? AND run_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The columns of a record, computed before it waits for the writer. */
 export function toValues(sha256: Sha256, run_key: RunKey, stored: StoredRecord): RecordValues {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { Sha256 } from "../canonical/identity.ts";
-import { hashesTo } from "./record_check.ts";
-import { textBytes } from "./size.ts";
-import { text } from "./sqlite/rows.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import { hashesTo } from "../record_check.ts";
+import { textBytes } from "../size.ts";
+import { text } from "./columns.ts";
 import type { RunRead, RunWrite, Statement } from "./statements.ts";
-import { type Artifact, type RunStore, StoreError } from "./types.ts";
+import { type Artifact, type RunStore, StoreError } from "../types.ts";
 
 const PUT_ARTIFACT = "INSERT INTO artifacts (identity, kind, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 const GET_ARTIFACT = "SELECT kind, body FROM artifacts WHERE identity = ?1";

@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { Sha256 } from "../canonical/identity.ts";
-import { hashesTo, member, parseObject } from "./record_check.ts";
-import { sealLaw } from "./seal.ts";
-import { assertLaw } from "./shape.ts";
-import { textBytes } from "./size.ts";
-import { integer, type Row, text } from "./sqlite/rows.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import { hashesTo, member, parseObject } from "../record_check.ts";
+import { sealLaw } from "../seal.ts";
+import { assertLaw } from "../shape.ts";
+import { textBytes } from "../size.ts";
+import { integer, type Row, text } from "./columns.ts";
 import type { RunRead, RunWrite } from "./statements.ts";
-import { type RunStore, type StoredLaw, StoreError } from "./types.ts";
+import { type RunStore, type StoredLaw, StoreError } from "../types.ts";
 
 const PUT_LAW = `INSERT INTO laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING RETURNING 1 AS stored`;

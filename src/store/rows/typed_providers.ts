@@ -6,12 +6,12 @@
  * @module
  */
 
-import type { Sha256 } from "../canonical/identity.ts";
-import { hashesTo } from "./record_check.ts";
-import { sealTypedProvider } from "./seal.ts";
-import { assertTypedProvider } from "./shape.ts";
-import { textBytes } from "./size.ts";
-import { integer, type Row, text } from "./sqlite/rows.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import { hashesTo } from "../record_check.ts";
+import { sealTypedProvider } from "../seal.ts";
+import { assertTypedProvider } from "../shape.ts";
+import { textBytes } from "../size.ts";
+import { integer, type Row, text } from "./columns.ts";
 import type { RunRead, Statement, Steps } from "./statements.ts";
 import {
   type ActivateTypedResult,
@@ -25,8 +25,8 @@ import {
   type TypedProviderState,
   type TypedProviderStore,
   type TypedProviderVersion,
-} from "./typed_provider_types.ts";
-import { StoreError } from "./types.ts";
+} from "../typed_provider_types.ts";
+import { StoreError } from "../types.ts";
 
 /** Runs a transaction that no other writer of the namespace overlaps; a store may begin it anew. `bytes` is the size of its texts. */
 export type RunTransaction = <Result>(

@@ -7,11 +7,11 @@
 import { dirname, join, resolve } from "node:path";
 
 import type { BackupOrder, BackupReply } from "./backup_worker.ts";
-import { checkStore } from "./check/check.ts";
-import type { CheckOptions, StoreCheckReport } from "./check/check_types.ts";
-import { reasonOf } from "./file_reason.ts";
-import { StoreError, type StoreErrorCode } from "./types.ts";
-import { removedUnlessDone } from "./unfinished.ts";
+import { checkStore } from "../check/check.ts";
+import type { CheckOptions, StoreCheckReport } from "../check/check_types.ts";
+import { reasonOf } from "../file_reason.ts";
+import { StoreError, type StoreErrorCode } from "../types.ts";
+import { removedUnlessDone } from "../unfinished.ts";
 
 /**
  * Copies the state of a store's file at one moment, while other processes read and write the file. The copy has a temporary name until

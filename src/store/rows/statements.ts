@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Row } from "./sqlite/rows.ts";
+import type { Row } from "./columns.ts";
 
 /** A statement with `?1` for its first value. Its tables are named without a schema. */
 export type Statement = readonly [sql: string, ...values: (string | number)[]];

@@ -6,9 +6,9 @@
 
 import { backup } from "node:sqlite";
 
-import { makeSelfContained, openReaderConnection, readFormat } from "./sqlite/connection.ts";
-import { toStoreError } from "./sqlite/errors.ts";
-import type { StoreErrorCode } from "./types.ts";
+import { makeSelfContained, openReaderConnection, readFormat } from "../sqlite/connection.ts";
+import { toStoreError } from "../sqlite/errors.ts";
+import type { StoreErrorCode } from "../types.ts";
 
 /** The only message to the worker. */
 export interface BackupOrder {

@@ -4,11 +4,10 @@
  * @module
  */
 
-import type { Sha256 } from "../canonical/identity.ts";
-import type { RunKey } from "../run/types.ts";
-import type { RunEntry } from "./run_index.ts";
-import { integer, type Row, text } from "./sqlite/rows.ts";
-import type { RunHead, StoreError } from "./types.ts";
+import type { Sha256 } from "../../canonical/identity.ts";
+import type { RunKey } from "../../run/types.ts";
+import type { RunEntry, RunHead, StoreError } from "../types.ts";
+import { integer, type Row, text } from "./columns.ts";
 
 /** The run of a row, without what its archiving left. */
 export function runOf(row: Row): RunHead {
@@ -18,6 +17,11 @@ export function runOf(row: Row): RunHead {
     scenario_law_identity: text(row, "law_identity"),
     head: { record_id: text(row, "head"), revision: integer(row, "revision") },
   };
+}
+
+/** The instants of rows of open stages. */
+export function toStages(rows: readonly Row[]): ReadonlyMap<string, number> {
+  return new Map(rows.map((row) => [text(row, "stage_id"), integer(row, "opened")]));
 }
 
 /** The tables that are visited row by row. */

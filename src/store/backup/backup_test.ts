@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 
-import { appendTo, identified, LAW, runKey, sha256 } from "../../tests/simulation/store/fixture.ts";
-import { IMPLEMENTATIONS, storesOptions, WAL_FULL, withFolder, withStores } from "../../tests/simulation/store/open.ts";
+import { appendTo, identified, LAW, runKey, sha256 } from "../../../tests/simulation/store/fixture.ts";
+import {
+  IMPLEMENTATIONS,
+  storesOptions,
+  WAL_FULL,
+  withFolder,
+  withStores,
+} from "../../../tests/simulation/store/open.ts";
 import { backupStore } from "./backup.ts";
-import { closeStores, openStores } from "./open.ts";
-import { type AppendResult, StoreError } from "./types.ts";
+import { closeStores, openStores } from "../open.ts";
+import { type AppendResult, StoreError } from "../types.ts";
 
 const RUN = runKey("one");
 const MATERIAL = [identified("payload", { kind: "json", value: "payload" })];
