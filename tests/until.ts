@@ -4,6 +4,8 @@
  * @module
  */
 
+import { setImmediate } from "node:timers";
+
 /** Milliseconds between two looks. */
 const LOOK = 25;
 
@@ -18,4 +20,12 @@ export async function until(
     if (performance.now() > deadline) throw new Error(`Not within ${seconds} s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK));
   }
+}
+
+/**
+ * Waits for two phases of `setImmediate`: whatever was to happen in the one after this turn has happened. A timer may end
+ * before the first of them.
+ */
+export async function nextTurns(): Promise<void> {
+  for (let phase = 0; phase < 2; phase++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

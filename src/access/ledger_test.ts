@@ -64,30 +64,33 @@ function endless(): Response {
   return new Response(stream);
 }
 
-const ANSWERS: readonly (readonly [what: string, answer: () => Response | Promise<Response>, verdict: string])[] = [
-  ["200", () => new Response("{}"), "granted authority_grants"],
-  ["200 without a body", () => new Response(null), "granted authority_grants"],
-  ["404", () => new Response("no", { status: 404 }), "refused authority_not_found"],
-  ["401", () => new Response("no", { status: 401 }), "refused authority_not_authorized"],
-  ["403", () => new Response("no", { status: 403 }), "refused authority_not_authorized"],
-  ["500", () => new Response("no", { status: 500 }), "unavailable authority_status"],
-  ["204", () => new Response(null, { status: 204 }), "unavailable authority_status"],
-  ["429", () => new Response("later", { status: 429 }), "unavailable authority_status"],
-  [
-    "a redirect to an address that grants everything",
-    () => new Response(null, { status: 302, headers: { location: "/registry/granted" } }),
-    "unavailable authority_status",
-  ],
-  ["a body at the limit", () => body(LEDGER_BODY_BYTES), "granted authority_grants"],
-  ["a body beyond the limit", () => body(LEDGER_BODY_BYTES + 1), "unavailable authority_body_too_large"],
-  ["a huge body", () => body(50 << 20), "unavailable authority_body_too_large"],
-  ["a body without end", endless, "unavailable authority_request_timeout"],
-  [
-    "no answer",
-    () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response()), 900)),
-    "unavailable authority_request_timeout",
-  ],
-];
+const ANSWERS:
+  readonly (readonly [what: string, answer: (request: Request) => Response | Promise<Response>, verdict: string])[] = [
+    ["200", () => new Response("{}"), "granted authority_grants"],
+    ["200 without a body", () => new Response(null), "granted authority_grants"],
+    ["404", () => new Response("no", { status: 404 }), "refused authority_not_found"],
+    ["401", () => new Response("no", { status: 401 }), "refused authority_not_authorized"],
+    ["403", () => new Response("no", { status: 403 }), "refused authority_not_authorized"],
+    ["500", () => new Response("no", { status: 500 }), "unavailable authority_status"],
+    ["204", () => new Response(null, { status: 204 }), "unavailable authority_status"],
+    ["429", () => new Response("later", { status: 429 }), "unavailable authority_status"],
+    [
+      "a redirect to an address that grants everything",
+      () => new Response(null, { status: 302, headers: { location: "/registry/granted" } }),
+      "unavailable authority_status",
+    ],
+    ["a body at the limit", () => body(LEDGER_BODY_BYTES), "granted authority_grants"],
+    ["a body beyond the limit", () => body(LEDGER_BODY_BYTES + 1), "unavailable authority_body_too_large"],
+    ["a huge body", () => body(50 << 20), "unavailable authority_body_too_large"],
+    ["a body without end", endless, "unavailable authority_request_timeout"],
+    [
+      "no answer",
+      // Answered when the caller is gone.
+      (request) =>
+        new Promise<Response>((resolve) => request.signal.addEventListener("abort", () => resolve(new Response()))),
+      "unavailable authority_request_timeout",
+    ],
+  ];
 
 for (const [what, answer, verdict] of ANSWERS) {
   const change = verdict.endsWith("timeout") ? { request_timeout_ms: 500 } : {};

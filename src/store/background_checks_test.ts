@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextTurns } from "../../tests/until.ts";
 
 import { createBackgroundChecks, WAITING_MAXIMUM } from "./background_checks.ts";
 
@@ -20,7 +21,7 @@ Deno.test("checks run one at a time, in the order in which they were asked for, 
   for (const [index, { end }] of held.entries()) {
     assert.equal(begun.length, index + 1);
     end();
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTurns();
   }
   assert.deepEqual(begun, ["a", "b", "c"]);
   const again = heldCheck(begun, "a");
@@ -42,7 +43,7 @@ for (const waiting of [WAITING_MAXIMUM - 1, WAITING_MAXIMUM, WAITING_MAXIMUM + 1
       });
     }
     first.end();
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTurns();
     assert.equal(begun.length, 1 + Math.min(waiting, WAITING_MAXIMUM));
   });
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextTurns } from "../../tests/until.ts";
 import { DatabaseSync } from "node:sqlite";
 import { sealAsBefore } from "../../tests/simulation/store/damage.ts";
 import { makeSchema, sha256 } from "../../tests/simulation/store/fixture.ts";
@@ -180,7 +181,7 @@ Deno.test("SchemaRegistry (sqlite) get() refuses a schema that another process c
       const { path } = storesOptions(folder, WAL_FULL).schemas;
       using other = new DatabaseSync(path ?? "");
       other.exec("UPDATE schemas SET record = replace(record, 'object', 'Object')");
-      await new Promise((resolve) => setTimeout(resolve));
+      await nextTurns();
       await assert.rejects(stores.schemas.get(2, "report", "1"), { code: "corrupt" });
     } finally {
       await closeStores(stores);

@@ -41,6 +41,7 @@ export interface ServerProcess {
   readonly logged: (text: string) => Promise<void>;
   /** Waits for the end of the process and of its output; returns the exit code. */
   readonly ended: () => Promise<number>;
+  readonly pid: number;
   /** Ends the process if it is still there. */
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
@@ -107,6 +108,7 @@ export function startServer(command: ServerCommand): ServerProcess {
       await send({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
       return await answer(id);
     },
+    pid: child.pid,
     signal: (signal) => child.kill(signal),
     lines: output.lines,
     errors: errors.text,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { until } from "../../../tests/until.ts";
 import fc from "fast-check";
 import {
   acquisitionOf,
@@ -341,7 +342,7 @@ Deno.test("createAcquirer() does not query for a caller that disconnected while 
     const { acquirer, request } = acquisitionOf(LAW, [provider], schemas);
     const controller = new AbortController();
     const calls = Array.from({ length: 50 }, () => acquirer.acquire({ ...request, signal: controller.signal }));
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await until("all that fit in are asked", () => asked === QUESTIONS_AT_ONCE);
     controller.abort();
     const codes = (await Promise.all(calls)).flatMap(({ failures }) => failures.map(({ code }) => code));
     assert.deepEqual(new Set(codes), new Set(["cancelled"]));

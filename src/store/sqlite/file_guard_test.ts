@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextTurns } from "../../../tests/until.ts";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "node:sqlite";
@@ -134,7 +135,7 @@ for (const [bytes, isSeen] of CUTS) {
       if (isSeen) assert.throws(guard.verify, isLost);
       guard.close();
       connection.database.close();
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await nextTurns();
     }));
 }
 
@@ -162,7 +163,7 @@ Deno.test("createFileGuard() compares once a turn on request, and follows links"
     guard.verifyThisTurn();
     Deno.removeSync(`${folder}/real/gate.db-shm`);
     guard.verifyThisTurn();
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTurns();
     assert.throws(guard.verifyThisTurn, /its "-shm" file was removed or renamed while it was open/);
     guard.close();
     connection.database.close();

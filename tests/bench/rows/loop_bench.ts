@@ -13,7 +13,7 @@ import { type BenchRow, makeRow } from "../harness.ts";
 import { percentile } from "./mutation_bench.ts";
 
 /** Milliseconds that 99.9 of 100 looks may be late: a bound of a bucket, and three times it is one too. */
-export const LATE_MOST = 50;
+const LATE_MOST = 50;
 
 const SECONDS = { quick: 20, whole: 40 };
 

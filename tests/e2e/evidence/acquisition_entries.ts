@@ -64,7 +64,8 @@ export function mcpEntry(name: string, parts: Partial<McpProviderConfig>): McpPr
     typed_protocol: null,
     config: null,
     trust: null,
-    timeouts: { connect_timeout_ms: 2000, request_timeout_ms: 10_000 },
+    // Room for a busy machine; a test of the timeout names its own.
+    timeouts: { connect_timeout_ms: 60_000, request_timeout_ms: 60_000 },
     ...parts,
   };
 }

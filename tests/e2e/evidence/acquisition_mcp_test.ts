@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { createMcpProvider } from "@/evidence/external/mcp_provider.ts";
+import { createMcpProvider, type McpProvider } from "@/evidence/external/mcp_provider.ts";
 import { until } from "../../until.ts";
 import { ask, codeOf, contractOf, hostileChild, hostileEndpoint, mcpEntry } from "./acquisition_entries.ts";
 
+/** For queries that are never answered. */
 const SHORT = { timeouts: { connect_timeout_ms: 500, request_timeout_ms: 1500 } };
 
 /** Behaviour of a process, outcome. */
@@ -32,11 +33,19 @@ const CHILD_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
 
 for (const [behave, outcome] of CHILD_ROWS) {
   Deno.test(`createMcpProvider() over stdio, provider ${behave}: ${outcome}, and the next question is answered`, async () => {
-    const provider = hostileChild(SHORT);
-    assert.equal(codeOf(await ask(provider, { behave })), outcome);
-    assert.equal(codeOf(await ask(provider, {})), "ok");
+    const provider = hostileChild(outcome === "timeout" ? SHORT : {});
+    await assertOutcome(provider, behave, outcome);
     await provider.close();
   });
+}
+
+/** A provider misbehaves, and answers the next question. Where its time is short, the next one may take several tries. */
+async function assertOutcome(provider: McpProvider, behave: string, outcome: string): Promise<void> {
+  const isAnswered = async (): Promise<boolean> => codeOf(await ask(provider, {})) === "ok";
+  if (outcome === "timeout") await until("it is reached in a short time", isAnswered);
+  assert.equal(codeOf(await ask(provider, { behave })), outcome);
+  if (outcome === "timeout") await until("the next question is answered", isAnswered);
+  else assert.ok(await isAnswered());
 }
 
 /** Name, raw text of a tool result, outcome. */
@@ -130,9 +139,9 @@ Deno.test("createMcpProvider() cancels the query of a disconnected caller only",
   const provider = hostileChild();
   await ask(provider, {});
   const controller = new AbortController();
-  const gone = ask(provider, { behave: "slow" }, controller.signal);
+  const gone = ask(provider, { behave: "silent" }, controller.signal);
   const other = ask(provider, { behave: "slow" });
-  setTimeout(() => controller.abort(), 20);
+  controller.abort();
   assert.equal(codeOf(await gone), "cancelled");
   assert.equal(codeOf(await other), "ok");
   await provider.close();
@@ -149,7 +158,7 @@ Deno.test("createMcpProvider() restarts a stuck process although each caller lea
 });
 
 Deno.test("createMcpProvider() restarts a process that keeps dying with backoff", async () => {
-  const provider = hostileChild(SHORT);
+  const provider = hostileChild();
   const started = performance.now();
   for (let round = 0; round < 4; round++) assert.equal(codeOf(await ask(provider, { behave: "exit" })), "worker_died");
   // Four starts have backoffs of 100, 200 and 400 ms between them.
@@ -200,14 +209,14 @@ const ENDPOINT_ROWS: readonly (readonly [behave: string, outcome: string])[] = [
 ];
 
 Deno.test("createMcpProvider() over HTTP", async (test) => {
-  const { provider, close } = await hostileEndpoint(SHORT);
-  for (const [behave, outcome] of ENDPOINT_ROWS) {
-    await test.step(`${behave}: ${outcome}, and the next question is answered`, async () => {
-      assert.equal(codeOf(await ask(provider, { behave })), outcome);
-      assert.equal(codeOf(await ask(provider, {})), "ok");
-    });
+  for (const isLate of [false, true]) {
+    const { provider, close } = await hostileEndpoint(isLate ? SHORT : {});
+    for (const [behave, outcome] of ENDPOINT_ROWS.filter(([, outcome]) => (outcome === "timeout") === isLate)) {
+      await test.step(`${behave}: ${outcome}, and the next question is answered`, () =>
+        assertOutcome(provider, behave, outcome));
+    }
+    await close();
   }
-  await close();
 });
 
 /** As many queries as an endpoint has connections. */
@@ -250,16 +259,21 @@ for (const [name, isLeft, outcome] of [["left", true, "cancelled"], ["late", fal
   Deno.test(`createMcpProvider() over HTTP frees the connections of queries that are ${name}`, async () => {
     const endpoint = holdingEndpoint();
     const provider = createMcpProvider(
-      mcpEntry("holding", { ...SHORT, url: endpoint.url }),
+      mcpEntry("holding", { ...isLeft ? {} : SHORT, url: endpoint.url }),
       contractOf("holding"),
       "/",
     );
-    assert.equal(codeOf(await ask(provider, {})), "ok");
+    await until("the endpoint is reached", async () => codeOf(await ask(provider, {})) === "ok");
     const caller = new AbortController();
-    const queries = Array.from({ length: CONNECTIONS }, () => ask(provider, { hold: "yes" }, caller.signal));
-    await until("all are held", () => endpoint.held() === CONNECTIONS);
-    if (isLeft) caller.abort();
-    assert.deepEqual(new Set((await Promise.all(queries)).map(codeOf)), new Set([outcome]));
+    // Where the time is short, not each query of the first round need come so far.
+    do {
+      const queries = Array.from({ length: CONNECTIONS }, () => ask(provider, { hold: "yes" }, caller.signal));
+      if (isLeft) {
+        await until("all are held", () => endpoint.held() === CONNECTIONS);
+        caller.abort();
+      }
+      assert.deepEqual(new Set((await Promise.all(queries)).map(codeOf)), new Set([outcome]));
+    } while (endpoint.held() < CONNECTIONS);
     await until("a query is answered again", async () => codeOf(await ask(provider, {})) === "ok");
     await provider.close();
     await endpoint.close();
@@ -294,7 +308,7 @@ Deno.test("createMcpProvider() over HTTP reports in one sentence that the endpoi
   ) {
     const headers = { "content-type": "application/json" };
     const server = Deno.serve(options, () => new Response(reply, { headers }));
-    const { provider, close } = await hostileEndpoint({ ...SHORT, url: `http://127.0.0.1:${server.addr.port}/mcp` });
+    const { provider, close } = await hostileEndpoint({ url: `http://127.0.0.1:${server.addr.port}/mcp` });
     const answer = await ask(provider, {});
     assert.equal(codeOf(answer), "provider_protocol_error");
     assert.match(answer.ok ? "" : answer.message, /^Cannot [a-z ]+: [^[{]{10,80}$/);
@@ -316,7 +330,7 @@ Deno.test("createMcpProvider() over HTTPS gives up on a host that does not speak
   })();
   for (const [speaks, outcome] of [[false, "timeout"], [true, "tls_failed"]] as const) {
     greeting = speaks;
-    const { provider, close } = await hostileEndpoint({ ...SHORT, url: `https://127.0.0.1:${port}/mcp` });
+    const { provider, close } = await hostileEndpoint({ ...speaks ? {} : SHORT, url: `https://127.0.0.1:${port}/mcp` });
     assert.equal(codeOf(await ask(provider, {})), outcome);
     await close();
   }

@@ -27,7 +27,12 @@ async function withHost(plan: HostPlan, use: (host: WorkerHost) => Promise<void>
   }
 }
 
-function ask(host: WorkerHost, attempt: Attempt, limitMillis = 20_000, signal = NEVER): Promise<WorkerAnswer<Outcome>> {
+function ask(
+  host: WorkerHost,
+  attempt: Attempt,
+  limitMillis = 120_000,
+  signal = NEVER,
+): Promise<WorkerAnswer<Outcome>> {
   return host.ask<Outcome>(attempt, { limitMillis, signal });
 }
 
@@ -61,7 +66,7 @@ Deno.test("WorkerHost.ask() applies to each question its own limit", () =>
     await ask(host, { try: "echo", value: 1 });
     // The outcome of this question does not matter: its limit ends while the next one runs.
     await ask(host, { try: "echo", value: 2 }, 100);
-    assert.equal(codeOf(await ask(host, { try: "wait", millis: 300 }, 20_000)), "allowed");
+    assert.equal(codeOf(await ask(host, { try: "wait", millis: 300 })), "allowed");
     await ask(host, { try: "echo", value: 3 }, 100);
     assert.equal(codeOf(await ask(host, { try: "spin" }, 400)), "timeout");
   }));
@@ -69,14 +74,14 @@ Deno.test("WorkerHost.ask() applies to each question its own limit", () =>
 Deno.test("WorkerHost.ask() fails the other questions of an ended worker as worker_died", () =>
   withHost({ concurrency: 2 }, async (host) => {
     await ask(host, { try: "echo", value: 1 });
-    const other = ask(host, { try: "wait", millis: 4000 });
+    const other = ask(host, { try: "wait", millis: 120_000 });
     assert.equal(codeOf(await ask(host, { try: "spin" }, 200)), "timeout");
     assert.equal(codeOf(await other), "worker_died");
   }));
 
 Deno.test("WorkerHost.ask() ends the question of a worker that dies or closes itself", () =>
   withHost({ concurrency: 2 }, async (host) => {
-    const wait = ask(host, { try: "wait", millis: 4000 });
+    const wait = ask(host, { try: "wait", millis: 120_000 });
     await ask(host, { try: "die" });
     assert.equal(codeOf(await wait), "worker_died");
     // A worker that closes itself sends no message: the limit of this question or of the next one detects it.
@@ -95,7 +100,7 @@ Deno.test("WorkerHost.ask() restarts after crashes with backoff, and at once aft
   withHost({ concurrency: 2, limits: { backOffMillis: 100, backOffMaximumMillis: 300 } }, async (host) => {
     const pauses: number[] = [];
     for (let round = 0; round < 4; round++) {
-      const wait = ask(host, { try: "wait", millis: 4000 });
+      const wait = ask(host, { try: "wait", millis: 120_000 });
       const started = performance.now();
       void ask(host, { try: "die" });
       assert.equal(codeOf(await wait), "worker_died");
@@ -111,9 +116,12 @@ Deno.test("WorkerHost.ask() a module that does not load is worker_died, not a ha
     assert.equal(codeOf(await ask(host, { try: "echo", value: 1 })), "worker_died");
   }));
 
+/** Less than the module of the slow worker takes to load, and room for its answers. */
+const LIMIT = 4_000;
+
 Deno.test("WorkerHost.ask() does not count the start of the worker towards the limit", () =>
   withHost({ module: new URL("./slow_worker.ts", import.meta.url) }, async (host) => {
-    const both = [ask(host, { try: "echo", value: 1 }, 1000), ask(host, { try: "echo", value: 2 }, 1000)];
+    const both = [ask(host, { try: "echo", value: 1 }, LIMIT), ask(host, { try: "echo", value: 2 }, LIMIT)];
     assert.deepEqual((await Promise.all(both)).map(codeOf), ["allowed", "allowed"]);
   }));
 
@@ -189,7 +197,7 @@ Deno.test("WorkerPool.ask() waits for an idle worker within its limit", async ()
   const pool = poolOf(1);
   const options = { limitMillis: 20_000, signal: NEVER };
   try {
-    const busy = pool.ask<Outcome>({ env: ["A"] }, { try: "wait", millis: 300 }, options);
+    const busy = pool.ask<Outcome>({ env: ["A"] }, { try: "wait", millis: 2000 }, options);
     const soon = pool.ask<Outcome>({ env: ["B"] }, { try: "echo", value: 1 }, { limitMillis: 60, signal: NEVER });
     const controller = new AbortController();
     const off = pool.ask<Outcome>({ env: ["C"] }, { try: "echo", value: 1 }, { ...options, signal: controller.signal });
