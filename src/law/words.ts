@@ -56,7 +56,7 @@ export function durationText(millis: number): string {
 }
 
 /** A text as a literal of an expression. */
-function literalText(text: string): string {
+export function literalText(text: string): string {
   // Ids have no control characters, and the text of a comparison may be one.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f]/g,
@@ -75,37 +75,45 @@ export function comparisonText(
   predicate: Predicate,
   parameterName: (id: string) => string = (id) => id,
 ): string {
-  const value = (expected: Expected): string => expectedText(expected, parameterName);
-  switch (predicate.predicate) {
+  const members = predicate.predicate === "InSet"
+    ? sortedBy(predicate.expected, (item) => canonicalize(item as unknown as JsonValue))
+    : "expected" in predicate
+    ? [predicate.expected]
+    : [];
+  return predicateText(name, predicate.predicate, members.map((one) => expectedText(one, parameterName)));
+}
+
+/** A comparison with the texts of its values. */
+export function predicateText(name: string, predicate: PredicateName, values: readonly string[]): string {
+  switch (predicate) {
     case "Exists":
       return `present(${name})`;
     case "NotExists":
       return `absent(${name})`;
-    case "InSet": {
-      const members = sortedBy(predicate.expected, (item) => canonicalize(item as unknown as JsonValue));
-      return `${name} in [${members.map(value).join(", ")}]`;
-    }
+    case "InSet":
+      return `${name} in [${values.join(", ")}]`;
     case "Contains":
-      return `${name}.contains(${value(predicate.expected)})`;
+      return `${name}.contains(${values[0]})`;
     default: {
-      const [operator, form] = OPERATORS[predicate.predicate] ?? ["==", ""];
-      return `${form === "" ? name : `${form}(${name})`} ${operator} ${value(predicate.expected)}`;
+      const [operator, form] = OPERATORS[predicate] ?? ["==", ""];
+      return `${form === "" ? name : `${form}(${name})`} ${operator} ${values[0]}`;
     }
   }
 }
 
 function expectedText(expected: Expected, parameterName: (id: string) => string): string {
   if (isParameterReference(expected)) return parameterName(expected.parameter);
-  if (isRelativeTime(expected)) {
-    const { offset_milliseconds: offset } = expected;
-    if (offset === 0) return "now";
-    return `now ${offset < 0 ? "-" : "+"} duration("${durationText(Math.abs(offset))}")`;
-  }
+  if (isRelativeTime(expected)) return relativeText(expected.offset_milliseconds);
   const { value, value_type } = expected;
   if (value_type === "Json") return `json(${literalText(canonicalize(value))})`;
   if (value_type === "Timestamp") return `timestamp(${literalText(String(value))})`;
   // A decimal is a string of digits, which stand in the file as they are.
   return typeof value === "string" && value_type !== "Decimal" ? literalText(value) : String(value);
+}
+
+/** An instant relative to the evaluation, such as `now - duration("24h")`. */
+export function relativeText(offset: number): string {
+  return offset === 0 ? "now" : `now ${offset < 0 ? "-" : "+"} duration("${durationText(Math.abs(offset))}")`;
 }
 
 /** A comparison as an expression has it: a boolean that has to be true is its name alone. */
@@ -135,7 +143,7 @@ export function expressionText(requirement: Requirement, leafText: (id: string) 
 }
 
 /** A part of a requirement inside a list of a kind. */
-function partText(
+export function partText(
   requirement: Requirement,
   leafText: (id: string) => string,
   inside: "And" | "Or" | null,

@@ -7,6 +7,7 @@
  * - `isLawFile` of `source_position.ts` is whether a document is a law file, not a spec in long form.
  * - {@link compileLaw} compiles a law file, with every fault and its position. What `constructLaw` then refuses in the
  *   spec is placed in the file by `locate`.
+ * - {@link writeLaw} prints any law as a law file, and {@link formatLaw} gives a law file the one layout.
  * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
  * - `lawWords` of `src/law/words.ts` prints the sentences of a law: names, conditions and requirements.
  *
@@ -28,8 +29,10 @@ import {
   type ReportFault,
   type Span,
 } from "./law_file/expression.ts";
+import { formatText, lawText } from "./law_file/layout.ts";
 import { originOf } from "./law_file/origin.ts";
 import type { LawFault } from "./law_file/report.ts";
+import { lawDocument } from "./law_file/write.ts";
 import {
   type Locator,
   offsetInside,
@@ -110,6 +113,16 @@ export function compileLaw(
       excerpt,
     },
   };
+}
+
+/** Any law as a law file in YAML. Compiled, it is the same law. */
+export function writeLaw(law: ScenarioLaw): string {
+  return lawText(lawDocument(law));
+}
+
+/** A law file in YAML in the one layout. Its comments stay, and so does its law. */
+export function formatLaw(text: string): string {
+  return formatText(text);
 }
 
 function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {

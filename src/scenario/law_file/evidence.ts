@@ -8,7 +8,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { isBuiltinProviderName } from "../../config/builtin_names.ts";
 import { plainPolicy } from "../../law/expand_policies.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
-import type { AcquisitionBinding } from "../../law/types.ts";
+import type { AcquisitionBinding, Channel } from "../../law/types.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
 import { DURATION_EXPECTED, durationMillis, type Span } from "./expression.ts";
 import { contractType, type Line, readLine, type Source, withPlaceholders } from "./line.ts";
@@ -28,7 +28,7 @@ export interface Evidence {
 }
 
 /** The groups of people: their names, and their public keys where the file has them. */
-export type People = ReadonlyMap<string, { readonly names: readonly string[]; readonly keys: JsonObject | null }>;
+export type People = ReadonlyMap<string, Signers>;
 
 /** The names that evidence may refer to. */
 export interface Names {
@@ -40,7 +40,7 @@ const MEMBERS = ["type", "id", "bindings", "from", "within", "signed_by", "waits
 
 /** Reads `people`. */
 export function readPeople(report: Report, value: JsonValue | undefined, place: Place): People {
-  const people = new Map<string, { names: readonly string[]; keys: JsonObject | null }>();
+  const people = new Map<string, Signers>();
   for (const [group, given] of report.members(value, place, "groups of people, as GROUP: [alice, bob]")) {
     const at = place.below(group);
     const keys = isJsonObject(given) ? given : null;
@@ -161,35 +161,54 @@ function readPolicy(
   const waits = read("waits", (one, at) => report.boolean(one, at)) ?? line.quorum !== undefined;
   const quorum = read("quorum", (one, at) => report.integer(one, at)) ?? line.quorum;
   const any = read("any", (one, at) => report.boolean(one, at)) ?? false;
-  const isSigned = signers !== undefined || waits;
-  const plain = plainPolicy([...new Set(sources.map(({ provider }) => channelOf(provider)))]);
-  const { requires_all_bindings: _, ...partial } = plain;
-  const base = any ? partial : plain;
-  const waiting = waits ? ["accepted_submission" as const] : [];
-  const channels = waits && sources.length === 0 ? waiting : [...base.allowed_channels, ...waiting];
-  const words = {
-    ...base,
-    allowed_channels: channels,
-    ...within === undefined ? {} : { freshness: { freshness: "MaximumAge", maximum_age_millis: within } },
-    ...quorum === undefined ? {} : { combination: { combination: "Quorum", minimum: quorum } },
-    ...any ? { combination: { combination: "AnyQualifying" } } : {},
-    ...isSigned
-      ? {
-        authorization: "signature",
-        integrity: "signed_content",
-        required_assurance: [...base.required_assurance, "source_signature"],
-      }
-      : {},
-    ...signers === undefined ? {} : { authorized_key_ids: signers.names },
-    ...(signers?.keys ?? null) === null ? {} : { authorized_public_keys: signers?.keys },
-  };
+  const acquired = [...new Set(sources.map(({ provider }) => channelOf(provider)))];
+  const words = policyOfWords({ acquired, within, signers, waits, quorum, any });
   if (any && quorum !== undefined) {
     report.fault("policy_conflict", 'Expected "any" or "quorum", not both', place.below("any"));
   }
-  if (policy === undefined) return words as unknown as JsonValue;
-  if (isJsonObject(policy)) return { ...words, ...policy } as unknown as JsonValue;
+  if (policy === undefined) return words;
+  if (isJsonObject(policy)) return { ...words, ...policy };
   report.fault("type_invalid", 'Expected members of a policy, or the id of one of "policies"', place.below("policy"));
-  return words as unknown as JsonValue;
+  return words;
+}
+
+/** A policy on evidence in the words of a law file. */
+export interface PolicyWords {
+  /** The channels of the sources. */
+  readonly acquired: readonly Channel[];
+  readonly within: number | undefined;
+  readonly signers: Signers | undefined;
+  readonly waits: boolean;
+  readonly quorum: number | undefined;
+  readonly any: boolean;
+}
+
+/** The people who sign: their keys by name, and the keys themselves where the law pins them. */
+export interface Signers {
+  readonly names: readonly string[];
+  readonly keys: JsonObject | null;
+}
+
+/** The whole policy of the words. */
+export function policyOfWords({ acquired, within, signers, waits, quorum, any }: PolicyWords): JsonObject {
+  const { requires_all_bindings: _, ...partial } = plainPolicy(acquired);
+  const base = any ? partial : plainPolicy(acquired);
+  const own = waits && acquired.length === 0 ? [] : base.allowed_channels;
+  const words = {
+    ...base,
+    allowed_channels: waits ? [...own, "accepted_submission"] : own,
+    ...within === undefined ? {} : { freshness: { freshness: "MaximumAge", maximum_age_millis: within } },
+    ...quorum === undefined ? {} : { combination: { combination: "Quorum", minimum: quorum } },
+    ...any ? { combination: { combination: "AnyQualifying" } } : {},
+    ...signers === undefined && !waits ? {} : {
+      authorization: "signature",
+      integrity: "signed_content",
+      required_assurance: [...base.required_assurance, "source_signature"],
+    },
+    ...signers === undefined ? {} : { authorized_key_ids: signers.names },
+    ...(signers?.keys ?? null) === null ? {} : { authorized_public_keys: signers?.keys },
+  };
+  return words as unknown as JsonObject;
 }
 
 function readDuration(report: Report, value: JsonValue, place: Place): number | undefined {
@@ -205,7 +224,7 @@ function readSigners(
   place: Place,
   people: People,
   span?: Span,
-): { readonly names: readonly string[]; readonly keys: JsonObject | null } | undefined {
+): Signers | undefined {
   if (typeof value !== "string") {
     const names = report.texts(value, place, "key names, or the name of a group");
     return names && { names, keys: null };

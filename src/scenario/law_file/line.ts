@@ -29,7 +29,7 @@ export interface Line {
 }
 
 /** The line of a built-in check: the names of its params, the last of which takes the rest of the line. */
-interface CheckLine {
+export interface CheckLine {
   readonly word: string;
   readonly provider: string;
   readonly check: string;
@@ -41,7 +41,7 @@ interface CheckLine {
 }
 
 /** The lines of built-in checks, as docs/reference/law_file.md lists them. */
-const CHECK_LINES: readonly CheckLine[] = [
+export const CHECK_LINES: readonly CheckLine[] = [
   { word: "json", provider: "json", check: "path", params: ["file", "jsonpath"], needed: 1 },
   { word: "rest", provider: "rest", check: "json_path", params: ["url", "jsonpath"], needed: 2 },
   { word: "header", provider: "rest", check: "header", params: ["url", "header_name"], needed: 2, type: "text" },
