@@ -7,6 +7,7 @@
  * - `isLawFile` of `source_position.ts` is whether a document is a law file, not a spec in long form.
  * - {@link compileLaw} compiles a law file, with every fault and its position. What `constructLaw` then refuses in the
  *   spec is placed in the file by `locate`.
+ * - {@link readLawText} does both for the YAML text of a law.
  * - {@link writeLaw} prints any law as a law file, and {@link formatLaw} gives a law file the one layout.
  * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
  * - `lawWords` of `src/law/words.ts` prints the sentences of a law: names, conditions and requirements.
@@ -34,6 +35,7 @@ import { originOf } from "./law_file/origin.ts";
 import type { LawFault } from "./law_file/report.ts";
 import { lawDocument } from "./law_file/write.ts";
 import {
+  isLawFile,
   type Locator,
   offsetInside,
   type Position,
@@ -42,6 +44,7 @@ import {
   type SourceFault,
   type Steps,
 } from "./source_position.ts";
+import { readYamlSource } from "./source_yaml.ts";
 
 /** The namespace of a law file that names none, unless the command does. */
 const NAMESPACE_OF_FILES = 2;
@@ -113,6 +116,21 @@ export function compileLaw(
       excerpt,
     },
   };
+}
+
+/**
+ * Reads and compiles the text of a law file in YAML.
+ *
+ * @param namespaceId The namespace of a text that names none
+ */
+export function readLawText(text: string, namespaceId?: number): CompileResult {
+  const read = readYamlSource(new TextEncoder().encode(text));
+  if (!read.ok) {
+    return { ok: false, faults: [{ ...read.fault, excerpt: excerptOf(text, read.fault.position) }] };
+  }
+  if (isLawFile(read.value)) return compileLaw(read, namespaceId);
+  const message = 'Expected a law file: a map with the member "law"';
+  return { ok: false, faults: [{ code: "member_missing", message, path: "$", position: { line: 1, column: 1 } }] };
 }
 
 /** Any law as a law file in YAML. Compiled, it is the same law. */

@@ -10,6 +10,7 @@ import type * as z from "../config/schema_builder.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
+import { withSpecOfText } from "./services/law_text.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { domainErrorOf, toolError } from "./framework/errors.ts";
 import { type Output, resultOrError, shortOutput, withTypes } from "./framework/output.ts";
@@ -61,6 +62,8 @@ export interface ToolParts<Schema extends z.AnySchema>
    * namespace of every other tool.
    */
   readonly namespaced?: false | "optional";
+  /** Whether the tool takes a law as `spec` or as `law_text`. */
+  readonly takesLaw?: true;
   /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
   readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
   /** Further access rules of the tool; null where they admit the call. */
@@ -116,14 +119,17 @@ function handlerOf<Schema extends z.AnySchema>(services: AccessServices, parts: 
   const { name, hints } = parts;
   const isAuditedFirst = !hints.readOnlyHint || hints.openWorldHint;
   const offered = offerSteps(services);
-  return async (raw, call) => {
+  return async (received, call) => {
+    const given = parts.takesLaw === true ? await withSpecOfText(received) : null;
+    const raw = given?.raw ?? received;
     const finish = (answer: ToolAnswer): ToolAnswer => offered(name, raw, call, withNext(name, raw, answer));
-    const refuse = (error: ToolError): ToolAnswer => finish({ ok: false, error });
+    const refuse = (error: ToolError): ToolAnswer => finish({ ok: false, error: given?.placed(error) ?? error });
     const isWithout = parts.namespaced === false ||
       parts.namespaced === "optional" && member(raw, "namespace_id") === undefined;
     const namespaceId = isWithout ? null : namespaceOfInput(raw) ?? "unread";
     const barred = refuseRole(services, parts, call, namespaceId, submitsEvidence(name, raw));
     if (barred !== null) return refuse(barred);
+    if (given !== null && given.error !== null) return refuse(given.error);
     const decoded = decodeInput(parts.input, raw);
     if (!decoded.ok) return refuse(decoded.error);
     try {
@@ -136,7 +142,8 @@ function handlerOf<Schema extends z.AnySchema>(services: AccessServices, parts: 
       const denied = parts.admit?.(decoded.input, call) ?? null;
       if (denied !== null) return refuse(denied);
       if (isAuditedFirst && call.auditor !== undefined && !await call.auditor.begin()) return refuse(unlogged());
-      return finish(await parts.act(decoded.input, raw, call));
+      const answer = await parts.act(decoded.input, raw, call);
+      return answer.ok ? finish(answer) : refuse(answer.error);
     } catch (thrown) {
       const error = domainErrorOf(thrown);
       if (error === null) throw thrown;

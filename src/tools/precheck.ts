@@ -17,7 +17,7 @@ import { cutAnswer } from "./framework/response_size.ts";
 import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
-import { anyJson, briefly, genesis, givenIdentity, jsonObject, name, namespaceId } from "./framework/input.ts";
+import { anyJson, briefly, genesis, givenIdentity, jsonObject, lawText, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
@@ -40,6 +40,7 @@ const input = z.strictObject({
   scenario_id: name.exactOptional(),
   scenario_law_identity: givenIdentity.exactOptional(),
   spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
+  law_text: lawText.exactOptional(),
   stage_id: name.exactOptional().describe("Omitted: the first root"),
   genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
   data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
@@ -55,7 +56,7 @@ export const precheck: MakeTool = (services) =>
     title: "Precheck data against a stage",
     description:
       "Predicts the decision of a stage on plain data, without a run: each member of payload is the asserted value of the " +
-      "condition of that name. Name the law by scenario_id, scenario_law_identity or spec.",
+      "condition of that name. Name the law by scenario_id, scenario_law_identity, spec or law_text.",
     details:
       "Predicts the decision of a stage on plain data, without a run. The payload has to meet the data shape. Each of " +
       "its members is the asserted value of the condition of the same name (any other payload, of a stage's only " +
@@ -66,6 +67,7 @@ export const precheck: MakeTool = (services) =>
       "value. Nothing is recorded. scenario_precheck_stage takes typed evidence instead.",
     hints: READS,
     input,
+    takesLaw: true,
     output: closed({ decision: ref("decision"), outcome: kleene, trace: arrayOf(ref("explained_item")) }, {
       blocked_by: oneOf("trust_lane"),
       outcome_without_lane: kleene,

@@ -6,19 +6,19 @@
 
 import * as z from "../config/schema_builder.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { type JsonObject, member } from "../canonical/json.ts";
+import type { JsonObject } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";
 import { lawAsJson } from "../law/normal_form.ts";
-import { failure, success } from "./framework/errors.ts";
-import { jsonObject, listedAs } from "./framework/input.ts";
+import { failure, success, toolError } from "./framework/errors.ts";
+import { jsonObject, lawText, listedAs } from "./framework/input.ts";
 import { closed, identity, text } from "../canonical/shape.ts";
-import { proveSpec, schemasNamed } from "./services/prove_spec.ts";
-import { refuseRegistry } from "./services/schema_record.ts";
+import { proveSpec } from "./services/prove_spec.ts";
+import { refuseNamedSchemas } from "./services/named_schemas.ts";
 import type { Services } from "./services/services.ts";
 import { SPEC_SCHEMA } from "../law/spec_schema.ts";
 import { listedSpecSchema } from "./framework/spec_schema.ts";
 import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
-import type { Call, ToolAnswer, ToolError } from "./framework/types.ts";
+import type { ToolAnswer, ToolError } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_define", group: "Authoring", audit: "mutation" } as const;
 
@@ -37,17 +37,21 @@ export const scenarioDefine: MakeTool = (services) =>
       "invalid spec is refused with all its faults, each with code, path and message. Next: scenario_start with the " +
       "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
     hints: WRITES,
-    input: z.strictObject({ spec: listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema()) }),
+    input: z.strictObject({
+      spec: listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema()).exactOptional(),
+      law_text: lawText.exactOptional(),
+    }),
+    takesLaw: true,
     output: closed({ graph_identity: identity, scenario_id: text, scenario_law_identity: identity }),
-    admit: ({ spec }, call) => refuseNamedSchemas(services, spec, call),
-    act: ({ spec }) => define(services, spec),
+    admit: ({ spec }, call) => spec === undefined ? noLaw() : refuseNamedSchemas(services, spec, call),
+    act: ({ spec = {} }) => define(services, spec),
   });
 
-/** Naming a schema shows whether it exists, and later its verdicts on values, so it needs the permission to get it. */
-function refuseNamedSchemas(services: Services, spec: JsonObject, call: Call): ToolError | null {
-  const namespaceId = member(spec, "namespace_id");
-  if (typeof namespaceId !== "number" || schemasNamed(spec).size === 0) return null;
-  return refuseRegistry(services, call, "get", namespaceId);
+function noLaw(): ToolError {
+  const message = "Member is required: expected an object, or law_text in its place";
+  return toolError("invalid_input", `Cannot read arguments: $.spec: ${message}`, {
+    issues: [{ path: "$.spec", message, expected: "an object" }],
+  });
 }
 
 async function define(services: Services, spec: JsonObject): Promise<ToolAnswer> {

@@ -14,8 +14,20 @@ import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage 
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure, faultsSentence } from "./framework/errors.ts";
-import { anyJson, briefly, callerEvidence, genesis, givenIdentity, name, namespaceId } from "./framework/input.ts";
+import {
+  anyJson,
+  briefly,
+  callerEvidence,
+  genesis,
+  givenIdentity,
+  jsonObject,
+  lawText,
+  name,
+  namespaceId,
+} from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
+import { findNamedLaw } from "./precheck/law_of_spec.ts";
+import { refuseNamedSchemas } from "./services/named_schemas.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
 import { closed } from "../canonical/shape.ts";
@@ -31,8 +43,10 @@ const NAMED = { name: "scenario_precheck_stage", group: "Run", audit: "precheck"
 
 const input = z.strictObject({
   namespace_id: namespaceId,
-  scenario_id: name,
-  scenario_law_identity: givenIdentity,
+  scenario_id: name.exactOptional(),
+  scenario_law_identity: givenIdentity.exactOptional(),
+  spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
+  law_text: lawText.exactOptional(),
   stage_id: name,
   genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
   caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
@@ -45,6 +59,12 @@ const input = z.strictObject({
 });
 
 type Input = z.output<typeof input>;
+
+interface RegisteredLaw {
+  readonly namespace_id: number;
+  readonly scenario_id: string;
+  readonly scenario_law_identity: string;
+}
 
 /** The tool `scenario_precheck_stage`. */
 export const scenarioPrecheckStage: MakeTool = (services) =>
@@ -61,14 +81,16 @@ export const scenarioPrecheckStage: MakeTool = (services) =>
       "value that does not fit. A prediction is no progress: evaluate the stage of a run to make it so.",
     hints: READS,
     input,
+    takesLaw: true,
     output: closed({ outcome: kleene, trace: arrayOf(ref("explained_item")) }, PRECHECK_MEMBERS),
+    admit: ({ spec }, call) => spec === undefined ? null : refuseNamedSchemas(services, spec, call),
     act: (input) => precheck(services, input),
   });
 
 async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
-  const { namespace_id, scenario_id, scenario_law_identity, stage_id } = input;
-  const found = await services.projections.law(namespace_id, scenario_law_identity);
-  if (found?.law.scenario_id !== scenario_id) return await lawNotFound(services, input);
+  const { namespace_id, stage_id } = input;
+  const found = await lawOfCall(services, input);
+  if ("ok" in found) return found;
   const law = await lawUnder(services, found, input.genesis);
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return stageNotFound(law, stage_id);
@@ -94,6 +116,25 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   if (verdicts.size === 0) return answer(first);
   const second = judge(environment, law, stage, input, verdicts);
   return second.ok ? answer(second) : rejected(stage_id, second);
+}
+
+/** The registered law of its scenario, or the one of the call. */
+async function lawOfCall(services: Services, input: Input): Promise<CompiledLaw | ToolAnswer> {
+  const { namespace_id, scenario_id, scenario_law_identity, spec } = input;
+  if (spec !== undefined) return await findNamedLaw(services, input);
+  if (scenario_id === undefined || scenario_law_identity === undefined) {
+    const path = scenario_id === undefined ? "$.scenario_id" : "$.scenario_law_identity";
+    const message = "Member is required: expected it with its law registered, else spec or law_text";
+    return failure("invalid_input", `Cannot read arguments: ${path}: ${message}`, {
+      issues: [{ path, message, expected: "a registered law, spec or law_text" }],
+    });
+  }
+  const found = await services.projections.law(namespace_id, scenario_law_identity);
+  return found?.law.scenario_id === scenario_id ? found : await lawNotFound(services, {
+    namespace_id,
+    scenario_id,
+    scenario_law_identity,
+  });
 }
 
 /** The assumed values of bindings as evidence for schema verdicts, at the same indexes. */
@@ -125,8 +166,10 @@ function rejected(stageId: string, precheck: Extract<Precheck, { ok: false }>): 
   return failure("evidence_rejected", message, cutObject(asJson({ stage_id: stageId, rejections }) as JsonObject));
 }
 
-async function lawNotFound(services: Services, input: Input): Promise<ToolAnswer> {
-  const { namespace_id, scenario_id, scenario_law_identity } = input;
+async function lawNotFound(
+  services: Services,
+  { namespace_id, scenario_id, scenario_law_identity }: RegisteredLaw,
+): Promise<ToolAnswer> {
   const quoted = JSON.stringify(scenario_id);
   if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
     const message = `Cannot find scenario ${quoted} in namespace ${namespace_id}`;

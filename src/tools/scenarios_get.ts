@@ -21,24 +21,28 @@ export const scenariosGet: MakeTool = (services) =>
   makeTool(services, {
     ...NAMED,
     title: "Get a scenario law",
-    description: "Returns the normal form of a scenario law, and the law in words: what each stage asks.",
+    description:
+      "Returns the normal form of a scenario law, and the law in words: what each stage asks, and as a law file.",
     details:
       "Returns one scenario law: its normal form, whose canonical JSON has the identity scenario_law_identity, and the law " +
-      "in words: what opens and completes each stage, and which evidence counts. The words are left out where both do not fit " +
-      "into one answer.",
+      "in words: what opens and completes each stage, and which evidence counts. law_text is the law as a law file. The text, then the " +
+      "words, are left out where they do not fit into one answer.",
     hints: READS,
     input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: givenIdentity }),
-    output: closed({ law: object }, { words: text }),
+    output: closed({ law: object }, { words: text, law_text: text }),
     act: async ({ namespace_id, scenario_law_identity }) => {
       const found = await services.runs.getLaw(namespace_id, scenario_law_identity);
       if (found === null) {
         const message = `Cannot find law "${scenario_law_identity}" in namespace ${namespace_id}`;
         return failure("law_not_found", message, { namespace_id, scenario_law_identity });
       }
+      const law = readJson(found.law) as unknown as ScenarioLaw;
       const text = `{"law":${found.law}`;
-      const words = JSON.stringify(explainLaw(readJson(found.law) as unknown as ScenarioLaw));
-      const whole = `${text},"words":${words}}`;
-      if (sentBytes(whole) <= RESULT_BYTES) return textAnswer(whole);
+      const words = `${text},"words":${JSON.stringify(explainLaw(law))}`;
+      const { writeLaw } = await import("../scenario/law_file.ts");
+      const whole = [`${words},"law_text":${JSON.stringify(writeLaw(law))}}`, `${words}}`]
+        .find((one) => sentBytes(one) <= RESULT_BYTES);
+      if (whole !== undefined) return textAnswer(whole);
       const bytes = sentBytes(`${text}}`);
       if (bytes <= RESULT_BYTES) return textAnswer(`${text}}`);
       const message =

@@ -27,7 +27,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "runpack/host": [...KERNEL_LAYERS, "config", "store"],
   "runpack/browser": [...KERNEL_LAYERS, "evidence"],
   scenario: ["canonical", "config", "law", "run", "evidence"],
-  tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host"],
+  tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host", "scenario"],
   playground: [...KERNEL_LAYERS, "docs", "runpack/browser", "scenario", "tools"],
   server: ["canonical", "config", "access", "docs", "tools"],
   console: [...KERNEL_LAYERS, "evidence", "runpack/browser", "tools", "server"],

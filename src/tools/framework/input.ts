@@ -63,6 +63,10 @@ export function hinted<Schema extends z.AnySchema>(schema: Schema, description: 
   return schema.meta({ [LISTED]: { description } });
 }
 
+/** A law in the words of a law file; its bytes are counted before it is read. */
+export const lawText = z.string().meta({ [LISTED]: { description: "A law file in YAML, in place of spec" } })
+  .describe("A law file in YAML, in place of spec; at most 262,144 bytes");
+
 /** 64 lower-case hex digits. */
 export const givenIdentity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
 

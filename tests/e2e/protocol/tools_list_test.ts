@@ -6,8 +6,8 @@ import { envelope, initializeParams, startServer, type Wire } from "../client.ts
 import { gateArgs, inFolder, processOf } from "../gate_command.ts";
 
 /** What a whole `tools/list` may take: bytes of its result, and tokens of what a model reads of it. */
-const BYTES_MAXIMUM = 32_000;
-const TOKENS_MAXIMUM = 4_500;
+const BYTES_MAXIMUM = 40_000;
+const TOKENS_MAXIMUM = 5_500;
 
 const ARGS = gateArgs("serve", "--log-level", "error");
 
