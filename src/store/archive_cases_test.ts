@@ -64,7 +64,7 @@ for (const [what, stored, append, tombstone, outcome] of OUTCOMES) {
   overAll(`archive() of ${what}: ${outcome}`, async ({ runs }, openOwned) => {
     if (stored !== null) await runs.append(stored);
     const owned = await openOwned();
-    assert.equal(shown(await owned.runs.archive(append.run_key, headAfter(append), tombstone)), outcome);
+    assert.equal(shown(await owned.runs.archives.archive(append.run_key, headAfter(append), tombstone)), outcome);
     const [found] = await runs.listRuns(null, 10);
     assert.equal(found?.archived !== undefined, outcome === "archived");
     if (stored === ACTIVE) assert.deepEqual(await runs.listRecords(ACTIVE.run_key, 0, 10), ACTIVE.records);
@@ -75,17 +75,17 @@ overAll("archive() at a head that was left removes nothing: stale", async ({ run
   await runs.append(COMPLETE);
   await runs.append(appendTo(RUN, HEAD, "late"));
   const owned = await openOwned();
-  assert.equal(shown(await owned.runs.archive(RUN, HEAD, TOMBSTONE)), "stale 4");
+  assert.equal(shown(await owned.runs.archives.archive(RUN, HEAD, TOMBSTONE)), "stale 4");
   assert.equal((await runs.listRecords(RUN, 0, 10)).length, 4);
 });
 
 overAll("archive() a second time changes nothing: already_archived", async ({ runs }, openOwned) => {
   await runs.append(COMPLETE);
   const owned = await openOwned();
-  await owned.runs.archive(RUN, HEAD, TOMBSTONE);
-  const again = await owned.runs.archive(RUN, HEAD, tombstoneAt(COMPLETE, "b".repeat(64)));
+  await owned.runs.archives.archive(RUN, HEAD, TOMBSTONE);
+  const again = await owned.runs.archives.archive(RUN, HEAD, tombstoneAt(COMPLETE, "b".repeat(64)));
   assert.deepEqual(again, { outcome: "already_archived", archived: ARCHIVED });
-  assert.deepEqual(await runs.getTombstone(RUN), TOMBSTONE);
+  assert.deepEqual(await runs.archives.get(RUN), TOMBSTONE);
 });
 
 overAll("archive() rejects a state of another head, and one that does not hash", async ({ runs }, openOwned) => {
@@ -93,7 +93,7 @@ overAll("archive() rejects a state of another head, and one that does not hash",
   const owned = await openOwned();
   const wrong = [tombstoneAt(ACTIVE), { ...TOMBSTONE, state_identity: "0".repeat(64) }];
   for (const tombstone of wrong) {
-    const rejected = owned.runs.archive(RUN, HEAD, tombstone);
+    const rejected = owned.runs.archives.archive(RUN, HEAD, tombstone);
     await assert.rejects(rejected, (error) => error instanceof StoreError && error.code === "corrupt");
   }
   assert.deepEqual(await runs.listRecords(RUN, 0, 10), COMPLETE.records);
@@ -102,24 +102,24 @@ overAll("archive() rejects a state of another head, and one that does not hash",
 overAll("an archived run keeps head, list entry and receipts, and has no record", async ({ runs }, openOwned) => {
   await runs.append(COMPLETE);
   const before = await runs.getHead(RUN);
-  assert.equal(await runs.getTombstone(RUN), null);
+  assert.equal(await runs.archives.get(RUN), null);
   const owned = await openOwned();
-  await owned.runs.archive(RUN, HEAD, TOMBSTONE);
+  await owned.runs.archives.archive(RUN, HEAD, TOMBSTONE);
 
   assert.deepEqual(await runs.getHead(RUN), { ...before, archived: ARCHIVED });
   assert.deepEqual(await runs.listRuns(null, 10), [{ ...before, archived: ARCHIVED }]);
-  assert.deepEqual(await runs.getTombstone(RUN), TOMBSTONE);
+  assert.deepEqual(await runs.archives.get(RUN), TOMBSTONE);
   const { runs: listed } = await runs.findRuns({ namespace_id: 2, status: "complete" }, null, 10);
   assert.deepEqual(listed.map(({ run_key, head, archived }) => [run_key, head, archived]), [[RUN, HEAD, ARCHIVED]]);
 
   const receipts = COMPLETE.records.map(({ revision, record_id, receipt }) => ({ revision, record_id, receipt }));
-  assert.deepEqual(await runs.listReceipts(RUN, 0, 10), receipts);
-  assert.deepEqual(await runs.listReceipts(RUN, 1, 1), receipts.slice(1, 2));
+  assert.deepEqual(await runs.receipts.list(RUN, 0, 10), receipts);
+  assert.deepEqual(await runs.receipts.list(RUN, 1, 1), receipts.slice(1, 2));
   for (const { revision, receipt } of receipts) {
-    assert.deepEqual(await runs.getReceipt(RUN, receipt.operation), { ...receipt, run_key: RUN, revision });
+    assert.deepEqual(await runs.receipts.get(RUN, receipt.operation), { ...receipt, run_key: RUN, revision });
   }
   const [creation] = receipts;
-  const created = await runs.getCreationReceipt(2, creation?.receipt.operation.identity ?? "");
+  const created = await runs.receipts.ofCreation(2, creation?.receipt.operation.identity ?? "");
   assert.deepEqual(created, { ...creation?.receipt, run_key: RUN, revision: 1 });
 
   await assert.rejects(runs.listRecords(RUN, 0, 10), isArchived);
@@ -138,12 +138,12 @@ const APPENDS: readonly [string, Append, string][] = [
 for (const [what, append, outcome] of APPENDS) {
   overAll(`append() to an archived run, ${what}: ${outcome}`, async ({ runs }, openOwned) => {
     await runs.append(COMPLETE);
-    await (await openOwned()).runs.archive(RUN, HEAD, TOMBSTONE);
+    await (await openOwned()).runs.archives.archive(RUN, HEAD, TOMBSTONE);
     const result = await runs.append(append);
     assert.equal(result.outcome, outcome);
     if (result.outcome === "archived") assert.deepEqual(result.archived, ARCHIVED);
     assert.deepEqual((await runs.getHead(RUN))?.head, HEAD);
-    assert.equal((await runs.listReceipts(RUN, 0, 10)).length, 3);
+    assert.equal((await runs.receipts.list(RUN, 0, 10)).length, 3);
   });
 }
 
@@ -155,7 +155,7 @@ overAll("archive() and append() at one head: exactly one is accepted", async ({ 
     await runs.append(complete);
     const head = headAfter(complete);
     const [archived, appended] = await Promise.all([
-      owned.runs.archive(key, head, tombstoneAt(complete)),
+      owned.runs.archives.archive(key, head, tombstoneAt(complete)),
       runs.append(appendTo(key, head, `late ${round}`)),
     ]);
     const outcomes = [archived.outcome, appended.outcome];
@@ -171,11 +171,11 @@ overAll("archive() and append() at one head: exactly one is accepted", async ({ 
 
 overAll("archive() removes the snapshots, and none is stored afterwards", async ({ runs }, openOwned) => {
   await runs.append(COMPLETE);
-  await runs.putSnapshot(RUN, makeSnapshot(HEAD));
-  await (await openOwned()).runs.archive(RUN, HEAD, TOMBSTONE);
-  assert.equal(await runs.getSnapshot(RUN, 3), null);
-  await runs.putSnapshot(RUN, makeSnapshot(HEAD));
-  assert.equal(await runs.getSnapshot(RUN, 3), null);
+  await runs.snapshots.put(RUN, makeSnapshot(HEAD));
+  await (await openOwned()).runs.archives.archive(RUN, HEAD, TOMBSTONE);
+  assert.equal(await runs.snapshots.get(RUN, 3), null);
+  await runs.snapshots.put(RUN, makeSnapshot(HEAD));
+  assert.equal(await runs.snapshots.get(RUN, 3), null);
 });
 
 overAll("archive() leaves other runs as they are", async ({ runs }, openOwned) => {
@@ -185,8 +185,8 @@ overAll("archive() leaves other runs as they are", async ({ runs }, openOwned) =
   });
   await runs.append(COMPLETE);
   await runs.append(other);
-  await (await openOwned()).runs.archive(RUN, HEAD, TOMBSTONE);
+  await (await openOwned()).runs.archives.archive(RUN, HEAD, TOMBSTONE);
   assert.deepEqual(await runs.listRecords(other.run_key, 0, 10), other.records);
   assert.equal((await runs.getHead(other.run_key))?.archived, undefined);
-  assert.equal(await runs.getTombstone(other.run_key), null);
+  assert.equal(await runs.archives.get(other.run_key), null);
 });

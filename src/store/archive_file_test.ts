@@ -28,12 +28,12 @@ const HEAD = headAfter(COMPLETE);
 async function makeArchived(folder: string): Promise<string> {
   const options = storesOptions(folder, WAL_FULL);
   const stores = await openStores(options, sha256);
-  await stores.runs.putLaw(LAW);
+  await stores.runs.laws.put(LAW);
   await stores.runs.append(COMPLETE);
   await stores.runs.append(appendTo(runKey("two"), null, "create 2"));
   const { state_identity, state } = makeSnapshot(HEAD);
   const tombstone = { runpack_identity: "a".repeat(64), archived_instant: 1, state_identity, state };
-  assert.deepEqual(await stores.runs.archive(RUN, HEAD, tombstone), { outcome: "archived" });
+  assert.deepEqual(await stores.runs.archives.archive(RUN, HEAD, tombstone), { outcome: "archived" });
   await closeStores(stores);
   return `${folder}/gate.db`;
 }
@@ -104,7 +104,7 @@ Deno.test("a store of format 4 is raised to format 7 by its next start, and keep
     assert.ok(run !== undefined);
     const { state_identity, state } = makeSnapshot(run.head);
     const tombstone = { runpack_identity: "a".repeat(64), archived_instant: 1, state_identity, state };
-    assert.deepEqual(await stores.runs.archive(run.run_key, run.head, tombstone), { outcome: "archived" });
+    assert.deepEqual(await stores.runs.archives.archive(run.run_key, run.head, tombstone), { outcome: "archived" });
     await closeStores(stores);
     assert.deepEqual((await checkStore(path, { sha256 })).problems, []);
   }));

@@ -109,7 +109,7 @@ for (const [what, steps, sql, isNamed] of CHECKS) {
   Deno.test(`gate store check ${isNamed ? "names" : "accepts"} open stages: ${what}`, () =>
     withFolder(async (folder) => {
       const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-      await stores.runs.putLaw(LAW);
+      await stores.runs.laws.put(LAW);
       await appendAll(stores, steps);
       await closeStores(stores);
       const database = new DatabaseSync(`${folder}/gate.db`);

@@ -100,7 +100,7 @@ for (const implementation of IMPLEMENTATIONS) {
       const { state_identity, state } = makeSnapshot(headAfter(last));
       const tombstone = { runpack_identity: "a".repeat(64), archived_instant: 1, state_identity, state };
       const owned = (await openOwned()).runs;
-      assert.deepEqual(await owned.archive(RUN, headAfter(last), tombstone), { outcome: "archived" });
+      assert.deepEqual(await owned.archives.archive(RUN, headAfter(last), tombstone), { outcome: "archived" });
       assert.deepEqual(await runs.outbox.pending("t", NONE, 10), before);
       assert.equal(shown(before), "one 1 create_run, one 2 evaluate_stage");
     }));

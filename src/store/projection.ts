@@ -245,7 +245,7 @@ class StoreProjections implements Projections {
   /** The newest snapshot at or below a head; null where it is missing or damaged. */
   async #snapshot(head: RunHead): Promise<Snapshot | null> {
     try {
-      return await this.#store.getSnapshot(head.run_key, head.head.revision);
+      return await this.#store.snapshots.get(head.run_key, head.head.revision);
     } catch (error) {
       // Snapshots are derived: the records still yield the state where a snapshot is damaged.
       if (!(error instanceof StoreError) || error.code !== "corrupt") throw error;
@@ -324,7 +324,7 @@ class StoreProjections implements Projections {
 
   /** An archived run. Its state was folded and verified before its records were removed. */
   async #fromTombstone(name: string, law: CompiledLaw, archived: Archived, runKey: RunKey): Promise<ProjectedRun> {
-    const tombstone = await this.#store.getTombstone(runKey);
+    const tombstone = await this.#store.archives.get(runKey);
     if (tombstone === null) throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": it has no tombstone`);
     const state = readJson(tombstone.state) as unknown as RunState;
     const run = { law: bindLaw(law, state.parameters), state, archived, sealed: null };
@@ -361,7 +361,7 @@ class StoreProjections implements Projections {
     };
     this.#verified.set(runName(state.run_key), { snapshot: snapshot.state_identity });
     // Derived data: without the snapshot a later fold takes longer, and every answer stays the same.
-    this.#store.putSnapshot(state.run_key, snapshot).catch(() => {});
+    this.#store.snapshots.put(state.run_key, snapshot).catch(() => {});
   }
 
   async #lawOf(head: RunHead): Promise<CompiledLaw> {
@@ -374,7 +374,7 @@ class StoreProjections implements Projections {
     const name = `${namespaceId}/${lawIdentity}`;
     const known = this.#laws.get(name);
     if (known !== undefined) return known;
-    const stored = await this.#store.getLaw(namespaceId, lawIdentity);
+    const stored = await this.#store.laws.get(namespaceId, lawIdentity);
     if (stored === null) return null;
     const law = compileLaw(
       readJson(stored.law) as unknown as ScenarioLaw,

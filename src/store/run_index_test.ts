@@ -37,7 +37,7 @@ const RUNS: Readonly<Record<string, Omit<RecordChoices, "operation">>> = {
 const COMPLETE: readonly string[] = ["second", "first"];
 
 async function fill(runs: RunStore): Promise<void> {
-  for (const law of [makeLaw("release"), OTHER, makeLaw("release", 1, 3)]) await runs.putLaw(law);
+  for (const law of [makeLaw("release"), OTHER, makeLaw("release", 1, 3)]) await runs.laws.put(law);
   for (const [name, choices] of Object.entries(RUNS)) {
     const creation = appendTo(runKey(name), null, { operation: `create ${name}`, ...choices });
     assert.deepEqual(await runs.append(creation), { outcome: "accepted" });

@@ -164,10 +164,10 @@ overAll("getReceipt() returns the original result, byte for byte", {}, async (st
   const operation = record?.receipt.operation;
   assert.ok(record !== undefined && operation !== undefined);
   const { runs } = stores;
-  assert.deepEqual(await runs.getReceipt(RUN, operation), { ...record.receipt, run_key: RUN, revision: 2 });
-  assert.equal(await runs.getReceipt(RUN, { ...operation, family: "submit" }), null);
-  assert.equal(await runs.getReceipt(runKey("two"), operation), null);
-  assert.equal(await runs.getReceipt(runKey("one", 3), operation), null);
+  assert.deepEqual(await runs.receipts.get(RUN, operation), { ...record.receipt, run_key: RUN, revision: 2 });
+  assert.equal(await runs.receipts.get(RUN, { ...operation, family: "submit" }), null);
+  assert.equal(await runs.receipts.get(runKey("two"), operation), null);
+  assert.equal(await runs.receipts.get(runKey("one", 3), operation), null);
 });
 
 overAll("getCreationReceipt() is by namespace and names the run", {}, async (stores) => {
@@ -175,14 +175,18 @@ overAll("getCreationReceipt() is by namespace and names the run", {}, async (sto
   const [record] = CREATE.records;
   assert.ok(record !== undefined);
   const { identity } = record.receipt.operation;
-  assert.deepEqual(await stores.runs.getCreationReceipt(2, identity), { ...record.receipt, run_key: RUN, revision: 1 });
-  assert.deepEqual(await stores.runs.getReceipt(RUN, record.receipt.operation), {
+  assert.deepEqual(await stores.runs.receipts.ofCreation(2, identity), {
     ...record.receipt,
     run_key: RUN,
     revision: 1,
   });
-  assert.equal(await stores.runs.getCreationReceipt(3, identity), null);
-  assert.equal(await stores.runs.getCreationReceipt(2, "0".repeat(32)), null);
+  assert.deepEqual(await stores.runs.receipts.get(RUN, record.receipt.operation), {
+    ...record.receipt,
+    run_key: RUN,
+    revision: 1,
+  });
+  assert.equal(await stores.runs.receipts.ofCreation(3, identity), null);
+  assert.equal(await stores.runs.receipts.ofCreation(2, "0".repeat(32)), null);
 });
 
 overAll("getHead() returns the scenario and law of the run", {}, async (stores) => {
@@ -196,25 +200,25 @@ overAll("getHead() returns the scenario and law of the run", {}, async (stores) 
 overAll("putLaw() stores a law once in a namespace", {}, async ({ runs }) => {
   const law = makeLaw("a");
   const elsewhere = makeLaw("a", 1, 3);
-  assert.equal(await runs.putLaw(law), "stored");
-  assert.equal(await runs.putLaw(law), "exists");
-  assert.equal(await runs.putLaw(elsewhere), "stored");
-  assert.deepEqual(await runs.getLaw(2, law.scenario_law_identity), law);
-  assert.deepEqual(await runs.getLaw(3, elsewhere.scenario_law_identity), elsewhere);
-  assert.equal(await runs.getLaw(3, law.scenario_law_identity), null);
-  assert.deepEqual([await runs.hasScenario(2, "a"), await runs.hasScenario(2, "A")], [true, false]);
-  await assert.rejects(runs.putLaw({ ...law, scenario_id: "a\0" }), StoreError);
+  assert.equal(await runs.laws.put(law), "stored");
+  assert.equal(await runs.laws.put(law), "exists");
+  assert.equal(await runs.laws.put(elsewhere), "stored");
+  assert.deepEqual(await runs.laws.get(2, law.scenario_law_identity), law);
+  assert.deepEqual(await runs.laws.get(3, elsewhere.scenario_law_identity), elsewhere);
+  assert.equal(await runs.laws.get(3, law.scenario_law_identity), null);
+  assert.deepEqual([await runs.laws.hasScenario(2, "a"), await runs.laws.hasScenario(2, "A")], [true, false]);
+  await assert.rejects(runs.laws.put({ ...law, scenario_id: "a\0" }), StoreError);
 });
 
 overAll("listLaws() pages in code point order", {}, async ({ runs }) => {
   const ids = ["b", "a", "B", "10", "2", "\u{10000}", "\uffff", "é", "a\u0001"];
   const laws = ids.flatMap((id) => [makeLaw(id, 1), makeLaw(id, 2)]);
-  for (const law of laws) await runs.putLaw(law);
-  await runs.putLaw(makeLaw("a", 1, 3));
+  for (const law of laws) await runs.laws.put(law);
+  await runs.laws.put(makeLaw("a", 1, 3));
   const found: string[] = [];
   let after = null;
   for (;;) {
-    const page = await runs.listLaws(2, after, 5);
+    const page = await runs.laws.list(2, after, 5);
     found.push(...page.map((law) => law.scenario_id));
     after = page.at(-1) ?? null;
     if (after === null) break;
@@ -224,16 +228,16 @@ overAll("listLaws() pages in code point order", {}, async ({ runs }) => {
 });
 
 overAll("listNamespaces() pages the namespaces that hold laws", {}, async ({ runs }) => {
-  assert.deepEqual(await runs.listNamespaces(0, 5), []);
+  assert.deepEqual(await runs.laws.listNamespaces(0, 5), []);
   for (const namespaceId of [10, 2, 3, 2, 11]) {
-    await runs.putLaw(makeLaw("a", 1, namespaceId));
-    await runs.putLaw(makeLaw("b", 2, namespaceId));
+    await runs.laws.put(makeLaw("a", 1, namespaceId));
+    await runs.laws.put(makeLaw("b", 2, namespaceId));
   }
-  assert.deepEqual(await runs.listNamespaces(0, 3), [2, 3, 10]);
-  assert.deepEqual(await runs.listNamespaces(0, 4), [2, 3, 10, 11]);
-  assert.deepEqual(await runs.listNamespaces(0, 5), [2, 3, 10, 11]);
-  assert.deepEqual(await runs.listNamespaces(3, 9), [10, 11]);
-  assert.deepEqual(await runs.listNamespaces(11, 9), []);
+  assert.deepEqual(await runs.laws.listNamespaces(0, 3), [2, 3, 10]);
+  assert.deepEqual(await runs.laws.listNamespaces(0, 4), [2, 3, 10, 11]);
+  assert.deepEqual(await runs.laws.listNamespaces(0, 5), [2, 3, 10, 11]);
+  assert.deepEqual(await runs.laws.listNamespaces(3, 9), [10, 11]);
+  assert.deepEqual(await runs.laws.listNamespaces(11, 9), []);
 });
 
 overAll("listRuns() pages by namespace and run", {}, async ({ runs }) => {
@@ -337,18 +341,18 @@ overAll("append() stores an artifact once", {}, async ({ runs }) => {
   const artifact: Artifact = { kind: "operator-profile", identity, body };
   await runs.append({ ...CREATE, artifacts: [artifact] });
   await runs.append({ ...SECOND_APPEND, artifacts: [artifact, artifact] });
-  assert.deepEqual(await runs.getArtifact(identity), artifact);
+  assert.deepEqual(await runs.artifacts.get(identity), artifact);
   const refused = identified("contract", { checks: [] });
   await runs.append({ ...appendTo(RUN, FIRST, "late"), artifacts: [{ ...refused, kind: "contract" }] });
-  assert.equal(await runs.getArtifact(refused.identity), null);
+  assert.equal(await runs.artifacts.get(refused.identity), null);
 });
 
 overAll("putArtifact() stores an artifact without a run, and replaces none", {}, async ({ runs }) => {
   const { identity, body } = identified("contract", { checks: [] });
   const artifact: Artifact = { kind: "contract", identity, body };
-  await runs.putArtifact(artifact);
-  await runs.putArtifact({ ...artifact, kind: "schema" });
-  assert.deepEqual(await runs.getArtifact(identity), artifact);
+  await runs.artifacts.put(artifact);
+  await runs.artifacts.put({ ...artifact, kind: "schema" });
+  assert.deepEqual(await runs.artifacts.get(identity), artifact);
 });
 
 for (const [max_versions, kept] of [[1, [3]], [2, [2, 3]], [3, [1, 2, 3]], [null, [2, 3]]] as const) {
@@ -360,12 +364,12 @@ for (const [max_versions, kept] of [[1, [3]], [2, [2, 3]], [3, [1, 2, 3]], [null
       await runs.append(append);
       const heads = append.records.map(headOf);
       const snapshots = heads.map((head) => makeSnapshot(head));
-      for (const index of [1, 0, 2]) await runs.putSnapshot(RUN, snapshots[index] ?? assert.fail());
+      for (const index of [1, 0, 2]) await runs.snapshots.put(RUN, snapshots[index] ?? assert.fail());
       const found = [];
-      for (const revision of [1, 2, 3]) found.push((await runs.getSnapshot(RUN, revision))?.revision);
+      for (const revision of [1, 2, 3]) found.push((await runs.snapshots.get(RUN, revision))?.revision);
       const expected = [1, 2, 3].map((most) => kept.filter((revision) => revision <= most).at(-1));
       assert.deepEqual(found, expected);
-      assert.deepEqual(await runs.getSnapshot(RUN, 99), snapshots[2]);
+      assert.deepEqual(await runs.snapshots.get(RUN, 99), snapshots[2]);
     },
   );
 }
@@ -375,13 +379,13 @@ overAll(
   {},
   async ({ runs }) => {
     await runs.append(CREATE);
-    await runs.putSnapshot(RUN, makeSnapshot(FIRST));
-    await runs.putSnapshot(RUN, makeSnapshot(FIRST, "again"));
-    assert.deepEqual(await runs.getSnapshot(RUN, 1), makeSnapshot(FIRST, "again"));
-    await runs.putSnapshot(RUN, makeSnapshot(SECOND));
-    assert.deepEqual(await runs.getSnapshot(RUN, 9), makeSnapshot(FIRST, "again"));
-    await runs.putSnapshot(runKey("two"), makeSnapshot(FIRST));
-    assert.equal(await runs.getSnapshot(runKey("two"), 9), null);
+    await runs.snapshots.put(RUN, makeSnapshot(FIRST));
+    await runs.snapshots.put(RUN, makeSnapshot(FIRST, "again"));
+    assert.deepEqual(await runs.snapshots.get(RUN, 1), makeSnapshot(FIRST, "again"));
+    await runs.snapshots.put(RUN, makeSnapshot(SECOND));
+    assert.deepEqual(await runs.snapshots.get(RUN, 9), makeSnapshot(FIRST, "again"));
+    await runs.snapshots.put(runKey("two"), makeSnapshot(FIRST));
+    assert.equal(await runs.snapshots.get(runKey("two"), 9), null);
   },
 );
 

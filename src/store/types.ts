@@ -192,33 +192,80 @@ export interface WriterLoad {
   readonly operations: number;
 }
 
-/** Laws, runs, receipts. All methods reject with {@link StoreError}. */
-export interface RunStore {
-  /** The records that wait for announcement. */
-  readonly outbox: Outbox;
+/** Laws of scenarios. All methods reject with {@link StoreError}, as those of all parts of a {@link RunStore}. */
+export interface LawStore {
   /** Registers a law; `exists` where this exact law is registered. */
-  putLaw(law: StoredLaw): Promise<"stored" | "exists">;
-  getLaw(namespaceId: number, lawIdentity: Identity): Promise<StoredLaw | null>;
+  put(law: StoredLaw): Promise<"stored" | "exists">;
+  get(namespaceId: number, lawIdentity: Identity): Promise<StoredLaw | null>;
   /** Whether any law of that scenario exists in the namespace. */
   hasScenario(namespaceId: number, scenarioId: string): Promise<boolean>;
   /** Laws of a namespace in (scenario_id, law identity) code point order, after the given key. */
-  listLaws(
+  list(
     namespaceId: number,
     after: { readonly scenario_id: string; readonly scenario_law_identity: Identity } | null,
     limit: number,
   ): Promise<LawListItem[]>;
-
   /** Namespaces above `after` that hold laws, in ascending order. */
   listNamespaces(after: number, limit: number): Promise<number[]>;
+}
 
+/** Objects that many runs share. */
+export interface ArtifactStore {
+  get(identity: Identity): Promise<Artifact | null>;
+  /** Stores an artifact without a run, unless it exists: a copy has the artifacts before the runs. */
+  put(artifact: Artifact): Promise<void>;
+}
+
+/** Receipts of accepted operations, also of archived runs. */
+export interface ReceiptStore {
+  /** Receipt of an operation on a run. */
+  get(runKey: RunKey, operation: OperationId): Promise<Receipt | null>;
+  /** Receipt of a run creation. */
+  ofCreation(namespaceId: number, creationRequestId: string): Promise<Receipt | null>;
+  /** Receipts of the records with a revision above `after`, in order, at most `limit`. */
+  list(runKey: RunKey, after: number, limit: number): Promise<StoredReceipt[]>;
+}
+
+/** Derived states of runs. Correctness never depends on them. */
+export interface SnapshotStore {
+  /** Stores a snapshot and removes older ones beyond `max_versions` of the run. */
+  put(runKey: RunKey, snapshot: Snapshot): Promise<void>;
+  /** The newest snapshot at or below a revision. */
+  get(runKey: RunKey, atMost: number): Promise<Snapshot | null>;
+}
+
+/** Archived runs. On PostgreSQL only the owner of the tables may write them: another role is rejected with `io`. */
+export interface ArchiveStore {
+  /**
+   * Replaces the records of a complete run by a tombstone, in one transaction: texts and material are removed, receipts stay.
+   *
+   * @param head The head of the run that the tombstone was made for
+   * @throws {StoreError} `corrupt` where the tombstone does not fit the head
+   */
+  archive(runKey: RunKey, head: Head, tombstone: Tombstone): Promise<ArchiveResult>;
+  /**
+   * Stores an archived run in one transaction, unless a run of its id or of its creation request exists.
+   *
+   * @throws {StoreError} `corrupt` where the tombstone does not fit the head
+   */
+  put(archived: ArchivedRun): Promise<"stored" | "exists">;
+  /** The tombstone of an archived run; null for any other. */
+  get(runKey: RunKey): Promise<Tombstone | null>;
+}
+
+/** Runs with their records, and what belongs to them. All methods reject with {@link StoreError}. */
+export interface RunStore {
+  readonly laws: LawStore;
+  readonly artifacts: ArtifactStore;
+  readonly receipts: ReceiptStore;
+  readonly snapshots: SnapshotStore;
+  readonly archives: ArchiveStore;
+  /** The records that wait for announcement. */
+  readonly outbox: Outbox;
   /** Atomic append; resolves after the commit. */
   append(append: Append): Promise<AppendResult>;
   /** Head of a run as committed by any process; null where the run does not exist. */
   getHead(runKey: RunKey): Promise<RunHead | null>;
-  /** Receipt of an operation on a run. */
-  getReceipt(runKey: RunKey, operation: OperationId): Promise<Receipt | null>;
-  /** Receipt of a run creation. */
-  getCreationReceipt(namespaceId: number, creationRequestId: string): Promise<Receipt | null>;
   /**
    * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed `maximumBytes`, but has at
    * least one record. A record that was read from a file or a database is verified: its texts hash to their identities, its seal holds,
@@ -227,32 +274,6 @@ export interface RunStore {
    * @throws {StoreError} `archived` where the records were removed; `corrupt` where a record differs from the written one
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
-  /** Receipts of the records with a revision above `after`, in order, at most `limit`; of an archived run too. */
-  listReceipts(runKey: RunKey, after: number, limit: number): Promise<StoredReceipt[]>;
-  /**
-   * Replaces the records of a complete run by a tombstone, in one transaction: texts and material are removed, receipts stay.
-   * On PostgreSQL only the owner of the tables may do so.
-   *
-   * @param head The head of the run that the tombstone was made for
-   * @throws {StoreError} `io` for another role; `corrupt` where the tombstone does not fit the head
-   */
-  archive(runKey: RunKey, head: Head, tombstone: Tombstone): Promise<ArchiveResult>;
-  /**
-   * Stores an archived run in one transaction, unless a run of its id or of its creation request exists.
-   * On PostgreSQL only the owner of the tables may do so.
-   *
-   * @throws {StoreError} `io` for another role; `corrupt` where the tombstone does not fit the head
-   */
-  putArchived(archived: ArchivedRun): Promise<"stored" | "exists">;
-  /** The tombstone of an archived run; null for any other. */
-  getTombstone(runKey: RunKey): Promise<Tombstone | null>;
-  getArtifact(identity: Identity): Promise<Artifact | null>;
-  /** Stores an artifact without a run, unless it exists: a copy has the artifacts before the runs. */
-  putArtifact(artifact: Artifact): Promise<void>;
-  /** Stores a derived snapshot and removes older ones beyond `max_versions` of the run. Correctness never depends on snapshots. */
-  putSnapshot(runKey: RunKey, snapshot: Snapshot): Promise<void>;
-  /** The newest snapshot at or below a revision. */
-  getSnapshot(runKey: RunKey, atMost: number): Promise<Snapshot | null>;
   /**
    * Runs of a namespace in descending order of (creation instant, run id). A page may have fewer than `limit` runs, or none,
    * where more follow: the number of runs that one call examines is limited.

@@ -63,7 +63,7 @@ async function define(services: Services, spec: JsonObject): Promise<ToolAnswer>
     scenario_id,
     scenario_law_identity: lawIdentity(sha256, law),
   };
-  const stored = await services.runs.putLaw({ namespace_id, ...identities, law: canonicalize(lawAsJson(law)) });
+  const stored = await services.runs.laws.put({ namespace_id, ...identities, law: canonicalize(lawAsJson(law)) });
   if (stored === "stored") return success(identities);
   const start = { namespace_id, scenario_id, scenario_law_identity: identities.scenario_law_identity };
   return failure("law_exists", `Cannot define scenario "${scenario_id}": this exact law is registered`, {

@@ -171,7 +171,7 @@ async function lawNotFound(
   { namespace_id, scenario_id, scenario_law_identity }: RegisteredLaw,
 ): Promise<ToolAnswer> {
   const quoted = JSON.stringify(scenario_id);
-  if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
+  if (!await services.runs.laws.hasScenario(namespace_id, scenario_id)) {
     const message = `Cannot find scenario ${quoted} in namespace ${namespace_id}`;
     return failure("scenario_not_found", message, { namespace_id, scenario_id });
   }

@@ -36,7 +36,7 @@ export const scenarioResolveCreation: MakeTool = (services) =>
         tool: NAMED,
         invocation_identity,
         lockKey: creationKey(namespace_id, creation_request_id),
-        findReceipt: () => services.runs.getCreationReceipt(namespace_id, creation_request_id),
+        findReceipt: () => services.runs.receipts.ofCreation(namespace_id, creation_request_id),
         input: raw,
         again: {
           tool: "scenario_start",

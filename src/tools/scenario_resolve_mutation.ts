@@ -52,7 +52,7 @@ export const scenarioResolveMutation: MakeTool = (services) =>
         invocation_identity,
         lockKey: mutationKey(namespace_id, run_id, family, identity),
         completeAnswer: (outcome) => withMissing(services, runKeyOf(namespace_id, run_id), outcome),
-        findReceipt: () => services.runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity }),
+        findReceipt: () => services.runs.receipts.get(runKeyOf(namespace_id, run_id), { family, identity }),
         input: raw,
         again: {
           tool: TOOL_OF[family],

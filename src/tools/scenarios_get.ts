@@ -31,7 +31,7 @@ export const scenariosGet: MakeTool = (services) =>
     input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: givenIdentity }),
     output: closed({ law: object }, { words: text, law_text: text }),
     act: async ({ namespace_id, scenario_law_identity }) => {
-      const found = await services.runs.getLaw(namespace_id, scenario_law_identity);
+      const found = await services.runs.laws.get(namespace_id, scenario_law_identity);
       if (found === null) {
         const message = `Cannot find law "${scenario_law_identity}" in namespace ${namespace_id}`;
         return failure("law_not_found", message, { namespace_id, scenario_law_identity });

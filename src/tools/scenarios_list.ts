@@ -36,7 +36,7 @@ export const scenariosList: MakeTool = (services) =>
       const start = pageStart(query, cursor ?? null, 2);
       const [scenario_id = "", scenario_law_identity = ""] = start ?? [];
       const after = start === null ? null : { scenario_id, scenario_law_identity };
-      const fetched = await services.runs.listLaws(namespace_id, after, limit + 1);
+      const fetched = await services.runs.laws.list(namespace_id, after, limit + 1);
       const page = cutPage(fetched, limit, itemText);
       const last = page.last === null ? null : [page.last.scenario_id, page.last.scenario_law_identity];
       return textAnswer(pageText(query, page.items.map(itemText), last));

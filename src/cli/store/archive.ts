@@ -135,7 +135,7 @@ async function archiveAll(archive: Archive, options: StoreArchiveOptions): Promi
 /** Every complete run of the store, the archived ones too, so that a page stays where it was. */
 async function* completeRuns(runs: RunStore): AsyncGenerator<ListedRun> {
   for (let namespace = 0;;) {
-    const [next] = await runs.listNamespaces(namespace, 1);
+    const [next] = await runs.laws.listNamespaces(namespace, 1);
     if (next === undefined) return;
     namespace = next;
     let position: RunPosition | null = null;

@@ -117,7 +117,7 @@ async function replaceRecords(archive: Archive, { run_key }: RunHead): Promise<A
     state_identity: stateIdentity(sha256, run.state),
     state: canonicalize(asJson(run.state)),
   };
-  const { outcome } = await runs.archive(run_key, run.state.head, tombstone);
+  const { outcome } = await runs.archives.archive(run_key, run.state.head, tombstone);
   return outcome === "archived" ? { outcome, runpack_identity } : { outcome: "skipped" };
 }
 

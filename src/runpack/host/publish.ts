@@ -11,7 +11,14 @@ import { untilAborted } from "../../config/until_aborted.ts";
 import { createLimiter, type Limiter } from "../../canonical/limiter.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
-import { type Archived, type RunHead, type RunStore, StoreError } from "../../store/types.ts";
+import {
+  type Archived,
+  type ArtifactStore,
+  type LawStore,
+  type RunHead,
+  type RunStore,
+  StoreError,
+} from "../../store/types.ts";
 import { type ExportedPack, exportRun } from "../export.ts";
 import { ExportError, type ExportErrorCode } from "../format/objects.ts";
 import { copyPack, openContents } from "./contents.ts";
@@ -71,7 +78,10 @@ export interface Publisher {
 /** The dependencies of a publisher. */
 export interface PublisherParts {
   readonly sha256: Sha256;
-  readonly runs: Pick<RunStore, "getHead" | "getLaw" | "listRecords" | "getArtifact">;
+  readonly runs: Pick<RunStore, "getHead" | "listRecords"> & {
+    readonly laws: Pick<LawStore, "get">;
+    readonly artifacts: Pick<ArtifactStore, "get">;
+  };
   readonly local: Repository;
   /** The mirror, opened on first use. Null where none is configured. */
   readonly mirror: (() => Promise<Repository>) | null;
@@ -220,7 +230,7 @@ async function exportTo(
   withheld_conditions: readonly string[],
   onProgress: OnProgress,
 ): Promise<ExportedPack> {
-  const law = await runs.getLaw(run_key.namespace_id, scenario_law_identity);
+  const law = await runs.laws.get(run_key.namespace_id, scenario_law_identity);
   if (law === null) {
     throw new ExportError("integrity_failure", `Cannot export run: its law "${scenario_law_identity}" is missing`);
   }
@@ -236,7 +246,7 @@ async function exportTo(
       await new Promise((resolve) => setImmediate(resolve));
       return await runs.listRecords(run_key, after, limit, PAGE_BYTES);
     },
-    artifact: (identity) => runs.getArtifact(identity),
+    artifact: (identity) => runs.artifacts.get(identity),
   });
   const pack = await writeObjects(stream, local, onProgress);
   if (signer !== null) {

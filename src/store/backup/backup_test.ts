@@ -23,7 +23,7 @@ async function names(folder: string): Promise<string[]> {
 for (const implementation of [...IMPLEMENTATIONS].filter(({ changes }) => changes.type === "sqlite")) {
   Deno.test(`backupStore() (${implementation.name}) copies a store in use into one file`, () =>
     withStores(implementation, {}, async ({ runs }, folder) => {
-      await runs.putLaw(LAW);
+      await runs.laws.put(LAW);
       await runs.append(APPEND);
       await Deno.mkdir(`${folder}/copies`);
       // Records accepted during the copy may be in it; records accepted before must be.

@@ -29,10 +29,10 @@ async function answersOf(runs: RunStore): Promise<unknown> {
   const operations = records.map(({ receipt }) => receipt.operation);
   return {
     head: await runs.getHead(run_key),
-    tombstone: await runs.getTombstone(run_key),
-    receipts: await runs.listReceipts(run_key, 0, 10),
-    byOperation: await Promise.all(operations.map((operation) => runs.getReceipt(run_key, operation))),
-    creation: await runs.getCreationReceipt(run_key.namespace_id, operations[0]?.identity ?? ""),
+    tombstone: await runs.archives.get(run_key),
+    receipts: await runs.receipts.list(run_key, 0, 10),
+    byOperation: await Promise.all(operations.map((operation) => runs.receipts.get(run_key, operation))),
+    creation: await runs.receipts.ofCreation(run_key.namespace_id, operations[0]?.identity ?? ""),
     listed: (await runs.findRuns(query, null, 10)).runs,
     all: await runs.listRuns(null, 10),
     append: await runs.append(appendTo(run_key, HEAD, "late")),
@@ -47,12 +47,12 @@ for (const implementation of IMPLEMENTATIONS) {
       withOwnedStores(implementation, {}, async (_, openOwned) => run((await openOwned()).runs)));
 
   over("putArchived() stores a run that answers as the one that was archived", async (runs) => {
-    await runs.putLaw(LAW);
-    assert.equal(await runs.putArchived(ARCHIVED), "stored");
+    await runs.laws.put(LAW);
+    assert.equal(await runs.archives.put(ARCHIVED), "stored");
     const answers = await answersOf(runs);
     await withOwnedStores(implementation, {}, async (_, openOwned) => {
       const other = await openOwned();
-      await other.runs.putLaw(LAW);
+      await other.runs.laws.put(LAW);
       await other.runs.append(ARCHIVABLE);
       await archiveRun(other);
       assert.deepEqual(answers, await answersOf(other.runs));
@@ -61,18 +61,18 @@ for (const implementation of IMPLEMENTATIONS) {
 
   over("putArchived() replaces no run of the same id, or of the same creation request", async (runs) => {
     await runs.append(ARCHIVABLE);
-    assert.equal(await runs.putArchived(ARCHIVED), "exists");
+    assert.equal(await runs.archives.put(ARCHIVED), "exists");
     assert.deepEqual(await runs.listRecords(run_key, 0, 10), records);
     const other = { ...RUN, run_key: runKey("other") };
     const entry = { ...ARCHIVED.entry, run_key: other.run_key };
-    assert.equal(await runs.putArchived({ ...ARCHIVED, run: other, entry }), "exists");
+    assert.equal(await runs.archives.put({ ...ARCHIVED, run: other, entry }), "exists");
     assert.equal(await runs.getHead(other.run_key), null);
   });
 
   over("putArchived() rejects a state that is not the one at the head", async (runs) => {
     const tombstone = { ...ARCHIVED.tombstone, state_identity: "0".repeat(64) };
     await assert.rejects(
-      Promise.resolve().then(() => runs.putArchived({ ...ARCHIVED, tombstone })),
+      Promise.resolve().then(() => runs.archives.put({ ...ARCHIVED, tombstone })),
       (error) => error instanceof StoreError && error.code === "corrupt",
     );
     assert.equal(await runs.getHead(run_key), null);

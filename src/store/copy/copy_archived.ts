@@ -23,14 +23,14 @@ export function copyArchived(copying: Copying, run: RunHead, row: Row): Promise<
     const missing = await shareWith(copying, { run, artifacts: new Set() });
     if (missing !== null) return missing;
     const archived = await readArchived(copying, run, row);
-    if (await runs.getHead(run.run_key) === null && await runs.putArchived(archived) === "stored") {
+    if (await runs.getHead(run.run_key) === null && await runs.archives.put(archived) === "stored") {
       written.runs += 1;
       written.archived_runs += 1;
     }
     if (await runs.getHead(run.run_key) === null) return "its creation request created another run at the target";
     const difference = await differenceOf(copying, run, archived.receipts, true);
     if (difference !== null) return difference;
-    const other = await runs.getTombstone(run.run_key);
+    const other = await runs.archives.get(run.run_key);
     if (other === null || isDeepStrictEqual(other, archived.tombstone)) return null;
     const { runpack_identity } = archived.tombstone;
     return `it is archived in runpack "${runpack_identity}" at the source and "${other.runpack_identity}" at the target`;

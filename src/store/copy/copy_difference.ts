@@ -25,7 +25,7 @@ export async function differenceOf(
   if (first === undefined) return null;
   const [after, count] = [first.revision - 1, records.length];
   const found = receiptsOnly
-    ? await runs.listReceipts(run.run_key, after, count)
+    ? await runs.receipts.list(run.run_key, after, count)
     : await runs.listRecords(run.run_key, after, count);
   for (const [index, record] of records.entries()) {
     const other = found[index];

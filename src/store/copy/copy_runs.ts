@@ -114,8 +114,8 @@ async function copyPiece(copying: Copying, { run, there, after, piece }: Piece):
 async function copySnapshot({ target, written }: Copying, { run, snapshots }: CheckedRun): Promise<void> {
   const newest = snapshots.at(-1);
   if (newest === undefined) return;
-  const found = await target.runs.getSnapshot(run.run_key, newest.revision);
+  const found = await target.runs.snapshots.get(run.run_key, newest.revision);
   if (found?.revision === newest.revision) return;
-  await target.runs.putSnapshot(run.run_key, newest);
+  await target.runs.snapshots.put(run.run_key, newest);
   written.snapshots += 1;
 }

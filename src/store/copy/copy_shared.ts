@@ -17,8 +17,8 @@ export function copyLaw(copying: Copying, law: StoredLaw): Promise<void> {
   const { target: { runs }, written, copied } = copying;
   const { namespace_id, scenario_law_identity: identity } = law;
   return reporting(copying, "law", { namespace_id }, async () => {
-    if (await runs.putLaw(law) === "stored") written.laws += 1;
-    if (!isDeepStrictEqual(await runs.getLaw(namespace_id, identity), law)) {
+    if (await runs.laws.put(law) === "stored") written.laws += 1;
+    if (!isDeepStrictEqual(await runs.laws.get(namespace_id, identity), law)) {
       return `Law "${identity}" differs at the target`;
     }
     copied.set(lawName(namespace_id, identity), true);
@@ -31,11 +31,11 @@ export function copyArtifact(copying: Copying, artifact: Artifact): Promise<void
   const { target: { runs }, written, copied } = copying;
   const { identity } = artifact;
   return reporting(copying, "artifact", undefined, async () => {
-    if (await runs.getArtifact(identity) === null) {
-      await runs.putArtifact(artifact);
+    if (await runs.artifacts.get(identity) === null) {
+      await runs.artifacts.put(artifact);
       written.artifacts += 1;
     }
-    if (!isDeepStrictEqual(await runs.getArtifact(identity), artifact)) {
+    if (!isDeepStrictEqual(await runs.artifacts.get(identity), artifact)) {
       return `Artifact "${identity}" differs at the target`;
     }
     copied.set(identity, true);
@@ -60,7 +60,7 @@ export async function shareWith(
   const { checking, target: { runs }, copied } = copying;
   const { run_key: { namespace_id }, scenario_law_identity } = run;
   const name = lawName(namespace_id, scenario_law_identity);
-  if (copied.get(name) === undefined && await runs.getLaw(namespace_id, scenario_law_identity) === null) {
+  if (copied.get(name) === undefined && await runs.laws.get(namespace_id, scenario_law_identity) === null) {
     copied.set(name, false);
     const row = await checking.rows.law(namespace_id, scenario_law_identity);
     const law = row === null ? null : checkLaw(checking, row);
@@ -68,7 +68,7 @@ export async function shareWith(
   }
   if (copied.get(name) === false) return `its law "${scenario_law_identity}" was not copied`;
   for (const identity of artifacts) {
-    if (copied.get(identity) === undefined && await runs.getArtifact(identity) === null) {
+    if (copied.get(identity) === undefined && await runs.artifacts.get(identity) === null) {
       copied.set(identity, false);
       const row = await checking.rows.artifact(identity);
       const artifact = row === null ? null : checkArtifact(checking, row);

@@ -48,7 +48,7 @@ Deno.test("copyStore() copies laws and artifacts that were stored after the copi
     const { report, target, progress } = await copyOf(folder, {
       fill: async ({ runs }) => {
         await storeRun(runs, GOLDEN);
-        await runs.putLaw(LAW);
+        await runs.laws.put(LAW);
         for (let run = 0; run < 40; run++) await runs.append(appendTo(runKey(`${run}`), null, `create ${run}`));
       },
       rows: (rows) => ({ ...rows, pages: noPages }),
@@ -78,7 +78,7 @@ Deno.test("copyStore() stops where the target cannot be written, and a repetitio
     const options = storesOptions(folder, WAL_FULL);
     const { target } = await copyOf(folder, {
       fill: async ({ runs }) => {
-        await runs.putLaw(LAW);
+        await runs.laws.put(LAW);
         for (const name of ["a", "b"]) await runs.append(appendTo(runKey(name), null, `create ${name}`));
       },
       rows: (rows) => ({ ...rows, nextRun: () => Promise.resolve(null) }),

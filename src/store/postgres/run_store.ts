@@ -84,8 +84,8 @@ export function createPostgresRunStore(
   const writer = createWriter(database, sha256, options);
   const heads = createHeadReader(database, sha256);
   return {
-    ...storeLaws(sha256, read, write),
-    ...storeArtifacts(sha256, read, write),
+    laws: storeLaws(sha256, read, write),
+    artifacts: storeArtifacts(sha256, read, write),
     outbox: createPostgresOutbox(database, sha256, use),
     append: (append) =>
       use(() => {
@@ -93,20 +93,26 @@ export function createPostgresRunStore(
         return writer.submit(append);
       }),
     getHead: (runKey) => use(() => heads(runKey)),
-    getReceipt: (runKey, operation) => use(() => findReceipt(database, sha256, runKey, [operation])),
-    getCreationReceipt: (namespaceId, id) => use(() => findCreation(database, sha256, namespaceId, id)),
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => listRecords(database, sha256, { runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
-    listReceipts: (runKey, after, limit) =>
-      use(async () => {
-        const rows = await database.query(LIST_RECEIPTS, [runKey.namespace_id, runKey.run_id, after, limit]);
-        return rows.map((row) => toStoredReceipt(sha256, runKey, row));
-      }),
-    archive: (runKey, head, tombstone) => use(() => archiveRun(database, sha256, { runKey, head, tombstone })),
-    putArchived: (archived) => use(() => putArchivedRun(database, sha256, archived)),
-    getTombstone: (runKey) => use(() => findTombstone(database, sha256, runKey)),
-    putSnapshot: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
-    getSnapshot: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
+    receipts: {
+      get: (runKey, operation) => use(() => findReceipt(database, sha256, runKey, [operation])),
+      ofCreation: (namespaceId, id) => use(() => findCreation(database, sha256, namespaceId, id)),
+      list: (runKey, after, limit) =>
+        use(async () => {
+          const rows = await database.query(LIST_RECEIPTS, [runKey.namespace_id, runKey.run_id, after, limit]);
+          return rows.map((row) => toStoredReceipt(sha256, runKey, row));
+        }),
+    },
+    archives: {
+      archive: (runKey, head, tombstone) => use(() => archiveRun(database, sha256, { runKey, head, tombstone })),
+      put: (archived) => use(() => putArchivedRun(database, sha256, archived)),
+      get: (runKey) => use(() => findTombstone(database, sha256, runKey)),
+    },
+    snapshots: {
+      put: (runKey, snapshot) => use(() => putSnapshot(database, runKey, snapshot, kept)),
+      get: (runKey, atMost) => use(() => getSnapshot(database, sha256, runKey, atMost)),
+    },
     findRuns: (query, after, limit) => use(() => findRuns(database, sha256, { query, after, limit })),
     figures: () => use(() => readFigures(database)),
     listRuns: (after, limit) => use(() => listRuns(database, sha256, after, limit)),

@@ -9,7 +9,7 @@ import { hashesTo } from "../record_check.ts";
 import { textBytes } from "../size.ts";
 import { text } from "./columns.ts";
 import type { RunRead, RunWrite, Statement } from "./statements.ts";
-import { type Artifact, type RunStore, StoreError } from "../types.ts";
+import { type Artifact, type ArtifactStore, StoreError } from "../types.ts";
 
 const PUT_ARTIFACT = "INSERT INTO artifacts (identity, kind, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 const GET_ARTIFACT = "SELECT kind, body FROM artifacts WHERE identity = ?1";
@@ -24,15 +24,15 @@ export function storeArtifacts(
   sha256: Sha256,
   read: RunRead,
   write: RunWrite,
-): Pick<RunStore, "getArtifact" | "putArtifact"> {
+): ArtifactStore {
   return {
-    getArtifact: async (identity) => {
+    get: async (identity) => {
       const [row] = await read([GET_ARTIFACT, identity]);
       if (row === undefined) return null;
       const artifact = { identity, kind: text(row, "kind") as Artifact["kind"], body: text(row, "body") };
       if (hashesTo(sha256, artifact.kind, identity, artifact.body)) return artifact;
       throw new StoreError("corrupt", `Cannot read artifact "${identity}": its text does not hash to it`);
     },
-    putArtifact: async (artifact) => void await write(textBytes(artifact.body), putArtifact(artifact)),
+    put: async (artifact) => void await write(textBytes(artifact.body), putArtifact(artifact)),
   };
 }

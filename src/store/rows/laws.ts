@@ -11,7 +11,7 @@ import { assertLaw } from "../shape.ts";
 import { textBytes } from "../size.ts";
 import { integer, type Row, text } from "./columns.ts";
 import type { RunRead, RunWrite } from "./statements.ts";
-import { type RunStore, type StoredLaw, StoreError } from "../types.ts";
+import { type LawStore, type StoredLaw, StoreError } from "../types.ts";
 
 const PUT_LAW = `INSERT INTO laws (namespace_id, scenario_id, identity, graph_identity, seal, law)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING RETURNING 1 AS stored`;
@@ -28,21 +28,21 @@ const LIST_NAMESPACES = `WITH RECURSIVE found (id) AS (
     UNION ALL SELECT (SELECT min(namespace_id) FROM laws WHERE namespace_id > id) FROM found WHERE id IS NOT NULL)
   SELECT id FROM found WHERE id IS NOT NULL LIMIT ?2`;
 
-/** The laws of a store. {@link RunStore.listNamespaces} verifies no row; reading a law does. */
+/** The laws of a store. {@link LawStore.listNamespaces} verifies no row; reading a law does. */
 export function storeLaws(
   sha256: Sha256,
   read: RunRead,
   write: RunWrite,
-): Pick<RunStore, "putLaw" | "getLaw" | "hasScenario" | "listLaws" | "listNamespaces"> {
+): LawStore {
   return {
-    putLaw: async (law) => {
+    put: async (law) => {
       assertLaw(law);
       const { namespace_id, scenario_id, scenario_law_identity, graph_identity } = law;
       const names = [namespace_id, scenario_id, scenario_law_identity, graph_identity];
       const rows = await write(textBytes(law.law), [PUT_LAW, ...names, sealLaw(sha256, law), law.law]);
       return rows.length === 0 ? "exists" : "stored";
     },
-    getLaw: async (namespaceId, identity) => {
+    get: async (namespaceId, identity) => {
       const [row] = await read([GET_LAW, namespaceId, identity]);
       if (row === undefined) return null;
       const law = toLaw(row);
@@ -54,7 +54,7 @@ export function storeLaws(
       const [row] = await read([HAS_SCENARIO, namespaceId, scenarioId]);
       return row !== undefined && toNames(sha256, row).scenario_id === scenarioId;
     },
-    listLaws: async (namespaceId, after, limit) => {
+    list: async (namespaceId, after, limit) => {
       const names = [after?.scenario_id ?? "", after?.scenario_law_identity ?? ""];
       const rows = await read([LIST_LAWS, namespaceId, ...names, limit]);
       return rows.map((row) => {

@@ -363,7 +363,7 @@ for (const [what, make, bytes] of PAGES) {
     withFolder(async (folder) => {
       make(`${folder}/gate.db`);
       const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-      await stores.runs.putLaw(LAW);
+      await stores.runs.laws.put(LAW);
       const operations = Array.from({ length: 100 }, (_, index) => ({ operation: `op ${index}`, filling: 5_000 }));
       const append = appendTo(runKey("one"), null, "create", ...operations);
       assert.deepEqual(await stores.runs.append(append), { outcome: "accepted" });

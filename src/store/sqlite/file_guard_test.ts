@@ -55,7 +55,7 @@ Deno.test("a store accepts SQLite's own changes to its files, over 5 rounds and 
     let head = null;
     for (const start of [1, 2, 3]) {
       const stores = await openStores(storesOptions(folder, WAL_FULL), sha256, (message) => assert.fail(message));
-      if (start === 1) await stores.runs.putLaw(LAW);
+      if (start === 1) await stores.runs.laws.put(LAW);
       for (let round = 0; round < 5; round++) {
         for (const [what, act] of Object.entries(LEGITIMATE)) {
           const append = appendTo(runKey("one"), head, `${start} ${round} ${what}`);
@@ -87,7 +87,7 @@ async function write(folder: string, name: string, appends: number): Promise<voi
 Deno.test("a store accepts the work of other processes while the log is emptied", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL, { busy_timeout_ms: 20_000 }), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     await stores.runs.append(appendTo(runKey("contended"), null, "create contended"));
     const writers = ["together 1", "together 2"].map((name) => write(folder, name, 40));
     let isWorking = true;
@@ -105,7 +105,7 @@ Deno.test("a store accepts the work of other processes while the log is emptied"
 Deno.test("three processes that open and close a store by turns accept that its log appears and disappears", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     await closeStores(stores);
     await Promise.all([1, 2, 3].map(async (lane) => {
       for (let round = 0; round < 5; round++) await write(folder, `${lane} ${round}`, 3);

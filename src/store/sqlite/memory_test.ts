@@ -19,10 +19,10 @@ Deno.test("two stores in memory share nothing", async () => {
   const options = { ...STORAGE, type: "memory", path: null, max_versions: null } as const;
   const one = await openSqliteRunStore(options, sha256);
   const other = await openSqliteRunStore(options, sha256);
-  assert.equal(await one.putLaw(makeLaw("release")), "stored");
-  assert.deepEqual(await other.listNamespaces(0, 10), []);
+  assert.equal(await one.laws.put(makeLaw("release")), "stored");
+  assert.deepEqual(await other.laws.listNamespaces(0, 10), []);
   await one.close();
-  assert.equal(await other.putLaw(makeLaw("release")), "stored");
+  assert.equal(await other.laws.put(makeLaw("release")), "stored");
   await other.close();
 });
 

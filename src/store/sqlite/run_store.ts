@@ -45,8 +45,8 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
   const { read, write } = statementsOn(file, use);
   const kept = options.max_versions ?? SNAPSHOTS_KEPT;
   return {
-    ...storeLaws(sha256, read, write),
-    ...storeArtifacts(sha256, read, write),
+    laws: storeLaws(sha256, read, write),
+    artifacts: storeArtifacts(sha256, read, write),
     outbox: createSqliteOutbox(file, sha256, use),
     append: (append) => use(() => submitAppend(file, sha256, append)),
     getHead: (runKey) =>
@@ -58,30 +58,34 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
         if (head !== null) file.heads.set(head);
         return head;
       }),
-    getReceipt: (runKey, operation) => point((connection) => findReceipt(connection, sha256, runKey, operation)),
-    getCreationReceipt: (namespaceId, id) => point((connection) => findCreation(connection, sha256, namespaceId, id)),
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => readPage(file, sha256, { run_key: runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),
-    listReceipts: (runKey, after, limit) =>
-      point((connection) => readReceipts(connection, sha256, { runKey, after, limit })),
-    archive: (runKey, head, tombstone) =>
-      use(async () => {
-        const work = prepareArchive(sha256, runKey, head, tombstone);
-        const result = await file.writer.submit(textBytes(tombstone.state), work);
-        file.heads.remove(runKey);
-        return result;
-      }),
-    putArchived: (archived) =>
-      use(() => file.writer.submit(archivedBytes(archived), preparePutArchived(sha256, archived))),
-    getTombstone: (runKey) => point((connection) => readTombstone(connection, sha256, runKey)),
-    putSnapshot: (runKey, snapshot) =>
-      use(() =>
-        file.writer.submit(
-          textBytes(snapshot.state),
-          (connection) => writeSnapshot(connection, runKey, snapshot, kept),
-        )
-      ),
-    getSnapshot: (runKey, atMost) => point((connection) => readSnapshot(connection, sha256, runKey, atMost)),
+    receipts: {
+      get: (runKey, operation) => point((connection) => findReceipt(connection, sha256, runKey, operation)),
+      ofCreation: (namespaceId, id) => point((connection) => findCreation(connection, sha256, namespaceId, id)),
+      list: (runKey, after, limit) => point((connection) => readReceipts(connection, sha256, { runKey, after, limit })),
+    },
+    archives: {
+      archive: (runKey, head, tombstone) =>
+        use(async () => {
+          const work = prepareArchive(sha256, runKey, head, tombstone);
+          const result = await file.writer.submit(textBytes(tombstone.state), work);
+          file.heads.remove(runKey);
+          return result;
+        }),
+      put: (archived) => use(() => file.writer.submit(archivedBytes(archived), preparePutArchived(sha256, archived))),
+      get: (runKey) => point((connection) => readTombstone(connection, sha256, runKey)),
+    },
+    snapshots: {
+      put: (runKey, snapshot) =>
+        use(() =>
+          file.writer.submit(
+            textBytes(snapshot.state),
+            (connection) => writeSnapshot(connection, runKey, snapshot, kept),
+          )
+        ),
+      get: (runKey, atMost) => point((connection) => readSnapshot(connection, sha256, runKey, atMost)),
+    },
     findRuns: (query, after, limit) =>
       use(async () => {
         const reading = startReading(sha256, query, after, limit);

@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, RecordKind>> = {
 
 /** The steps of an accepted call from their receipts, and where the run stood after them. */
 export async function archivedSteps(
-  runs: Pick<RunStore, "listReceipts">,
+  runs: Pick<RunStore, "receipts">,
   law: CompiledLaw,
   runKey: RunKey,
   receipts: readonly StoredReceipt[],
@@ -66,13 +66,13 @@ function toStep({ revision, record_id, receipt }: StoredReceipt): RecordedStep {
 
 /** The ready frontier after a revision: in the newest result that has it, since a submission changes none. */
 async function frontierAt(
-  runs: Pick<RunStore, "listReceipts">,
+  runs: Pick<RunStore, "receipts">,
   law: CompiledLaw,
   runKey: RunKey,
   revision: number,
 ): Promise<readonly string[]> {
   for (let at = revision; at > 1; at--) {
-    const [stored] = await runs.listReceipts(runKey, at - 1, 1);
+    const [stored] = await runs.receipts.list(runKey, at - 1, 1);
     const frontier: JsonValue = (readJson(stored?.receipt.result ?? "{}") as JsonObject)["ready_frontier"] ?? null;
     if (isJsonArray(frontier)) return frontier.map(String);
   }

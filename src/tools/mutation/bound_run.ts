@@ -67,7 +67,7 @@ export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): 
   return async ({ schema_id, version }) => {
     const { schemas } = await runCreated(services, runKey);
     const bound = schemas.find((entry) => entry.schema_id === schema_id && entry.version === version);
-    const artifact = bound === undefined ? null : await services.runs.getArtifact(bound.schema_identity);
+    const artifact = bound === undefined ? null : await services.runs.artifacts.get(bound.schema_identity);
     if (artifact === null) {
       const message =
         `Cannot read schema "${schema_id}" version "${version}": the law names it, but the store lacks it`;

@@ -75,7 +75,7 @@ async function findLaw(services: Services, creation: Creation): Promise<Compiled
   const { namespace_id, scenario_id, scenario_law_identity } = creation;
   const law = await services.projections.law(namespace_id, scenario_law_identity);
   if (law?.law.scenario_id === scenario_id) return law;
-  if (!await services.runs.hasScenario(namespace_id, scenario_id)) {
+  if (!await services.runs.laws.hasScenario(namespace_id, scenario_id)) {
     return { outcome: "scenario_not_found", result: { namespace_id, scenario_id } };
   }
   return { outcome: "law_not_found", result: { namespace_id, scenario_id, scenario_law_identity } };
@@ -90,7 +90,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   const { namespace_id, creation_request_id } = creation;
   const invocation = invocationIdentity(services.environment.primitives.sha256, creation.tool, creation.input);
   using _lock = await services.operationLock.acquire(creationKey(namespace_id, creation_request_id));
-  const receipt = await services.runs.getCreationReceipt(namespace_id, creation_request_id);
+  const receipt = await services.runs.receipts.ofCreation(namespace_id, creation_request_id);
   if (receipt !== null) return fromCreationReceipt(receipt, invocation);
   const law = await findLaw(services, creation);
   if ("outcome" in law) return law;

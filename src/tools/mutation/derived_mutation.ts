@@ -163,7 +163,7 @@ async function findOriginal(execution: Execution, run: ProjectedRun): Promise<Ac
   const receipts: Receipt[] = [];
   for (const family of mutation.first) {
     const operation = { family, identity: operationOf(execution, family, 0) };
-    const receipt = await services.runs.getReceipt(run_key, operation);
+    const receipt = await services.runs.receipts.get(run_key, operation);
     if (receipt !== null) receipts.push(receipt);
   }
   const first = receipts.sort((a, b) => a.revision - b.revision)[0];
@@ -172,7 +172,7 @@ async function findOriginal(execution: Execution, run: ProjectedRun): Promise<Ac
   const { law } = run;
   const { runs } = services;
   if (run.archived !== undefined) {
-    const receipts = await readSteps(execution, first.revision, runs.listReceipts);
+    const receipts = await readSteps(execution, first.revision, runs.receipts.list);
     return { law, ...await archivedSteps(runs, law, run_key, receipts) };
   }
   const steps = (await readSteps(execution, first.revision, runs.listRecords)).map(readStep);

@@ -63,7 +63,7 @@ async function findReceipt(
   { input: { namespace_id, run_id, operation_id }, family }: Mutation,
   invocation: Identity,
 ): Promise<Outcome | null> {
-  const receipt = await runs.getReceipt(runKeyOf(namespace_id, run_id), { family, identity: operation_id });
+  const receipt = await runs.receipts.get(runKeyOf(namespace_id, run_id), { family, identity: operation_id });
   return receipt === null ? null : fromReceipt(receipt, invocation);
 }
 

@@ -89,7 +89,7 @@ Deno.test("createPackThread() gives the same reason for a missing pack as the th
   withThread(async (thread, root) => {
     const broken: Partial<PublisherParts>[] = [
       { runs: { ...runsAt(RUN, HEAD), listRecords: () => Promise.resolve([]) } },
-      { runs: { ...runsAt(RUN, HEAD), getArtifact: () => Promise.resolve(null) } },
+      { runs: { ...runsAt(RUN, HEAD), artifacts: { get: () => Promise.resolve(null) } } },
     ];
     for (const parts of broken) {
       const here = await publish(`${root}-2`, parts);

@@ -49,7 +49,7 @@ async function registeredLaw(services: Services, named: NamedLaw): Promise<Compi
     throw new DomainError("law_not_found", message, { namespace_id, scenario_law_identity });
   }
   const after = { scenario_id: scenario_id ?? "", scenario_law_identity: "" };
-  const listed = await services.runs.listLaws(namespace_id, after, NAMED_LAWS);
+  const listed = await services.runs.laws.list(namespace_id, after, NAMED_LAWS);
   const laws = listed.filter((one) => one.scenario_id === scenario_id).map((one) => one.scenario_law_identity);
   const [first] = laws;
   const law = first === undefined ? null : await services.projections.law(namespace_id, first);

@@ -19,7 +19,7 @@ export async function verifiedOnlyAt(services: Services, profileId: Identity): P
 async function profileAt({ profiles, runs }: Services, profileId: Identity): Promise<OperatorProfile> {
   const known = profiles.find(({ profile_identity }) => profile_identity === profileId);
   if (known !== undefined) return known.profile;
-  const artifact = await runs.getArtifact(profileId);
+  const artifact = await runs.artifacts.get(profileId);
   if (artifact === null) throw new StoreError("corrupt", `Cannot read operator profile "${profileId}": it is missing`);
   return readJson(artifact.body) as unknown as OperatorProfile;
 }

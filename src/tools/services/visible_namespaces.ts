@@ -21,7 +21,7 @@ export const QUESTIONS_MAXIMUM = 16;
 
 /** The services that {@link visibleNamespaces} needs. */
 type NamespaceServices = Pick<Services, "config" | "namespaces"> & {
-  readonly runs: Pick<Services["runs"], "listNamespaces">;
+  readonly runs: { readonly laws: Pick<Services["runs"]["laws"], "listNamespaces"> };
 };
 
 /**
@@ -57,7 +57,7 @@ async function candidates(
   const named = roles.flatMap(({ namespace_id }) => rolesInForce && namespace_id !== null ? [namespace_id] : []);
   // A caller whose roles all name a namespace sees no other one, not even that there are many.
   const isConfined = rolesInForce && named.length === roles.length;
-  const stored = isConfined ? [] : await services.runs.listNamespaces(0, STORED_MAXIMUM + 1);
+  const stored = isConfined ? [] : await services.runs.laws.listNamespaces(0, STORED_MAXIMUM + 1);
   const found = [...new Set([...named, ...stored.slice(0, STORED_MAXIMUM)])].sort((a, b) => a - b);
   return { found, isWhole: stored.length <= STORED_MAXIMUM };
 }

@@ -35,9 +35,11 @@ async function seen({ stored, roles = null, granted = null, begun = "" }: World)
     close: () => undefined,
   };
   const runs = {
-    listNamespaces: (after: number, limit: number) => {
-      readings++;
-      return Promise.resolve(stored.filter((id) => id > after).slice(0, limit));
+    laws: {
+      listNamespaces: (after: number, limit: number) => {
+        readings++;
+        return Promise.resolve(stored.filter((id) => id > after).slice(0, limit));
+      },
     },
   };
   const fail = (): never => assert.fail("completions are not audited");

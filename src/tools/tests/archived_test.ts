@@ -76,7 +76,7 @@ async function archive({ services }: Bench, run: JsonObject): Promise<void> {
   const run_key = { namespace_id: 2, run_id: String(run["run_id"]) };
   const { state } = await projections.load(run_key) ?? assert.fail("the run is there");
   assert.equal(state.status, "complete");
-  const result = await runs.archive(run_key, state.head, {
+  const result = await runs.archives.archive(run_key, state.head, {
     runpack_identity: RUNPACK,
     archived_instant: 5,
     state_identity: stateIdentity(sha256, state),

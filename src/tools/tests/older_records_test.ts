@@ -25,7 +25,7 @@ for (const store of STORES) {
       const procedures = records.map(({ record }) => (readJson(record) as JsonObject)["procedure"]);
       assert.deepEqual(procedures, [...played.records.map(() => "gate-kernel-1"), "gate-kernel-2"]);
       const { profile_identity: identity } = services.environment;
-      const artifact = await services.runs.getArtifact(identity);
+      const artifact = await services.runs.artifacts.get(identity);
       assert.ok(artifact !== null);
       const pack = await packOf({ ...played, records, artifacts: [...played.artifacts, artifact] });
       const violated = Object.values(statusesOf(await verifyWhole(pack))).filter((status) => /^violated/.test(status));

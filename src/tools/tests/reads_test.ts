@@ -46,12 +46,12 @@ for (const [what, change, records] of SNAPSHOTS) {
   Deno.test(`a state is read back from a snapshot ${what}: ${records} records are folded`, () =>
     withTools(async (bench: Bench) => {
       const { runs } = bench.services;
-      const getSnapshot: RunStore["getSnapshot"] = async (...args) => {
-        const snapshot = await runs.getSnapshot(...args);
+      const getSnapshot: RunStore["snapshots"]["get"] = async (...args) => {
+        const snapshot = await runs.snapshots.get(...args);
         assert.equal(snapshot?.revision, 128);
         return snapshot === null ? null : change(snapshot);
       };
-      const { store: noted, read } = noting(runs, { getSnapshot });
+      const { store: noted, read } = noting(runs, { snapshots: { ...runs.snapshots, get: getSnapshot } });
       const projections = projectRuns(noted, HOST_PRIMITIVES.sha256, { statesKept: 1 });
       const tools = createTools({ ...bench.services, projections });
       const call: Bench["call"] = async (name, input) => {
@@ -154,7 +154,9 @@ for (const store of STORES) {
       const s = await scene(bench, {});
       await grow(s, SUBMITTED);
       const getSnapshot = () => Promise.reject(new StoreError("corrupt", "Cannot read snapshot: its hash differs"));
-      const { store: noted } = noting(bench.services.runs, { getSnapshot });
+      const { store: noted } = noting(bench.services.runs, {
+        snapshots: { ...bench.services.runs.snapshots, get: getSnapshot },
+      });
       const run = await projectRuns(noted, HOST_PRIMITIVES.sha256).load(runKeyOf(s.run.namespace_id, s.run.run_id));
       assert.equal(run?.state.head.revision, SUBMITTED);
     }, { store }));

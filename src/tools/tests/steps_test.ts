@@ -232,11 +232,11 @@ Deno.test("the same id of a step, a trigger and another family are different ope
 /** The export source of a stored run, with its artifacts. */
 async function exported({ services }: Bench, s: Scene): Promise<PlayedRun> {
   const run = await services.projections.load(s.run);
-  const law = await services.runs.getLaw(2, s.law);
+  const law = await services.runs.laws.get(2, s.law);
   assert.ok(run !== null && law !== null);
   const { contracts } = await runCreated(services, s.run);
   const named = [...contracts.map((one) => one.contract_identity), services.environment.profile_identity];
-  const artifacts = await Promise.all(named.map((identity) => services.runs.getArtifact(identity)));
+  const artifacts = await Promise.all(named.map((identity) => services.runs.artifacts.get(identity)));
   return {
     law,
     records: await services.runs.listRecords(s.run, 0, 1000),

@@ -362,7 +362,7 @@ for (const store of STORES) {
       const identityOf = async (run_id: string): Promise<readonly [JsonValue, JsonValue]> => {
         const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id }, 0, 1);
         const [bound] = JSON.parse(record?.record ?? "").body.contracts;
-        const stored = await bench.services.runs.getArtifact(bound.provider_version_identity);
+        const stored = await bench.services.runs.artifacts.get(bound.provider_version_identity);
         return [bound.provider_version_identity, stored?.kind ?? null];
       };
       const identities = ["1", "2"].map(async (name) =>
@@ -544,7 +544,7 @@ Deno.test("a typed provider of the configuration is one version that no tool cha
     const [record] = await bench.services.runs.listRecords({ namespace_id: 2, run_id: run.run_id }, 0, 1);
     const [bound] = JSON.parse(record?.record ?? "").body.contracts;
     assert.equal(bound.provider_version_identity, loaded.provider_version?.identity);
-    const artifact = await bench.services.runs.getArtifact(bound.provider_version_identity);
+    const artifact = await bench.services.runs.artifacts.get(bound.provider_version_identity);
     assert.equal(artifact?.body, loaded.provider_version?.text);
   }, { ...opener(), providers: new Map([["builds", provider]]) });
 });

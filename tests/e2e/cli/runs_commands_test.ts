@@ -155,7 +155,7 @@ Deno.test("the first digits of several runs are refused, as are those of none", 
     const runs = await openSqliteRunStore(storage, sha256);
     const names = alike();
     for (const name of names) await runs.append(appendTo(runKey(name), null, { operation: name }));
-    await runs.putLaw(LAW);
+    await runs.laws.put(LAW);
     await runs.close();
     const [first, second] = names.map((name) => runKey(name).run_id);
     const digits = first?.slice(0, 4) ?? "";

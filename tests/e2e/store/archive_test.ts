@@ -236,7 +236,7 @@ async function assertNeverNeither(folder: string, { runs }: Stores): Promise<num
     const contents = await openContents(sha256, repository, run.archived.runpack_identity);
     assert.deepEqual(contents?.decoded.head, head);
     for await (const object of contents?.objects() ?? []) await object.bytes();
-    assert.equal((await runs.listReceipts(run_key, 0, 100)).length, head.revision);
+    assert.equal((await runs.receipts.list(run_key, 0, 100)).length, head.revision);
   }
   return archived;
 }

@@ -11,7 +11,7 @@ import { startGate } from "../cli/run_command_fixture.ts";
 async function makeStore(folder: string): Promise<string> {
   const options = storesOptions(folder, WAL_FULL);
   const stores = await openStores(options, sha256);
-  await stores.runs.putLaw(LAW);
+  await stores.runs.laws.put(LAW);
   await stores.schemas.register(makeSchema("release", "1"));
   await closeStores(stores);
   const { path } = options.run;

@@ -168,7 +168,7 @@ for (const [what, prepare, problem] of DIFFERING) {
   Deno.test(`gate store copy to a store with ${what} ${problem === null ? "succeeds" : "reports it"}`, () =>
     inFolder(async (folder) => {
       await within(folder, "from", async ({ runs, schemas }) => {
-        await runs.putLaw(LAW);
+        await runs.laws.put(LAW);
         await runs.append(runOf("a", "second", "third"));
         await runs.append(runOf("b", "second"));
         await schemas.register(makeSchema("report", "1"));
@@ -176,7 +176,7 @@ for (const [what, prepare, problem] of DIFFERING) {
         await schemas.typedProviders.activate(makeTypedProvider("releases", "1"), null);
       });
       const to = await within(folder, "to", async (stores) => {
-        await stores.runs.putLaw(LAW);
+        await stores.runs.laws.put(LAW);
         await prepare(stores);
       });
       const before = dumpOf(to);
@@ -265,11 +265,11 @@ for (const [source, fillSource, target, fillTarget, problem, isWritten] of ARCHI
   Deno.test(`gate store copy of a run that is ${source} to a store where it is ${target} ${verdict}`, () =>
     inFolder(async (folder) => {
       const from = await within(folder, "from", async (stores) => {
-        await stores.runs.putLaw(LAW);
+        await stores.runs.laws.put(LAW);
         await fillSource(stores);
       });
       const to = await within(folder, "to", async (stores) => {
-        await stores.runs.putLaw(LAW);
+        await stores.runs.laws.put(LAW);
         await fillTarget(stores);
       });
       const before = dumpOf(to);
@@ -313,7 +313,7 @@ for (const [file, sql, problem, runs] of DAMAGED) {
   Deno.test(`gate store copy with a changed ${file === "from" ? "source" : "target"} reports: ${sql}`, () =>
     inFolder(async (folder) => {
       await within(folder, "from", async (stores) => {
-        await stores.runs.putLaw(LAW);
+        await stores.runs.laws.put(LAW);
         await stores.runs.append(runOf("a", "second", "third"));
         await stores.runs.append(runOf("b"));
       });
@@ -367,7 +367,7 @@ Deno.test("gate store copy of a store in use: each run is one that the source ha
   inFolder(async (folder) => {
     const heads = new Map<string, Set<string>>();
     await within(folder, "from", async (stores) => {
-      await stores.runs.putLaw(LAW);
+      await stores.runs.laws.put(LAW);
       let runs = Array.from({ length: 20 }, (_, index) => runOf(`live ${index}`));
       let isOver = false;
       const copied = copy(folder).finally(() => isOver = true);

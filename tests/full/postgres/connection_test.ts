@@ -138,7 +138,7 @@ Deno.test("a reply that ended in the middle leaves nothing behind for the calls 
     const rows: readonly (readonly [() => Promise<unknown>, unknown])[] = [
       [async () => (await runs.getHead(run))?.head, headAfter(added)],
       [async () => (await runs.listRecords(run, 0, 100)).length, 21],
-      [async () => (await runs.getReceipt(run, first!.receipt.operation))?.revision, 2],
+      [async () => (await runs.receipts.get(run, first!.receipt.operation))?.revision, 2],
       [async () => (await runs.append(again)).outcome, "operation_exists"],
       [async () => (await runs.findRuns({ namespace_id: run.namespace_id }, null, 10)).runs.length, 1],
       [async () => (await runs.listRuns(null, 10)).length, 1],

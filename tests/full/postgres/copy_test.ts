@@ -92,7 +92,7 @@ Deno.test("gate store copy: a database that changes a byte while it is written i
 Deno.test("gate store copy: a run of the database that differs is named with both heads, and stays", () =>
   inFolder(async (folder) => {
     const file = await makeFile(folder, async ({ runs }) => {
-      await runs.putLaw(LAW);
+      await runs.laws.put(LAW);
       for (const name of ["a", "b"]) await runs.append(appendTo(runKey(name), null, `create ${name}`, "second"));
     });
     const database = await createDatabase();
@@ -116,7 +116,7 @@ Deno.test("gate store copy: a run of the database that differs is named with bot
 Deno.test("gate store copy: an archived run goes to a database and back; the role of the servers cannot write it", () =>
   inFolder(async (folder) => {
     const file = await makeFile(folder, async (stores) => {
-      await stores.runs.putLaw(LAW);
+      await stores.runs.laws.put(LAW);
       await stores.runs.append(ARCHIVABLE);
       await archiveRun(stores);
     });
@@ -147,7 +147,7 @@ Deno.test("gate store check and copy of a database in use find no problem, and e
     const postgres = { name: "postgres", changes: { type: "postgres", url: server.url(database) } } as const;
     const options = storesOptions("", postgres);
     const stores = await openStores(options, sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     let runs = Array.from({ length: 20 }, (_, index) => appendTo(runKey(`live ${index}`), null, `create ${index}`));
     const heads = new Set<string>();
     let isOver = false;
@@ -163,7 +163,7 @@ Deno.test("gate store check and copy of a database in use find no problem, and e
       await Promise.all(runs.map(async (append) => {
         assert.equal((await stores.runs.append(append)).outcome, "accepted");
         heads.add(headAfter(append).record_id);
-        if (round % 3 === 0) await stores.runs.putSnapshot(append.run_key, makeSnapshot(headAfter(append)));
+        if (round % 3 === 0) await stores.runs.snapshots.put(append.run_key, makeSnapshot(headAfter(append)));
       }));
       runs = runs.map((append) => appendTo(append.run_key, headAfter(append), `round ${round}`));
     }

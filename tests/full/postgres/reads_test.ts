@@ -59,12 +59,12 @@ Deno.test("a read is one statement, and looks at a few rows beside many runs and
   const reads: readonly (readonly [string, () => Promise<unknown>, number])[] = [
     ["a head", () => runs.getHead(long), 1],
     ["the heads of 64 runs in one turn", () => Promise.all(others.map((run) => runs.getHead(run))), 1],
-    ["a receipt", () => runs.getReceipt(long, submitted.records[0]!.receipt.operation), 1],
-    ["a receipt that is missing", () => runs.getReceipt(long, { family: "submit", identity: "0".repeat(32) }), 1],
-    ["the receipt of a creation", () => runs.getCreationReceipt(long.namespace_id, operation.identity), 1],
-    ["a law", () => runs.getLaw(long.namespace_id, LAW.scenario_law_identity), 1],
-    ["an artifact", () => runs.getArtifact("0".repeat(64)), 1],
-    ["a snapshot", () => runs.getSnapshot(long, 1), 1],
+    ["a receipt", () => runs.receipts.get(long, submitted.records[0]!.receipt.operation), 1],
+    ["a receipt that is missing", () => runs.receipts.get(long, { family: "submit", identity: "0".repeat(32) }), 1],
+    ["the receipt of a creation", () => runs.receipts.ofCreation(long.namespace_id, operation.identity), 1],
+    ["a law", () => runs.laws.get(long.namespace_id, LAW.scenario_law_identity), 1],
+    ["an artifact", () => runs.artifacts.get("0".repeat(64)), 1],
+    ["a snapshot", () => runs.snapshots.get(long, 1), 1],
     ["a repeated append", () => runs.append(appendTo(long, null, "create")), 3],
     ["a stale append", () => runs.append(appendTo(long, headAfter(created), "late")), 3],
   ];

@@ -20,9 +20,11 @@ export function runsAt(run: PlayedRun, revision: number): Parameters<typeof crea
   const head = { record_id: records[revision - 1]?.record_id ?? "", revision };
   return {
     getHead: () => Promise.resolve({ run_key, scenario_id, scenario_law_identity, head }),
-    getLaw: () => Promise.resolve(law),
+    laws: { get: () => Promise.resolve(law) },
     listRecords: (_runKey, after, limit) => Promise.resolve(records.slice(after, after + limit)),
-    getArtifact: (identity) => Promise.resolve(artifacts.find((artifact) => artifact.identity === identity) ?? null),
+    artifacts: {
+      get: (identity) => Promise.resolve(artifacts.find((artifact) => artifact.identity === identity) ?? null),
+    },
   };
 }
 

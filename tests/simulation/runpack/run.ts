@@ -289,7 +289,7 @@ export function playGoldenRun(more = 0, procedureAt: ProcedureAt = () => PROCEDU
 
 /** Puts a played run into a store, or the records of it after a revision. */
 export async function storeRun(store: RunStore, run: PlayedRun, after = 0, upTo = run.records.length): Promise<void> {
-  if (after === 0) await store.putLaw(run.law);
+  if (after === 0) await store.laws.put(run.law);
   const { run_key, scenario_id, scenario_law_identity } = run.state;
   const before = run.records[after - 1];
   await store.append({

@@ -42,9 +42,9 @@ const SNAPSHOT = makeSnapshot(headOf(RECORDS[2] ?? assert.fail()));
 
 /** Puts a little of everything into empty stores. */
 export async function fill({ runs, schemas }: Stores): Promise<void> {
-  await runs.putLaw(LAW);
+  await runs.laws.put(LAW);
   await runs.append(APPEND);
-  await runs.putSnapshot(RUN, SNAPSHOT);
+  await runs.snapshots.put(RUN, SNAPSHOT);
   await schemas.register(makeSchema("report", "1"));
   await schemas.typedProviders.register(TYPED);
   await schemas.typedProviders.activate(TYPED, null);
@@ -81,7 +81,7 @@ export const ARCHIVABLE: Append = appendTo(
 export async function archiveRun({ runs }: Stores, runpack_identity = "a".repeat(64)): Promise<void> {
   const { state_identity, state } = makeSnapshot(headAfter(ARCHIVABLE));
   const tombstone = { runpack_identity, archived_instant: 1_000, state_identity, state };
-  const { outcome } = await runs.archive(ARCHIVABLE.run_key, headAfter(ARCHIVABLE), tombstone);
+  const { outcome } = await runs.archives.archive(ARCHIVABLE.run_key, headAfter(ARCHIVABLE), tombstone);
   assert.equal(outcome, "archived");
 }
 
@@ -90,14 +90,14 @@ export const READS: Readonly<Record<string, (stores: Stores) => Promise<unknown>
   head: ({ runs }) => runs.getHead(RUN),
   records: ({ runs }) => runs.listRecords(RUN, 0, 10),
   tail: ({ runs }) => runs.listRecords(RUN, 2, 10),
-  receipt: ({ runs }) => runs.getReceipt(RUN, RECORDS[1]?.receipt.operation ?? assert.fail()),
-  creation: ({ runs }) => runs.getCreationReceipt(2, RECORDS[0]?.receipt.operation.identity ?? assert.fail()),
+  receipt: ({ runs }) => runs.receipts.get(RUN, RECORDS[1]?.receipt.operation ?? assert.fail()),
+  creation: ({ runs }) => runs.receipts.ofCreation(2, RECORDS[0]?.receipt.operation.identity ?? assert.fail()),
   repeat: ({ runs }) => runs.append(appendTo(RUN, headOf(RECORDS[0] ?? assert.fail()), "second")),
-  law: ({ runs }) => runs.getLaw(2, LAW.scenario_law_identity),
-  laws: ({ runs }) => runs.listLaws(2, null, 10),
-  scenario: ({ runs }) => runs.hasScenario(2, "release"),
-  artifact: ({ runs }) => runs.getArtifact(PROFILE.identity),
-  snapshot: ({ runs }) => runs.getSnapshot(RUN, 9),
+  law: ({ runs }) => runs.laws.get(2, LAW.scenario_law_identity),
+  laws: ({ runs }) => runs.laws.list(2, null, 10),
+  scenario: ({ runs }) => runs.laws.hasScenario(2, "release"),
+  artifact: ({ runs }) => runs.artifacts.get(PROFILE.identity),
+  snapshot: ({ runs }) => runs.snapshots.get(RUN, 9),
   again: ({ runs }) => runs.append(appendTo(runKey("again"), null, "create")),
   schema: ({ schemas }) => schemas.get(2, "report", "1"),
   tenants: ({ schemas }) => schemas.getTenants(2, "report", "1"),

@@ -65,7 +65,7 @@ Deno.test("Two stores on one file race for a head: exactly one wins, each round"
 Deno.test("Two processes append to one file, to runs of their own and to one run together", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     await stores.runs.append(appendTo(runKey("contended"), null, "create contended"));
     const writers = ["together 1", "together 2"].map((name) => startWriter(folder, name, "4", "30"));
     const [lines, errors, statuses] = await Promise.all([
@@ -97,7 +97,7 @@ function acceptedRevisions(lines: readonly string[]): Map<number, number> {
 Deno.test(`A writer killed in the middle of its load loses nothing accepted, ${KILL_ROUNDS} times`, () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     await closeStores(stores);
     let killed = 0;
     for (let round = 0; round < KILL_ROUNDS; round++) {

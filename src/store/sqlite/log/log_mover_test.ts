@@ -140,7 +140,7 @@ function fillLog({ database, path }: WriterConnection, pages: number, moved: num
 Deno.test("a long log is moved into the database while commits go on, and begins anew", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     // Less than SQLite itself waits for.
     let head = await write(stores, null, 6 * MIB);
     const { log } = logOf(folder);
@@ -159,7 +159,7 @@ Deno.test("a long log is moved into the database while commits go on, and begins
 Deno.test("a long reader keeps the log, and once it ends the log begins anew", () =>
   withFolder(async (folder) => {
     const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await stores.runs.putLaw(LAW);
+    await stores.runs.laws.put(LAW);
     let head = await write(stores, null, MIB);
     const reader = new DatabaseSync(`${folder}/gate.db`, { readOnly: true });
     const count = reader.prepare("SELECT count(*) AS records FROM records");
