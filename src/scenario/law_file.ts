@@ -8,6 +8,7 @@
  * - {@link compileLaw} compiles a law file, with every fault and its position. What `constructLaw` then refuses in the
  *   spec is placed in the file by `locate`.
  * - {@link readLawText} does both for the YAML text of a law.
+ * - {@link inlineLaw} is the law of one expression.
  * - {@link writeLaw} prints any law as a law file, and {@link formatLaw} gives a law file the one layout.
  * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
  * - `lawWords` of `src/law/words.ts` prints the sentences of a law: names, conditions and requirements.
@@ -25,6 +26,7 @@ import { type Parameters, typedPredicate } from "./law_file/comparison.ts";
 import { compileFile } from "./law_file/compile.ts";
 import {
   type Comparison,
+  eachComparison,
   type Expression,
   readExpression,
   type ReportFault,
@@ -132,6 +134,32 @@ export function readLawText(text: string, namespaceId?: number): CompileResult {
   const message = 'Expected a law file: a map with the member "law"';
   return { ok: false, faults: [{ code: "member_missing", message, path: "$", position: { line: 1, column: 1 } }] };
 }
+
+/**
+ * The law of one expression: scenario `inline` with the stage `gate`, whose evidence is the caller's word.
+ *
+ * @param namespaceId Its namespace
+ */
+export function inlineLaw(expression: string, namespaceId?: number): CompileResult {
+  const scope = { ofStages: false, names: null, parameters: new Set<string>() };
+  const names = new Set<string>();
+  const read = readExpression(expression, scope, () => {});
+  if (read !== undefined) eachComparison(read, ({ name }) => names.add(name));
+  const evidence = [...names].map((name) => `  ${name}: caller\n`).join("");
+  const head = `law: inline\n${evidence === "" ? "" : `evidence:\n${evidence}`}stages:\n  gate: |-\n`;
+  const result = readLawText(`${head}${expression.replaceAll(/^/gm, INDENT)}\n`, namespaceId);
+  if (result.ok) return result;
+  // Positions are those in the expression.
+  const before = head.split("\n").length - 1;
+  const faults = result.faults.map((fault): SourceFault => {
+    const { line, column } = fault.position;
+    const position = { line: Math.max(1, line - before), column: Math.max(1, column - INDENT.length) };
+    return { ...fault, position, excerpt: excerptOf(expression, position) };
+  });
+  return { ok: false, faults };
+}
+
+const INDENT = "    ";
 
 /** Any law as a law file in YAML. Compiled, it is the same law. */
 export function writeLaw(law: ScenarioLaw): string {

@@ -14,14 +14,26 @@ import { valueOfText } from "../../law/value/value_of_text.ts";
 import type { GenesisFault } from "../../run/parameters.ts";
 import { describeDomain } from "../../tools/law_words/describe_law.ts";
 import { diagnosticsOf, refusalsAt } from "../scenario/law.ts";
-import { readSource, readSpec, type Source } from "../scenario/source.ts";
+import { inlineSpec, readSource, readSpec, type Source } from "../scenario/source.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { namedTexts } from "../terminal/named_values.ts";
+import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { notLaw } from "../runpack/law_file.ts";
 
-/** Reads a law file; the error lists every fault of it. */
-export async function readLawFile(file: string): Promise<Source> {
-  const read = await readSpec(file);
+/** The law of a run: a file, or the expression of `--when`. */
+export interface LawFlags {
+  readonly when?: string;
+  readonly namespace?: string;
+}
+
+/** Reads the law of a run; the error lists every fault of it. */
+export async function readLawFile(given: string | undefined, { when, namespace }: LawFlags): Promise<Source> {
+  if ((given === undefined) === (when === undefined)) {
+    throw new CliError("usage", "Expected a law: either a file or --when EXPRESSION");
+  }
+  const namespaceId = namespace === undefined ? undefined : parseNamespace(namespace);
+  const file = given ?? "--when";
+  const read = when === undefined ? await readSpec(file, namespaceId) : await inlineSpec(when, namespaceId);
   if (!read.ok) throw notLaw(file, diagnosticsOf(read));
   if (isJsonObject(read.source.value)) return read.source;
   throw notLaw(file, [], "expected an object");

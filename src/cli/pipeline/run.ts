@@ -44,12 +44,14 @@ import { shown, wantsColour } from "../terminal/text.ts";
 import { advance, exitCodeOfRun, type Look } from "./advance.ts";
 import { durationOf, pauseBefore } from "./duration.ts";
 import { exportPack, withTemporaryData } from "./export_pack.ts";
-import { genesisOf, readEvidence, readLawFile, refusedSpec, rejectedParameters } from "./inputs.ts";
+import { genesisOf, type LawFlags, readEvidence, readLawFile, refusedSpec, rejectedParameters } from "./inputs.ts";
+import { readValues } from "./set_values.ts";
 import { writeSummary } from "./summary.ts";
 import { exitCodeOfAttempts } from "../run/explain_view.ts";
 
 /** The flags of `gate run`. */
-export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags {
+export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags, LawFlags {
+  readonly set?: readonly string[];
   readonly parameter?: readonly string[];
   readonly evidence?: string;
   readonly runKey?: string;
@@ -65,12 +67,12 @@ export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags {
 /** Most bytes of a run key. */
 const RUN_KEY_BYTES = 1024;
 
-/** Runs `gate run LAW_FILE`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
-export async function runRun(file: string, flags: RunCommandFlags): Promise<number> {
+/** Runs `gate run [LAW_FILE]`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
+export async function runRun(file: string | undefined, flags: RunCommandFlags): Promise<number> {
   const isRemote = namesServer(flags);
   await checkFlags(flags);
   const waitMillis = flags.wait === undefined ? 0 : durationOf(flags.wait);
-  const source = await readLawFile(file);
+  const source = await readLawFile(file, flags);
   if (isRemote) {
     return await withServerSession(flags, (session) => drive({ session, source, flags, waitMillis, dataDir: null }));
   }
@@ -135,9 +137,10 @@ interface Driven {
 async function drive(driving: Driving): Promise<number> {
   const { session, flags, dataDir } = driving;
   const { identity, law } = await defineLaw(session, driving.source);
-  const genesis = genesisOf(law, flags.parameter ?? []);
+  const set = await readValues(driving.source, law, flags.set ?? []);
+  const genesis = genesisOf(law, [...flags.parameter ?? [], ...set.parameters]);
   const runKey = await startRun(session, { identity, law, genesis, runKey: flags.runKey });
-  const { standing, looks } = await look(driving, runKey, law);
+  const { standing, looks } = await look(driving, runKey, law, set.evidence);
   const file = flags.dryRun === true ? undefined : flags.export;
   const runpack = file === undefined || dataDir === null
     ? null
@@ -220,12 +223,14 @@ async function look(
   { session, flags, waitMillis }: Driving,
   runKey: RunKey,
   law: ScenarioLaw,
+  set: readonly JsonObject[],
 ): Promise<{ readonly standing: RunStanding; readonly looks: readonly Look[] }> {
   const showsProgress = flags.json !== true && Deno.stderr.isTerminal();
   const since = performance.now();
   const looks: Look[] = [];
   for (;;) {
-    const evidence = flags.evidence === undefined ? [] : await readEvidence(flags.evidence, law);
+    const read = flags.evidence === undefined ? [] : await readEvidence(flags.evidence, law);
+    const evidence = [...set, ...read];
     const onStep = (stageId: string, decision: string): void => {
       if (showsProgress) writeError(`\r\x1b[K${shown(stageId)}: ${decision}\n`);
     };

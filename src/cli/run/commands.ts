@@ -33,10 +33,15 @@ export function addRun(program: GateCommand): void {
       "gate run release.yaml --evidence results.json",
       'gate run release.yaml --run-key "$COMMIT" --evidence results.json \\\n' +
       "  --export release.runpack --summary summary.md",
+      "gate run --when 'tests_failed==0&&coverage>=80' \\\n" +
+      "  --set tests_failed=0 --set coverage=91.5",
       "gate run release.yaml --run-key v1.2.0 --parameter version=1.2.0 --wait 30m",
     ]),
   )
-    .argument("<file>", "the law: a scenario file in YAML, TOML or JSON")
+    .argument("[file]", "the law: a law file in YAML, TOML or JSON")
+    .option("--when <EXPRESSION>", "the law in place of a file: one expression over values of --set")
+    .option("--set <NAME=VALUE>", "a value of evidence or of a parameter (repeatable); @FILE reads a file", collect)
+    .option("--namespace <N>", "namespace of a law that names none (default: 2)")
     .option("--parameter <NAME=VALUE>", "the value of a parameter of the law (repeatable)", collect)
     .option("--evidence <FILE>", "array of evidence items in JSON or YAML, read again at each look")
     .option("--run-key <TEXT>", "names the run: the same key, law and parameters go on with the same run")

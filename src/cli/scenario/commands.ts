@@ -22,6 +22,8 @@ export function addScenario(program: GateCommand): void {
   addGraph(scenario);
   addTest(scenario);
   addBuild(scenario);
+  addWrite(scenario);
+  addFormat(scenario);
   addJson(scenario);
   addSchema(scenario);
 }
@@ -77,6 +79,28 @@ function addBuild(scenario: GateCommand): void {
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./build.ts")).runScenarioBuild);
+}
+
+function addWrite(scenario: GateCommand): void {
+  command(scenario, "write", "Print any law as a law file: of a file in any form, or of a store", [
+    "gate scenario write release.json > release.yaml",
+    "gate scenario write 53b1... --namespace 2 --config gate.toml",
+  ])
+    .argument("<law>", "a file, or the identity of a stored law in 64 hex digits")
+    .option("--namespace <N>", "namespace of a stored law (default: 2)")
+    .option("--config <PATH>", CONFIG)
+    .runs(async () => (await import("./write.ts")).runScenarioWrite);
+}
+
+function addFormat(scenario: GateCommand): void {
+  command(scenario, "format", "Write law files in YAML in one layout; comments and identities stay", [
+    "gate scenario format release.yaml",
+    "gate scenario format --check *.yaml",
+    "gate scenario format - < release.yaml",
+  ])
+    .argument("<file...>", "law files in YAML, written in place; - reads standard input and prints")
+    .option("--check", "write nothing; exit with 3 if a file has another layout")
+    .runs(async () => (await import("./format.ts")).runScenarioFormat);
 }
 
 function addJson(scenario: GateCommand): void {

@@ -10,6 +10,8 @@ import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { readAtMost, withoutByteOrderMark } from "../../config/files.ts";
 import { reasonOf } from "../../store/file_reason.ts";
+import type { LawNames } from "../../law/words.ts";
+import type { CompileResult } from "../../scenario/law_file.ts";
 import { expandShortForm } from "../../scenario/short_form.ts";
 import {
   isLawFile,
@@ -28,7 +30,8 @@ export interface Source {
   readonly locate: Locator["locate"];
   /** Converts steps in the value to steps in the file, which differ if the file is in short form. */
   readonly inFile: (steps: Steps) => Steps;
-  /** Of a law file: what the compiler warns of, and the line of a position with a mark below it. */
+  /** Of a law file: its names, what the compiler warns of, and the line of a position with a mark below it. */
+  readonly names?: LawNames;
   readonly warnings?: readonly SourceFault[];
   readonly excerpt?: (position: Position) => string;
 }
@@ -106,7 +109,20 @@ export async function readSpec(file: string, namespaceId?: number): Promise<Sour
 /** A law file, compiled. */
 async function compiled(file: string, read: ReadDocument, namespaceId: number | undefined): Promise<SourceResult> {
   const { compileLaw } = await import("../../scenario/law_file.ts");
-  const result = compileLaw(read, namespaceId);
+  return resultOf(file, compileLaw(read, namespaceId));
+}
+
+/**
+ * The law of one expression, from `--when`.
+ *
+ * @param namespaceId Its namespace
+ */
+export async function inlineSpec(expression: string, namespaceId?: number): Promise<SourceResult> {
+  const { inlineLaw } = await import("../../scenario/law_file.ts");
+  return resultOf("--when", inlineLaw(expression, namespaceId));
+}
+
+function resultOf(file: string, result: CompileResult): SourceResult {
   if (result.ok) return { ok: true, source: { ...result.file, file, value: result.file.spec } };
   const [fault, ...more] = result.faults as readonly [SourceFault, ...SourceFault[]];
   return { ok: false, file, fault, more };

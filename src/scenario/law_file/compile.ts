@@ -21,7 +21,7 @@ import type { ObservationDomain, Predicate } from "../../law/value/types.ts";
 import { bindingId, comparisonText, isName, type LawNames, typeText } from "../../law/words.ts";
 import { impliedDomain, type NamedParameter, typedPredicate } from "./comparison.ts";
 import { channelOf, type Evidence, readEvidence, readPeople } from "./evidence.ts";
-import { type Comparison, type Expression, readExpression, type Scope } from "./expression.ts";
+import { type Comparison, eachComparison, type Expression, readExpression, type Scope } from "./expression.ts";
 import type { Origin } from "./origin.ts";
 import { type LawFault, Place, Report } from "./report.ts";
 import { readType } from "./type.ts";
@@ -126,7 +126,9 @@ class Compiler {
     const complete = this.#readComplete();
     const unused = this.#placedList("unused", member(this.#document, "unused") ?? []);
     const all = [...stages.flatMap(({ when }) => when), ...unused];
-    for (const { expression, place } of all) this.#compareAll(expression, place);
+    for (const { expression, place } of all) {
+      eachComparison(expression, (comparison) => this.#compare(comparison, place));
+    }
     this.#nameConditions();
     this.#checkUnused();
     if (report.faults.length > 0) {
@@ -259,21 +261,6 @@ class Compiler {
   #readComplete(): PlacedExpression | null {
     const value = this.#get("complete");
     return value === undefined ? null : this.#expression(value, this.#root.below("complete"), this.#scope(true));
-  }
-
-  /** Gives each comparison of an expression its condition. */
-  #compareAll(expression: Expression, place: Place): void {
-    switch (expression.kind) {
-      case "And":
-      case "Or":
-      case "RequireGroup":
-        for (const one of expression.operands) this.#compareAll(one, place);
-        return;
-      case "Not":
-        return this.#compareAll(expression.operand, place);
-      case "comparison":
-        return this.#compare(expression.comparison, place);
-    }
   }
 
   #compare(comparison: Comparison, place: Place): void {

@@ -462,6 +462,13 @@ class Reader {
   }
 }
 
+/** Visits the comparisons of an expression from left to right. */
+export function eachComparison(expression: Expression, visit: (comparison: Comparison) => void): void {
+  if (expression.kind === "comparison") visit(expression.comparison);
+  if (expression.kind === "Not") eachComparison(expression.operand, visit);
+  if ("operands" in expression) { for (const one of expression.operands) eachComparison(one, visit); }
+}
+
 /** The evidence of one side of a comparison, in a function or not. */
 interface Subject extends Span {
   readonly name: string;

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { gate, inFolder, STORES } from "../gate_command.ts";
+
+const LAW = `# May it go?
+law: release
+parameters:
+  commit: text(7..40)
+people:
+  owners: [ alice,
+    bob ]
+evidence:
+  tested_commit: caller # the commit of the report
+  tests_failed: count
+stages:
+  ship: tested_commit==commit&&tests_failed==0
+`;
+
+const FORMATTED = `# May it go?
+law: release
+parameters:
+  commit: text(7..40)
+people:
+  owners: [alice, bob]
+evidence:
+  tested_commit: caller # the commit of the report
+  tests_failed: count
+stages:
+  ship: tested_commit == commit && tests_failed == 0
+`;
+
+const IN_LINE = "tests_failed == 0 && coverage >= 80";
+const RUNS: readonly (readonly [readonly string[], number, RegExp])[] = [
+  [
+    ["--when", IN_LINE, "--set", "tests_failed=0", "--set", "coverage=91.5"],
+    0,
+    /scenario "inline" in namespace 2 is complete/,
+  ],
+  [["--when", IN_LINE, "--set", "tests_failed=2", "--set", "coverage=91.5"], 3, /tests_failed/],
+  [["--when", IN_LINE, "--set", "tests_failed=0", "--namespace", "7"], 4, /in namespace 7 is active/],
+  [["--when", "tests_failed = 0"], 2, /--when:1:14: error: .*Expected "==" in place of "="/],
+  [["--when", IN_LINE, "--set", "covrage=9"], 2, /the law has no such name; did you mean "coverage"\?/],
+  [["--when", IN_LINE, "--set", "coverage=high"], 2, /expected a decimal/],
+  [["--when", IN_LINE, "law.yaml"], 2, /either a file or --when/],
+  [[], 2, /either a file or --when/],
+  [
+    ["law.yaml", "--set", "commit=3a7bd3e", "--set", "tested_commit=@commit.txt", "--set", "tests_failed=0"],
+    0,
+    /complete/,
+  ],
+  [
+    ["law.yaml", "--set", "commit=3a7bd3e", "--set", "tested_commit=@none.txt"],
+    2,
+    /Cannot use --set "tested_commit=@none.txt"/,
+  ],
+];
+
+for (const [flags, code, text] of RUNS) {
+  Deno.test(`gate run ${flags.join(" ")}: ${code}`, () =>
+    inFolder(async (folder) => {
+      await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+      await Deno.writeTextFile(`${folder}/commit.txt`, "3a7bd3e\n");
+      const ended = await gate(folder, "run", ...flags);
+      assert.equal(ended.code, code, ended.stderr);
+      assert.match(ended.stdout + ended.stderr, text);
+    }));
+}
+
+Deno.test("gate scenario format writes one layout in place, with comments and the same identity", () =>
+  inFolder(async (folder) => {
+    const file = `${folder}/law.yaml`;
+    await Deno.writeTextFile(file, LAW);
+    const before = await gate(folder, "scenario", "json", "law.yaml");
+    assert.equal((await gate(folder, "scenario", "format", "--check", "law.yaml")).code, 3);
+    assert.equal((await gate(folder, "scenario", "format", "law.yaml")).code, 0);
+    assert.equal(await Deno.readTextFile(file), FORMATTED);
+    assert.equal((await gate(folder, "scenario", "format", "--check", "law.yaml")).code, 0);
+    assert.equal((await gate(folder, "scenario", "json", "law.yaml")).stdout, before.stdout);
+    await Deno.writeTextFile(`${folder}/other.yaml`, "a: 1\n");
+    assert.equal((await gate(folder, "scenario", "format", "other.yaml")).code, 2);
+  }));
+
+Deno.test("gate scenario write prints the law of a file in any form, and of a store", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    const built = await gate(folder, "scenario", "build", "law.yaml");
+    await Deno.writeTextFile(`${folder}/long.json`, built.stdout);
+    const written = await gate(folder, "scenario", "write", "long.json");
+    assert.match(written.stdout, /^law: release\nnamespace: 2\n/);
+    await Deno.writeTextFile(`${folder}/again.yaml`, written.stdout);
+    assert.equal((await gate(folder, "scenario", "build", "again.yaml")).stdout, built.stdout);
+    assert.equal((await gate(folder, "run", "law.yaml", "--set", "commit=3a7bd3e")).code, 4);
+    const identity = JSON.parse((await gate(folder, "scenario", "check", "law.yaml", "--json")).stdout).result
+      .scenario_law_identity;
+    const stored = await gate(folder, "scenario", "write", identity, "--config", "gate.toml");
+    assert.deepEqual([stored.code, stored.stdout], [0, written.stdout]);
+  }));
