@@ -9,32 +9,36 @@
  * @module
  */
 
-import { downloadsLine, OF_THE_TESTS } from "../docs/examples/release_gate/downloads.ts";
+import { type Downloads, downloadsLine, OF_ALL_TESTS, OF_THE_TESTS } from "../docs/examples/release_gate/downloads.ts";
 import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
+import { importersOf } from "./import_graph.ts";
+import { isIn, LONG_ALONE, longTests } from "./long.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally, testFilesIn } from "./steps.ts";
 
 const DENO = Deno.execPath();
-/** Pages whose blocks of TypeScript are type-checked and run. */
 const TREE = await readTree();
+/** Pages whose blocks of TypeScript are type-checked and run. */
 const PAGES = pagesOf(TREE).map((page) => page.path);
 const UNIT_OPTIONS = ["--parallel", "--sanitize-ops", "--sanitize-resources"];
 
-/** These commands show nothing until they end. */
-const SILENT_MINUTES = 30;
+/** A command that shows nothing until it ends. */
+function silentCommand(name: string, ...args: readonly string[]): Step {
+  return { name, kind: "command", command: [DENO, ...args], silentMinutes: 30 };
+}
 
-/** The whole tree is formatted, linted and typed, documentation examples included. */
-const STATIC_STEPS: readonly Step[] = [
-  { name: "format", kind: "command", command: [DENO, "fmt", "--check"], silentMinutes: SILENT_MINUTES },
-  { name: "lint", kind: "command", command: [DENO, "lint", "--quiet"], silentMinutes: SILENT_MINUTES },
-  {
-    name: "types",
-    kind: "command",
-    command: [DENO, "check", "--quiet", "--frozen", LOCK, "--doc", "main.ts", "src", "tests", "docs", ...PAGES],
-    silentMinutes: SILENT_MINUTES,
-  },
+const STYLE_STEPS: readonly Step[] = [
+  silentCommand("format", "fmt", "--check"),
+  silentCommand("lint", "lint", "--quiet"),
 ];
+
+/** Checks the types of files, folders and blocks of documentation, and downloads no package that they do not need. */
+function typesOf(name: string, paths: readonly string[]): Step {
+  return silentCommand(name, "check", "--quiet", "--frozen", LOCK, "--unstable-npm-lazy-caching", "--doc", ...paths);
+}
+
+const ALL_TYPES = typesOf("types", ["main.ts", "src", "tests", "docs", ...PAGES]);
 
 const CHECKS: Step = {
   name: "project checks",
@@ -45,17 +49,37 @@ const CHECKS: Step = {
 
 /** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. `test` runs them, `ok` does not. */
 const SLOW = [
+  "src/cli/scenario/case_runner_test.ts",
+  "src/cli/scenario/short_form_test.ts",
+  "src/config/agreement_test.ts",
   "src/config/files_test.ts",
   "src/docs/catalogue_test.ts",
   "src/evidence/builtin/yaml_document_test.ts",
+  "src/evidence/contract/check_test.ts",
   "src/evidence/json_path/limits_test.ts",
   "src/evidence/json_path/peer_test.ts",
   "src/evidence/json_schema/compile_peer_test.ts",
+  "src/evidence/sandbox/schema_sandbox_test.ts",
+  "src/evidence/typed/grpc/message_json_test.ts",
+  "src/evidence/typed/grpc/proto_source_test.ts",
+  "src/evidence/typed/openapi/import_test.ts",
+  "src/evidence/typed/openapi/read_source_test.ts",
+  "src/evidence/typed/runtime_profile_test.ts",
+  "src/law/law_limits_test.ts",
+  "src/law/spec_schema_test.ts",
   "src/run/missing/missing_test.ts",
+  "src/runpack/browser/files_test.ts",
+  "src/runpack/verify/status_test.ts",
+  "src/runpack/verify/work_meter_test.ts",
   "src/server/audit/sinks_test.ts",
   "src/store/run_index_test.ts",
   "src/store/sqlite/connection_test.ts",
+  "src/store/sqlite/file_guard_test.ts",
+  "src/store/sqlite/log/log_mover_test.ts",
   "src/tools/framework/response_size_test.ts",
+  "src/tools/gate_docs_search_test.ts",
+  "src/tools/packs/pack_thread_test.ts",
+  "src/tools/tests/typed_providers_test.ts",
 ];
 
 /**
@@ -89,55 +113,91 @@ const ALONE = [
   "tests/e2e/evidence/acquisition_mcp_test.ts",
   "tests/e2e/evidence/acquisition_responsive_test.ts",
   "tests/e2e/http/attacks_test.ts",
-  "tests/e2e/http/overload_test.ts",
-  "tests/e2e/typed/import_hostile_test.ts",
   "tests/e2e/evidence/precheck_responsive_test.ts",
   "tests/e2e/providers/values_test.ts",
 ];
 
-/** Test files that belong to no other step, wherever they are. */
-function otherTests(): string[] {
-  const not = [...ELSEWHERE, ...ALONE];
-  return testFilesIn(["tests", "docs"]).filter((file) =>
-    !not.some((path) => file === path || file.startsWith(`${path}/`))
-  );
+/** Test files that belong to no step of their own, wherever they are. */
+const OTHERS = testFilesIn(["tests", "docs"]).filter((file) => !isIn([...ELSEWHERE, ...ALONE, ...LONG_ALONE], file));
+
+function wholeSteps(): readonly Step[] {
+  const long = longTests(TREE, OTHERS);
+  const others = OTHERS.filter((file) => !long.includes(file));
+  const checked = ["main.ts", "src", "docs", "tests/run.ts", ...testFilesIn(["tests/checks"]), ...others, ...ALONE];
+  return [
+    ...STYLE_STEPS,
+    typesOf("types of the program and of these tests", [...checked, ...PAGES]),
+    CHECKS,
+    sharedTests("unit tests", testFilesIn(["src"])),
+    { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
+    { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
+    { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE },
+  ];
 }
 
-const WHOLE_STEPS: readonly Step[] = [
-  sharedTests("unit tests", testFilesIn(["src"])),
-  { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
-  { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: otherTests() },
-  { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE },
-];
+/** What `test` leaves out because it takes long, and then what needs more than Deno. */
+function fullSteps(): readonly Step[] {
+  return [
+    ALL_TYPES,
+    { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
+    {
+      name: "end to end at length, one file at a time",
+      kind: "tests",
+      options: [],
+      paths: LONG_ALONE,
+      silentMinutes: 10,
+    },
+    ...FULL_STEPS,
+  ];
+}
 
 interface Plan {
   readonly steps: () => Promise<readonly Step[]> | readonly Step[];
   /** How long the steps take with the packages in the cache, on two cores. */
   readonly takes: string;
+  /** What the steps download. */
+  readonly downloads: Downloads;
 }
 
 const PLANS: Readonly<Record<string, Plan>> = {
-  quick: { steps: quickSteps, takes: "half a minute or more" },
+  quick: { steps: quickSteps, takes: "half a minute", downloads: OF_THE_TESTS },
   ok: {
-    steps: () => [...STATIC_STEPS, CHECKS, sharedTests("unit tests without slow ones", quickTests(), FEW_RUNS)],
-    takes: "some 2 minutes",
+    steps: () => [
+      ...STYLE_STEPS,
+      ALL_TYPES,
+      CHECKS,
+      sharedTests("unit tests without slow ones", quickTests(), FEW_RUNS),
+    ],
+    takes: "a minute",
+    downloads: OF_ALL_TESTS,
   },
-  test: { steps: () => [...STATIC_STEPS, CHECKS, ...WHOLE_STEPS], takes: "some 15 minutes" },
-  full: { steps: () => FULL_STEPS, takes: "some 12 minutes" },
-  proof: { steps: () => PROOF_STEPS, takes: "some hours" },
+  test: { steps: wholeSteps, takes: "some 5 minutes", downloads: OF_THE_TESTS },
+  full: { steps: fullSteps, takes: "some 20 minutes", downloads: OF_ALL_TESTS },
+  proof: { steps: () => PROOF_STEPS, takes: "some hours", downloads: OF_ALL_TESTS },
 };
 
-/** The static steps, and the tests in each folder of `src` where a file differs from the last commit. */
+/** Most test files of `quick`: what changed in the kernel is imported by nearly all, and `ok` runs them. */
+const NEAREST = 48;
+
+/** Format, lint, the types of changed files, and the unit tests that import one, at any distance. */
 async function quickSteps(): Promise<readonly Step[]> {
   const git = new Deno.Command("git", { args: ["status", "--porcelain", "--untracked-files=all"], stderr: "inherit" });
   const { success, stdout } = await git.output();
   if (!success) throw new Error("Cannot list changed files: git status failed");
-  const changed = new TextDecoder().decode(stdout).split("\n").map((line) => line.slice(3).split(" -> ").at(-1) ?? "");
-  const folders = new Set(changed.flatMap((path) => /^src\/.*(?=\/[^/]+\.ts$)/.exec(path)?.[0] ?? []));
-  const tests = quickTests().filter((path) => folders.has(path.slice(0, path.lastIndexOf("/"))));
-  return tests.length === 0
-    ? STATIC_STEPS
-    : [...STATIC_STEPS, sharedTests("tests beside changed files", tests, FEW_RUNS)];
+  const names = new TextDecoder().decode(stdout).split("\n").map((line) => line.slice(3).split(" -> ").at(-1) ?? "");
+  const changed = names.filter((name) => name.endsWith(".ts") && TREE.some(({ path }) => path === name));
+  if (changed.length === 0) return STYLE_STEPS;
+  const known = new Set(quickTests());
+  const importing = importersOf(TREE, changed).filter((path) => known.has(path));
+  const tests = importing.slice(0, NEAREST);
+  if (tests.length < importing.length) {
+    console.log(`${importing.length} test files import what changed; here run the ${tests.length} nearest ones`);
+  }
+  return [
+    ...STYLE_STEPS,
+    typesOf("types of changed files", changed),
+    ...(tests.length === 0 ? [] : [sharedTests("tests that import a changed file", tests, FEW_RUNS)]),
+  ];
 }
 
 /** The unit tests without slow ones. */
@@ -152,18 +212,27 @@ async function main(planName: string | undefined): Promise<number> {
     return 2;
   }
   const plan = await found.steps();
-  console.log(downloadsLine(OF_THE_TESTS, `${plan.length} steps: ${found.takes} on two cores`));
+  console.log(downloadsLine(found.downloads, `${plan.length} steps: ${found.takes} on two cores`));
   const interruption = interruptedBySignals();
   let total: Tally = addTallies();
   const failures: string[] = [];
   const started = performance.now();
-  for (const [index, step] of plan.entries()) {
-    if (interruption.aborted) break;
-    console.log(`\n== Step ${index + 1} of ${plan.length}: ${step.name} (${secondsSince(started)} so far)`);
+  const run = async (step: Step): Promise<void> => {
+    if (interruption.aborted) return;
+    const number = `${plan.indexOf(step) + 1} of ${plan.length}`;
+    console.log(`\n== Step ${number}: ${step.name} (${secondsSince(started)} so far)`);
     const tally = await runStep(step, { signal: interruption });
     total = addTallies(total, tally);
     if (tally.failed > 0) failures.push([step.name, ...tally.ended].join(", "));
-  }
+  };
+  const inOrder = async (steps: readonly Step[]): Promise<void> => {
+    for (const step of steps) await run(step);
+  };
+  // The commands have one thread for most of their time, so tests fill the other cores. The last step has them all.
+  const tests = plan.filter(({ kind }) => kind === "tests");
+  const last = tests.length > 1 ? tests.pop() : undefined;
+  await Promise.all([inOrder(plan.filter(({ kind }) => kind === "command")), inOrder(tests)]);
+  if (last !== undefined) await run(last);
   if (failures.length > 0) console.log(`\nFailed: ${failures.join("; ")}`);
   console.log(`\n${plan.length} steps took ${secondsSince(started)}`);
   console.log(`\n${formatTally(total)}`);

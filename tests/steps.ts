@@ -234,7 +234,9 @@ async function runOnce(
   try {
     const paths = step.threads === undefined ? files : await writeGroups(folder, files, step.threads);
     const end = await runProcess(step, [
-      ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", LOCK, "-P=test"],
+      ...[Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", "--frozen", LOCK],
+      // A run downloads the packages that its files import, not all that the lock names.
+      ...["--unstable-npm-lazy-caching", "-P=test"],
       ...["--reporter=dot", `--junit-path=${report}`, ...step.options],
       ...(names === undefined ? [] : [`--filter=/^(?:${names.map(escapeRegex).join("|")})$/`]),
       ...paths,

@@ -11,6 +11,23 @@ Deno.test("admit() accepts max_inflight requests and no more, until one ends", (
   assert.equal(limits.admit("a")?.kind, "inflight_limit");
 });
 
+Deno.test("release() gives every place back, and the caller's share of the places with it", () => {
+  const limits = createLimits({ max_inflight: 16, rate_limit: null }, { isShared: true });
+  for (let round = 0; round < 3; round++) {
+    const outcomes: boolean[] = [];
+    for (let place = 0; place < 15; place++) outcomes.push(limits.enter("a") === null);
+    assert.deepEqual([outcomes.filter(Boolean).length, limits.inflight()], [14, 14], "two places are kept for others");
+    assert.deepEqual([limits.enter("b"), limits.enter("c")], [null, null]);
+    for (const caller of [...new Array<string>(14).fill("a"), "b", "c"]) limits.release(caller);
+    assert.equal(limits.inflight(), 0);
+  }
+  // Who gave all but one place back is a newcomer again: one of the kept places is free to it.
+  for (const caller of ["a", "a", "a"]) assert.equal(limits.enter(caller), null);
+  for (const caller of ["a", "a"]) limits.release(caller);
+  for (let place = 0; place < 13; place++) assert.equal(limits.enter("b"), null);
+  assert.deepEqual([limits.enter("b")?.kind, limits.enter("a")], ["inflight_limit", null]);
+});
+
 const RATE = { max_requests: 2, window_ms: 100, max_entries: 2 };
 
 /** Each row: the time, the caller, what becomes of the request. */

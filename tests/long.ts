@@ -1,0 +1,66 @@
+/**
+ * End-to-end tests that take long for what they alone show. `test:full` runs them; the rest of `test` shows the same rules
+ * closer to their code, and one case of each through the front door.
+ *
+ * @module
+ */
+
+import { importersOf } from "./import_graph.ts";
+import type { SourceFile } from "./checks/source.ts";
+
+/** Files, and folders with all that is in them or will be. */
+const LONG = [
+  // Questions to people, over every transport and client: src/tools and src/server/protocol hold their rules.
+  "tests/e2e/people",
+  // Services of their own, with many peers each: src/evidence/typed holds their rules.
+  "tests/e2e/typed",
+  // Certificates, which take processes of openssl.
+  "tests/e2e/tls",
+  // Providers behind a server: `src/evidence`, `tests/e2e/providers` and the MCP provider's own test stay.
+  "tests/e2e/evidence/absence_test.ts",
+  "tests/e2e/evidence/acquisition_example_test.ts",
+  "tests/e2e/evidence/acquisition_permissive_test.ts",
+  "tests/e2e/evidence/acquisition_signatures_test.ts",
+  "tests/e2e/evidence/parameters_test.ts",
+  // A server for each row, where src/cli holds the rules.
+  "tests/e2e/cli/client_command_test.ts",
+  "tests/e2e/cli/run_command_test.ts",
+  // Whole stories of examples and pages.
+  "tests/e2e/docs/database_migration_test.ts",
+  "tests/e2e/docs/demo_test.ts",
+  "tests/e2e/docs/pipelines_test.ts",
+  // Servers that start and stop again and again.
+  "tests/e2e/serve/presets_blocks_test.ts",
+  "tests/e2e/serve/presets_test.ts",
+  "tests/e2e/serve/rounds_over_restarts_test.ts",
+  "tests/e2e/serve/telemetry_test.ts",
+  // Large stores, and processes that are killed.
+  "tests/e2e/store/archive_test.ts",
+  "tests/e2e/store/copy_test.ts",
+  "tests/e2e/store/full_disk_test.ts",
+  "tests/simulation/crash",
+  "tests/simulation/runpack/crash_test.ts",
+  "tests/simulation/store/growth_test.ts",
+  "tests/simulation/store/processes_test.ts",
+  // A megabyte of program, built twice.
+  "tests/compile",
+  // Random messages for gate and for another server.
+  "tests/protocol",
+];
+
+/** Those that fill the machine's connections or its memory. */
+export const LONG_ALONE = ["tests/e2e/http/overload_test.ts", "tests/e2e/typed/import_hostile_test.ts"];
+
+/** The official SDK before this one: with what it needs, as many packages as all other tests together. */
+const FIRST_SDK = "tests/e2e/protocol/first_sdk.ts";
+
+/** Whether a path is one of some files, or in one of some folders. */
+export function isIn(paths: readonly string[], file: string): boolean {
+  return paths.some((path) => file === path || file.startsWith(`${path}/`));
+}
+
+/** The test files among `files` that take long, or need packages that no other test needs. */
+export function longTests(tree: readonly SourceFile[], files: readonly string[]): string[] {
+  const ofFirstSdk = new Set(importersOf(tree, [FIRST_SDK]));
+  return files.filter((file) => isIn(LONG, file) || ofFirstSdk.has(file));
+}
