@@ -25,7 +25,7 @@ export function checkConditions(
   draft.schemas?.forEach((schema, index) => {
     if (schema !== undefined) checkSchema(refusals, schema, pathAt("schemas", index), environment);
   });
-  if (environment.checksPacketSchemas === true) checkPacketSchemas(refusals, draft);
+  if (environment.hasPacketSchema !== undefined) checkPacketSchemas(refusals, draft, environment.hasPacketSchema);
   checkPinnedKeys(refusals, draft);
   draft.conditions?.forEach((condition, index) => {
     checkCondition(refusals, condition, pathAt("conditions", index), draft, parameters, environment);
@@ -39,17 +39,22 @@ function checkSchema(refusals: Collector, schema: DomainSchema, path: JsonPath, 
 }
 
 /**
- * A packet names a schema by its id alone. If the law declares schemas, the id must be one of them, so that a misspelt
- * name is found. Without declared schemas the ids are free.
+ * A packet names a schema by its id alone, so that a misspelt name is found. If the law declares schemas, the id must be one of
+ * them. Else the namespace must have a version of it.
  */
-function checkPacketSchemas(refusals: Collector, { schemas = [], stages = [] }: DraftSpec): void {
-  const known = new Set(schemas.flatMap((schema) => schema?.schema_id ?? []));
-  if (known.size === 0) return;
+function checkPacketSchemas(
+  refusals: Collector,
+  { schemas = [], stages = [] }: DraftSpec,
+  isRegistered: (schemaId: string) => boolean,
+): void {
+  const declared = new Set(schemas.flatMap((schema) => schema?.schema_id ?? []));
+  const isKnown = declared.size === 0 ? isRegistered : (id: string): boolean => declared.has(id);
   stages.forEach(({ entry_packets = [] }, index) => {
     entry_packets.forEach(({ schema_id }, at) => {
-      if (schema_id === undefined || known.has(schema_id)) return;
-      const hint = refusals.hint(schema_id, known);
-      const message = `Schema ${quote(schema_id)} is not among the schemas of the spec${hint}`;
+      if (schema_id === undefined || isKnown(schema_id)) return;
+      const message = declared.size === 0
+        ? `No version of schema ${quote(schema_id)} is registered`
+        : `Schema ${quote(schema_id)} is not among the schemas of the spec${refusals.hint(schema_id, declared)}`;
       refusals.refuse("packet_schema_not_found", pathAt("stages", index, "entry_packets", at, "schema_id"), message);
     });
   });

@@ -268,23 +268,25 @@ Deno.test("reproveLaw() accepts a law in normal form and nothing else", () => {
   assert.equal(reproveLaw({}, environment()).ok, false);
 });
 
-/** `schema_id` of the packet, the schemas of the spec, and the refusal of a new law. */
+/** `schema_id` of the packet, the schemas of the spec, and the refusal of a new law where schema `known` is registered. */
 const PACKET_SCHEMAS: readonly [string, readonly string[], string | null][] = [
-  ["brief", [], null],
+  ["known", [], null],
+  ["brief", [], 'No version of schema "brief" is registered'],
+  ["known", ["report"], 'Schema "known" is not among the schemas of the spec'],
   ["brief", ["brief"], null],
   ["brief", ["report", "brief"], null],
   ["brief", ["report"], 'Schema "brief" is not among the schemas of the spec'],
   ["reprot", ["report"], 'Schema "reprot" is not among the schemas of the spec; did you mean "report"?'],
 ];
 
-Deno.test("constructLaw() requires packets of a new law to name a schema of the spec, if it declares any", () => {
+Deno.test("constructLaw() requires packets of a new law to name a schema of the spec, or a registered one where it declares none", () => {
   for (const [schema_id, declared, message] of PACKET_SCHEMAS) {
     const spec = leastSpec();
     spec.schemas = declared.map((id) => ({ schema_id: id, version: "1" }));
     const packet = { packet_id: "p", schema_id, content_type: "application/json", payload: { kind: "json", value: 1 } };
     spec.stages[0].entry_packets = [packet];
     const open = { ...environment({}), hasSchema: (): boolean => true };
-    const refused = constructLaw(spec, { ...open, checksPacketSchemas: true });
+    const refused = constructLaw(spec, { ...open, hasPacketSchema: (id) => id === "known" });
     assert.deepEqual(
       refused.ok ? [] : refused.refusals,
       message === null

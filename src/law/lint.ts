@@ -127,13 +127,12 @@ function lintEvidence(
   if (submitted && bindings.length === 0 && predicate.predicate === "NotExists") {
     warn("absence_never_observed", "needs a binding: callers cannot assert that something does not exist");
   }
-  const signed = policy.authorization === "signature" || policy.integrity === "signed_content" ||
-    policy.required_assurance.includes("source_signature");
+  const signed = isSigned(policy);
   if (submitted && bindings.length === 0 && !signed && policy.freshness.freshness === "MaximumAge") {
     const remedy = 'require integrity "signed_content", or no age';
     warn("age_never_known", `requires an age, which an unsigned item of a caller never has: ${remedy}`);
   }
-  const sources = sourcesOf(policy, bindings, signed);
+  const sources = sourcesOf(policy, bindings);
   if (policy.combination.combination === "Quorum" && sources < policy.combination.minimum) {
     const callers = submitted && !signed ? "; unsigned items of callers count as one" : "";
     warn(
@@ -174,22 +173,30 @@ function negatedIn(law: ScenarioLaw): ReadonlySet<string> {
  * condition True.
  */
 function helpsToLeaveOut(
-  { condition_id, evidence_use_policy: { allowed_channels, combination, independence, requires_all_bindings } }:
-    Condition,
+  { condition_id, evidence_use_policy: policy }: Condition,
   bindings: readonly AcquisitionBinding[],
   negated: ReadonlySet<string>,
 ): boolean {
+  const { allowed_channels, combination, independence, requires_all_bindings } = policy;
   // Without the binding that is left out, another one or an item of the caller still counts.
   const others = bindings.length - 1 + (isSubmitted({ allowed_channels }) ? 1 : 0);
   if (bindings.length === 0 || others === 0 || requires_all_bindings === true) return false;
   // Two values of one provider contradict each other, which a call avoids by leaving one out.
   const contradicts = independence === "distinct_provider" &&
     new Set(bindings.map(({ provider_id }) => provider_id)).size < bindings.length;
-  return contradicts || combination.combination !== "AnyQualifying" || negated.has(condition_id);
+  if (contradicts || negated.has(condition_id)) return true;
+  // What is left out prevents a quorum only if as many are false as are true.
+  if (combination.combination === "Quorum") return sourcesOf(policy, bindings) >= 2 * combination.minimum;
+  return combination.combination !== "AnyQualifying";
+}
+
+function isSigned({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
+  return authorization === "signature" || integrity === "signed_content" ||
+    required_assurance.includes("source_signature");
 }
 
 /** The maximum number of independent sources. */
-function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBinding[], signed: boolean): number {
+function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBinding[]): number {
   const submitted = isSubmitted(policy);
   if (submitted && policy.independence === "not_required") return Infinity;
   const acquired = policy.independence === "distinct_provider"
@@ -197,7 +204,7 @@ function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBind
     : bindings.length;
   if (!submitted) return acquired;
   // Signed items are independent if their keys differ.
-  return acquired + (signed ? policy.authorized_key_ids?.length ?? Infinity : 1);
+  return acquired + (isSigned(policy) ? policy.authorized_key_ids?.length ?? Infinity : 1);
 }
 
 /** Whether the bounds of the domain show that no value makes a condition true. */

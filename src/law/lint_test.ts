@@ -185,7 +185,9 @@ Deno.test("lintLaw() warns if a call gains by leaving out one of several binding
   const warning = "bindings_may_be_left_out $.conditions[0].evidence_use_policy";
   const rows: readonly [combination: Editable, negated: boolean, required: boolean, ...warnings: string[]][] = [
     [{ combination: "AllQualifyingAgree" }, false, false, warning],
-    [{ combination: "Quorum", minimum: 2 }, false, false, warning],
+    [{ combination: "Quorum", minimum: 1 }, false, false, warning],
+    [{ combination: "Quorum", minimum: 2 }, false, false],
+    [{ combination: "Quorum", minimum: 2 }, true, false, warning],
     [{ combination: "AnyQualifying" }, false, false],
     [{ combination: "AnyQualifying" }, true, false, warning],
     [{ combination: "AllQualifyingAgree" }, false, true],
@@ -200,3 +202,27 @@ Deno.test("lintLaw() warns if a call gains by leaving out one of several binding
     assert.deepEqual(found, expected, JSON.stringify([combination, negated, requires_all_bindings]));
   }
 });
+
+/** Bindings, the minimum of their quorum, whether callers may bring evidence too, and whether a call gains by leaving one out. */
+const QUORUMS: readonly [bindings: number, minimum: number, submitted: boolean, warns: boolean][] = [
+  [2, 1, false, true],
+  [3, 2, false, false],
+  [4, 2, false, true],
+  [5, 3, false, false],
+  [3, 2, true, true],
+  [2, 2, true, false],
+];
+
+for (const [bindings, minimum, submitted, warns] of QUORUMS) {
+  const callers = submitted ? " and callers" : "";
+  Deno.test(`lintLaw() of a quorum of ${minimum} over ${bindings} bindings${callers}: ${warns ? "warns" : "silent"}`, () => {
+    const found = warningsOf((spec) => {
+      twoBindings(spec, { combination: "Quorum", minimum });
+      const [binding] = spec.acquisition_bindings;
+      spec.acquisition_bindings = Array.from({ length: bindings }, (_, at) => ({ ...binding, binding_id: `b${at}` }));
+      const channels = submitted ? ["caller_submission", "local_acquisition"] : ["local_acquisition"];
+      spec.conditions[0].evidence_use_policy.allowed_channels = channels;
+    }, leastSpec);
+    assert.equal(found.some((warning) => warning.startsWith("bindings_may_be_left_out ")), warns, found.join());
+  });
+}

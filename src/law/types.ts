@@ -261,10 +261,10 @@ export interface LawEnvironment {
   /** Whether a schema is registered in the namespace of the law. */
   readonly hasSchema: (schemaId: string, version: string) => boolean;
   /**
-   * Whether packets of a law with declared schemas must name one of them. Absent for the proof of a stored law: a law
-   * that was defined before this rule stays valid.
+   * Whether the namespace has a version of a schema that a packet names; a law with declared schemas must name one of these.
+   * Absent for the proof of a stored law: a law that was defined before this rule stays valid.
    */
-  readonly checksPacketSchemas?: boolean;
+  readonly hasPacketSchema?: (schemaId: string) => boolean;
   /** The facts of a check; "provider" if the provider is unknown, "check" if it has no such check. */
   readonly findCheck: (providerId: string, checkId: string) => CheckFacts | "provider" | "inactive" | "check";
   /** Names that a refusal may suggest: of providers, or of the checks of one. Absent if the caller may see none. */

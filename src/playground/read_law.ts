@@ -69,7 +69,11 @@ export function readLaw(text: string): ReadLaw {
   if (faults.length > 0) {
     return { law: null, problems: faults.map(({ path, message }) => problem("error", path, message)) };
   }
-  const built = constructLaw(value, { limits: LAW_LIMITS, checksPacketSchemas: true, ...permissiveEnvironment(value) });
+  const built = constructLaw(value, {
+    limits: LAW_LIMITS,
+    hasPacketSchema: () => true,
+    ...permissiveEnvironment(value),
+  });
   if (!built.ok) {
     return { law: null, problems: built.refusals.map(({ path, message }) => problem("error", path, message)) };
   }

@@ -54,7 +54,7 @@ function invalidSpec(refusals: readonly Refusal[]): DomainError {
 function nextAfterRefusals(codes: ReadonlySet<Refusal["code"]>): JsonObject[] {
   const steps: JsonObject[] = [];
   if (codes.has("packet_schema_not_found")) {
-    const why = "List the registered schemas: each packet names one of the schemas of the spec";
+    const why = "List the registered schemas: each packet names one, of those of the spec where it declares any";
     steps.push({ tool: "schemas_list", arguments_hint: {}, why });
   }
   if (codes.has("schema_not_found")) {
@@ -92,12 +92,32 @@ async function environmentOf(
       if (await services.schemas.get(namespaceId, schema_id, version) !== null) registered.add(key);
     }
   }
+  const packets = new Set<string>();
+  if (typeof namespaceId === "number") {
+    for (const schema_id of packetSchemasOf(spec)) {
+      const [first] = await services.schemas.list(namespaceId, { schema_id, version: "" }, 1);
+      if (first?.schema_id === schema_id) packets.add(schema_id);
+    }
+  }
   return {
     limits: lawLimits(services),
     hasSchema: (schemaId, version) => registered.has(schemaKey(schemaId, version)),
-    checksPacketSchemas: true,
+    hasPacketSchema: (schemaId) => packets.has(schemaId),
     findCheck,
   };
+}
+
+/** The schemas that packets of a raw spec name without a declaration; malformed members are skipped. */
+export function packetSchemasOf(spec: JsonObject): ReadonlySet<string> {
+  const declared = member(spec, "schemas");
+  if (isJsonArray(declared) && declared.length > 0) return new Set();
+  const listOf = (value: JsonValue | undefined, name: string): readonly JsonValue[] => {
+    const list = isJsonObject(value) ? member(value, name) : undefined;
+    return isJsonArray(list) ? list : [];
+  };
+  const packets = listOf(spec, "stages").flatMap((stage) => listOf(stage, "entry_packets"));
+  const ids = packets.map((packet) => isJsonObject(packet) ? member(packet, "schema_id") : undefined);
+  return new Set(ids.filter((id) => typeof id === "string"));
 }
 
 function schemaKey(schemaId: string, version: string): string {

@@ -292,5 +292,13 @@ Deno.test("scenario_define requires packets to name a schema of the spec, and na
       "scenario_define",
     ]);
     await bench.call("scenario_define", define("report", report));
-    await bench.call("scenario_define", define("anything", []));
+    const unknown = await bench.fail("scenario_define", define("reports", []));
+    assert.deepEqual(unknown.details?.["refusals"], [{
+      code: "packet_schema_not_found",
+      path: "$.stages[0].entry_packets[0].schema_id",
+      message: 'No version of schema "reports" is registered',
+    }]);
+    await bench.call("scenario_define", {
+      spec: { ...define("report", [])["spec"] as JsonObject, scenario_id: "free" },
+    });
   }));

@@ -18,6 +18,7 @@ import { createSchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { closeStores, openStores } from "../../store/open.ts";
 import { ANSWER_BYTES, sentBytes, surelyFits } from "../framework/response_size.ts";
 import { createServices, type ServiceParts, type Services } from "../services/services.ts";
+import { packetSchemasOf } from "../services/prove_spec.ts";
 import { createTools } from "../table.ts";
 import type { Call, Tool, ToolError } from "../framework/types.ts";
 
@@ -233,7 +234,11 @@ export interface StartedRun {
 
 /** Defines a scenario and starts a run of it. */
 export async function startRun(bench: Bench, change: Readonly<Record<string, JsonValue>> = {}): Promise<StartedRun> {
-  const defined = await bench.call("scenario_define", { spec: spec(change) });
+  const scenario = spec(change);
+  for (const schema_id of packetSchemasOf(scenario)) {
+    await bench.call("schemas_register", { record: schemaRecord({ schema_id }) });
+  }
+  const defined = await bench.call("scenario_define", { spec: scenario });
   const law = defined["scenario_law_identity"] as string;
   const start = {
     namespace_id: 2,

@@ -358,6 +358,7 @@ async function examineConditions(world: World, page: Page): Promise<void> {
     ["unavailable", DISCLOSING.replace("disclosing", "unavailable"), "unavailable"],
     ["not_mine", law("not_mine", { authorized_key_ids: ["bob"] }), "Your key is not one that may answer"],
   ] as const;
+  await registerSchemas(world);
   for (const [name, text, shown] of rows) {
     await Deno.writeTextFile(`${world.folder}/${name}.json`, text);
     await go(page, routeOf(await world.run(`${name}.json`, name, "1.4.0"), name));
@@ -581,6 +582,17 @@ const DISCLOSING = JSON.stringify({
   completion_requirement: { Condition: "disclose" },
 });
 
+/** Registers the schemas that the packets of {@link DISCLOSING} name. */
+async function registerSchemas({ folder }: World): Promise<void> {
+  for (const schema_id of ["told", HOSTILE]) {
+    const record = { schema_id, version: "1", namespace_id: 2, description: "Any value", schema: {} };
+    const call = { record: { ...record, created_at: { kind: "unix_millis", value: 1 } } };
+    await Deno.writeTextFile(`${folder}/schema.json`, JSON.stringify(call));
+    const { code, stderr } = await gate(folder, "client", "call", "schemas_register", "--input", "schema.json");
+    assert.equal(code, 0, stderr);
+  }
+}
+
 /** Everything on a page that could run, load, lead elsewhere, or look like another text. */
 const DANGERS = `[
   window.ran,
@@ -614,6 +626,7 @@ Deno.test("hostile ids, parameters and comments are text, and a hostile server g
   await Deno.writeTextFile(`${world.folder}/hostile.yaml`, reviewLaw(2, names));
   const run = await world.run("law.yaml", "one", "1.4.0");
   await Deno.writeTextFile(`${world.folder}/disclosing.yaml`, DISCLOSING);
+  await registerSchemas(world);
   const hostile = await world.run("hostile.yaml", "two", `${HOSTILE}\u202e`);
   await Deno.writeTextFile(`${world.folder}/evidence/told.json`, JSON.stringify({ told: HOSTILE_JSON }));
   const disclosing = await world.run("disclosing.yaml", "three", "1.4.0");
