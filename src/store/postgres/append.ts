@@ -119,7 +119,7 @@ const MOVED = `moved AS (
       AND u.scenario_id IS NOT DISTINCT FROM m.scenario_id AND u.law_identity IS NOT DISTINCT FROM m.law_identity
       AND u.archived IS NULL
       AND (SELECT count(*) FROM known WHERE known.namespace_id = m.namespace_id AND known.run_id = m.run_id) = 0
-    RETURNING u.namespace_id, u.run_id)`;
+    RETURNING u.namespace_id, u.run_id, m.completes)`;
 
 /** Puts the records of the runs `accepted` into the outbox of each target that a server registered lately. */
 const ANNOUNCED = `announced AS (
@@ -127,6 +127,19 @@ const ANNOUNCED = `announced AS (
     SELECT o.target, r.namespace_id, r.run_id, r.revision
     FROM gate.outbox_targets AS o CROSS JOIN (r JOIN accepted USING (namespace_id, run_id))
     WHERE o.seen > now() - interval '7 days' ORDER BY r.namespace_id, r.run_id, r.revision)`;
+
+/** Adds the counts `runs` and `complete` of a row to those of the connection. */
+export function addCounts(row: string): string {
+  return `INSERT INTO gate.run_counts AS t (backend, runs, complete)
+    SELECT pg_backend_pid(), n.runs, n.complete FROM (${row}) AS n WHERE n.runs > 0 OR n.complete > 0
+    ON CONFLICT (backend) DO UPDATE SET runs = t.runs + excluded.runs, complete = t.complete + excluded.complete`;
+}
+
+/** Counts the runs that a statement created or completed. A run becomes complete once: then it takes submissions only. */
+function countedOf(created: string): string {
+  return `counted AS (
+    ${addCounts(`SELECT (${created}) AS runs, coalesce(sum(completes), 0) AS complete FROM accepted`)})`;
+}
 
 /** Changes the open stages of the runs `accepted`. */
 function stagesOf(changes: string): string {
@@ -161,7 +174,7 @@ function moveText([runs, records, stages]: readonly string[]): string {
   ${MOVED},
   accepted AS (SELECT * FROM moved),
   ${STORED},
-  ${ANNOUNCED}${stages === undefined ? "" : `,\n  ${stagesOf(stages)}`}
+  ${ANNOUNCED}${stages === undefined ? "" : `,\n  ${stagesOf(stages)},\n  ${countedOf("SELECT 0")}`}
   SELECT namespace_id, run_id FROM accepted`;
 }
 
@@ -178,7 +191,8 @@ function appendText([moved, created, records, artifacts, stages]: readonly strin
     SELECT namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created,
       CASE WHEN completes = 1 THEN 'complete' ELSE 'active' END,
       correlation, parameters, string_to_array(parameter_hashes, ' '), active_seal, complete_seal
-    FROM c ON CONFLICT DO NOTHING RETURNING namespace_id, run_id),
+    FROM c ON CONFLICT DO NOTHING
+    RETURNING namespace_id, run_id, CASE WHEN status = 'complete' THEN 1 ELSE 0 END::int8 AS completes),
   ${MOVED},
   accepted AS (SELECT * FROM created UNION ALL SELECT * FROM moved),
   ${STORED},
@@ -187,7 +201,8 @@ function appendText([moved, created, records, artifacts, stages]: readonly strin
     INSERT INTO gate.artifacts (identity, kind, body)
     SELECT DISTINCT ON (identity) identity, kind, body
     FROM ${artifacts} JOIN accepted USING (namespace_id, run_id) ORDER BY identity
-    ON CONFLICT DO NOTHING)${stages === undefined ? "" : `,\n  ${stagesOf(stages)}`}
+    ON CONFLICT DO NOTHING),
+  ${countedOf("SELECT count(*) FROM created")}${stages === undefined ? "" : `,\n  ${stagesOf(stages)}`}
   SELECT namespace_id, run_id FROM accepted`;
 }
 

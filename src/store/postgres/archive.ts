@@ -11,7 +11,7 @@ import { sealTombstone } from "../seal.ts";
 import { toArchivedValues } from "../rows/records.ts";
 import { tombstoneProblem, toTombstone } from "../rows/tombstones.ts";
 import type { ArchivedRun, ArchiveResult, Tombstone } from "../types.ts";
-import { columnsOfEntry, findHead, INSERT_RECORDS, recordValues } from "./append.ts";
+import { addCounts, columnsOfEntry, findHead, INSERT_RECORDS, recordValues } from "./append.ts";
 import type { Database, Transaction } from "./database.ts";
 import { asOwnersCall } from "./errors.ts";
 
@@ -28,6 +28,7 @@ const PUT_RUN = `INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_i
     runpack_identity, archived, state_identity, archive_seal, status)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, string_to_array($11, ' '), $12, $13, $14, $15, $16, $17, 'complete')
   ON CONFLICT DO NOTHING RETURNING 1 AS stored`;
+const COUNT_RUN = addCounts("SELECT 1 AS runs, 1 AS complete");
 const GET_TOMBSTONE = `SELECT u.runpack_identity, u.archived, u.state_identity, a.state FROM gate.runs AS u
   JOIN gate.archives AS a USING (namespace_id, run_id)
   WHERE u.namespace_id = $1 AND u.run_id = $2 AND u.archived IS NOT NULL`;
@@ -101,6 +102,7 @@ export function putArchivedRun(
   const records = receipts.map((receipt) => toArchivedValues(sha256, run_key, receipt));
   return asOwner(database, `write archived run "${run_key.run_id}"`, async (query) => {
     if ((await query(PUT_RUN, values)).length === 0) return "exists";
+    await query(COUNT_RUN);
     await query(PUT_STATE, [...names, state]);
     for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
       await query(INSERT_RECORDS, recordValues(records.slice(start, start + RECORDS_AT_ONCE)));

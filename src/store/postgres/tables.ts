@@ -8,7 +8,7 @@
  */
 
 /** The version of the tables that this program reads and writes. */
-export const TABLES_VERSION = 5;
+export const TABLES_VERSION = 6;
 
 /** The heads of audit logs. A server only adds rows, so it cannot take back a head that it recorded. */
 const CREATE_AUDIT_HEADS = `CREATE TABLE gate.audit_heads (
@@ -61,8 +61,21 @@ const CREATE_OPEN_STAGES: readonly string[] = [
   PRIMARY KEY (namespace_id, run_id, stage_id)
 )`,
   "CREATE INDEX open_stages_opened ON gate.open_stages (opened)",
-  "CREATE INDEX runs_of_status ON gate.runs (status)",
 ];
+
+/**
+ * The number of runs, kept by the statements that create and complete them. Each connection to the server has a row of its own, so that
+ * no statement waits for another one.
+ */
+const CREATE_RUN_COUNTS = `CREATE TABLE gate.run_counts (
+  backend int8 NOT NULL PRIMARY KEY,
+  runs int8 NOT NULL,
+  complete int8 NOT NULL
+)`;
+
+/** Counts the runs that exist. No connection has the number 0. */
+const FILL_RUN_COUNTS = `INSERT INTO gate.run_counts (backend, runs, complete)
+  SELECT 0, count(*), count(*) FILTER (WHERE status = 'complete') FROM gate.runs`;
 
 /** Adds the open stages of the runs that exist. */
 const FILL_OPEN_STAGES = `INSERT INTO gate.open_stages (namespace_id, run_id, stage_id, opened)
@@ -85,6 +98,12 @@ export const UPGRADES: readonly (readonly string[])[] = [
   [ADD_ARCHIVED_COLUMNS, CREATE_ARCHIVES, "INSERT INTO gate.version (version) VALUES (3)"],
   [...CREATE_OUTBOX, ...CREATE_OPEN_STAGES, FILL_OPEN_STAGES, "INSERT INTO gate.version (version) VALUES (4)"],
   [RECORDS_OF_CREATION, "INSERT INTO gate.version (version) VALUES (5)"],
+  [
+    "LOCK TABLE gate.runs IN SHARE ROW EXCLUSIVE MODE",
+    "DROP INDEX IF EXISTS gate.runs_of_status",
+    ...[CREATE_RUN_COUNTS, FILL_RUN_COUNTS],
+    "INSERT INTO gate.version (version) VALUES (6)",
+  ],
 ];
 
 /** The statements that create the tables; the owner's role runs them in one transaction. */
@@ -188,6 +207,7 @@ export const CREATE_TABLES: readonly string[] = [
   ...CREATE_OUTBOX,
   ...CREATE_OPEN_STAGES,
   RECORDS_OF_CREATION,
+  CREATE_RUN_COUNTS,
   `INSERT INTO gate.version (version) VALUES (${TABLES_VERSION})`,
 ];
 
@@ -199,13 +219,13 @@ export function grantsTo(role: string): readonly string[] {
     `GRANT SELECT ON ALL TABLES IN SCHEMA gate TO ${quoted}`,
     `GRANT INSERT ON gate.laws, gate.runs, gate.records, gate.artifacts, gate.snapshots, gate.schemas,
       gate.typed_providers, gate.namespaces, gate.readiness, gate.audit_heads, gate.outbox_targets,
-      gate.outbox, gate.open_stages TO ${quoted}`,
+      gate.outbox, gate.open_stages, gate.run_counts TO ${quoted}`,
     `GRANT UPDATE (revision, head, status) ON gate.runs TO ${quoted}`,
     `GRANT UPDATE (state, seal) ON gate.typed_providers TO ${quoted}`,
     `GRANT UPDATE, DELETE ON gate.snapshots TO ${quoted}`,
     `GRANT DELETE ON gate.outbox, gate.open_stages TO ${quoted}`,
     `GRANT UPDATE ON gate.outbox_targets TO ${quoted}`,
-    `GRANT UPDATE ON gate.readiness, gate.namespaces TO ${quoted}`,
+    `GRANT UPDATE ON gate.readiness, gate.namespaces, gate.run_counts TO ${quoted}`,
     `GRANT USAGE ON SEQUENCE gate.runs_run_row_seq, gate.outbox_place_seq TO ${quoted}`,
   ];
 }

@@ -12,18 +12,27 @@ import type { Measure } from "../framework/types.ts";
 /** Milliseconds for which figures are shown. */
 const FRESH_MILLIS = 15_000;
 
-/** The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none. */
+/**
+ * The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none, and so after a read
+ * that failed, or lasted until the next one was due: the figures before it are too old to be shown.
+ */
 export function runFigures(
   runs: Pick<RunStore, "figures">,
   now: () => number = Date.now,
 ): () => readonly Measure[] {
   let figures: Figures | null = null;
   let readAt = -Infinity;
+  let isReading = false;
   return () => {
-    if (now() - readAt >= FRESH_MILLIS) {
+    const isDue = now() - readAt >= FRESH_MILLIS;
+    if (isDue && isReading) figures = null;
+    if (isDue && !isReading) {
       readAt = now();
-      // A failure of the store shows in its calls; the figures are then those of the last read.
-      runs.figures().then((read) => figures = read, () => {});
+      isReading = true;
+      runs.figures().catch(() => null).then((read) => {
+        figures = read;
+        isReading = false;
+      });
     }
     return figures === null ? [] : measuresOf(figures, now());
   };

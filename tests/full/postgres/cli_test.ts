@@ -83,7 +83,7 @@ Deno.test("a database without tables is reported, and gate store migrate creates
     assertEnded(await gate("serve"), 8, missing);
     assertEnded(await gate("doctor"), 8, missing);
     assertEnded(await gate("runs"), 8, missing);
-    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 5`;
+    const name = `database "${database}" at 127\\.0\\.0\\.1:${server.port}: tables of version 6`;
     assertEnded(await migrate(), 0, new RegExp(`^${name} created\n$`));
     assertEnded(await migrate(), 0, new RegExp(`^${name} are there\n$`));
     const absent = await gate("store", "migrate", "--owner", "env:GATE_OWNER", "--server-role", "absent");
@@ -92,20 +92,20 @@ Deno.test("a database without tables is reported, and gate store migrate creates
     assertEnded(await gate("runs"), 0, /^No runs\.\n$/);
   }));
 
-Deno.test("tables of version 1 are refused until gate store migrate has brought them to version 5", () =>
+Deno.test("tables of version 1 are refused until gate store migrate has brought them to version 6", () =>
   inWorld(async ({ database, gate, migrate }) => {
     await migrate();
     await gate("run", "law.yaml", "--evidence", "evidence.json", "--run-key", "release 6");
     const columns = ["runpack_identity", "archived", "state_identity", "archive_seal"];
     const dropped = columns.map((column) => `DROP COLUMN ${column}`).join(", ");
     await runSql(server, "DROP TABLE gate.audit_heads, gate.archives; DELETE FROM gate.version", database);
-    await runSql(server, "DROP TABLE gate.outbox, gate.outbox_targets, gate.open_stages", database);
-    await runSql(server, "DROP INDEX gate.runs_of_status, gate.records_of_creation", database);
+    await runSql(server, "DROP TABLE gate.outbox, gate.outbox_targets, gate.open_stages, gate.run_counts", database);
+    await runSql(server, "DROP INDEX gate.records_of_creation", database);
     await runSql(server, `ALTER TABLE gate.runs ${dropped}; INSERT INTO gate.version VALUES (1)`, database);
-    assertEnded(await gate("runs"), 8, /its tables have version 1, expected 5, run \\?"gate store migrate\\?"/);
-    assertEnded(await migrate(), 0, /: tables of version 5 made from version 1\n$/);
+    assertEnded(await gate("runs"), 8, /its tables have version 1, expected 6, run \\?"gate store migrate\\?"/);
+    assertEnded(await migrate(), 0, /: tables of version 6 made from version 1\n$/);
     assertEnded(await gate("runs"), 0, /complete/);
-    assertEnded(await migrate(), 0, /: tables of version 5 are there\n$/);
+    assertEnded(await migrate(), 0, /: tables of version 6 are there\n$/);
   }));
 
 Deno.test("a run in a database is driven, listed, explained, exported and verified by separate processes", () =>

@@ -374,7 +374,7 @@ Deno.test("a statement of a migration may take longer than one of a server", asy
   await runSql(server, "CREATE DATABASE gate");
   // The creation of one index takes 11 s, as that of an index over a large table may.
   const slow = `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF EXISTS (SELECT 1 FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'gate.runs_of_status')
+    IF EXISTS (SELECT 1 FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'gate.open_stages_opened')
     THEN PERFORM pg_sleep(11); END IF; END $$`;
   await runSql(server, slow, "gate");
   await runSql(server, "CREATE EVENT TRIGGER slow ON ddl_command_end EXECUTE FUNCTION slow()", "gate");
