@@ -53,6 +53,8 @@ Deno.test("a run of the guide's law is driven by hand on the configuration that 
     await Deno.writeTextFile(`${folder}/evidence/results.json`, '{"tests": {"exit_code": 0}}');
     await Deno.writeTextFile(`${folder}/tests.yaml`, parts.reduce(withPart, whole));
     await Deno.writeTextFile(`${folder}/call.json`, await said("scenario", "json", "tests.yaml"));
+    const record = { namespace_id: 2, schema_id: "instructions", version: "1", description: "How to run", schema: {} };
+    await call("schemas_register", { record: { ...record, created_at: { kind: "unix_millis", value: 1 } } });
     const law = JSON.parse(await said("client", "call", "scenario_define", "--input", "call.json")) as JsonObject;
     const named = { namespace_id: 2, scenario_id: "tests-pass" };
     const started = resultOf(
