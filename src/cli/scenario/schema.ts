@@ -6,6 +6,7 @@
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
+import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";
 import { CASES_SCHEMA } from "./cases_schema.ts";
 
@@ -38,7 +39,7 @@ const BARE: JsonObject = {
   },
 };
 
-/** The schema of a scenario file: that of a spec, and the short form of its conditions. */
+/** The schema of a scenario file: that of a law file, else of a spec with the short form of its conditions. */
 export function scenarioSchema(): JsonObject {
   const types = FULL_SPEC_SCHEMA["$defs"] as Readonly<Record<string, JsonObject>>;
   const { condition = {}, predicate = {} } = types;
@@ -46,8 +47,13 @@ export function scenarioSchema(): JsonObject {
     description: "The checks that acquire the value",
     anyOf: [SOURCE, { type: "array", items: SOURCE, minItems: 1 }],
   };
+  const { $schema = DIALECT, title = "", $defs: _, ...spec } = FULL_SPEC_SCHEMA;
   return {
-    ...FULL_SPEC_SCHEMA,
+    $schema,
+    title,
+    if: { required: ["law"] },
+    then: LAW_FILE_SCHEMA,
+    else: spec,
     $defs: {
       ...types,
       condition: { ...condition, properties: { ...condition["properties"] as JsonObject, from } },

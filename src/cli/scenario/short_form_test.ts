@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonValue } from "../../canonical/json.ts";
+import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { runScenarioBuild } from "./build.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
 import { scenarioSchema } from "./schema.ts";
 import { expandShortForm } from "../../scenario/short_form.ts";
+import { readYamlSource } from "../../scenario/source_yaml.ts";
 
 const SHORT = `spec_version: dag-v3
 scenario_id: short
@@ -301,4 +302,19 @@ Deno.test("scenarioSchema() accepts the short and the long form of a file", asyn
   for (const [from, to] of [["check: path", "chek: path"], ["relative_to: evaluation_time", "relative_to: now"]]) {
     assert.equal(validate(parse(SHORT.replace(from ?? "", to ?? ""))), false, to);
   }
+});
+
+Deno.test("scenarioSchema() accepts law files, and rejects their misspelt members", async () => {
+  const validate = new Ajv2020({ strict: false }).compile(scenarioSchema());
+  const folder = new URL("../../../tests/vectors/law_file/", import.meta.url);
+  let count = 0;
+  for await (const { name } of Deno.readDir(folder)) {
+    const read = readYamlSource(await Deno.readFile(new URL(name, folder)));
+    assert.ok(read.ok && isJsonObject(read.value));
+    assert.ok(validate(read.value), `${name}: ${JSON.stringify(validate.errors)}`);
+    assert.equal(validate({ ...read.value, evidense: {} }), false);
+    assert.equal(validate({ ...read.value, stages: { ship: { wen: "a" } } }), false);
+    count++;
+  }
+  assert.ok(count >= 6);
 });

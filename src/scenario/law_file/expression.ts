@@ -106,13 +106,30 @@ export function readExpression(text: string, scope: Scope, fault: ReportFault): 
 
 function parse(text: string, fault: ReportFault): ASTNode | undefined {
   try {
-    return PARSER.parse(text).ast;
+    const { ast } = PARSER.parse(text);
+    const open = trailingComma(text, ast);
+    if (open === null) return ast;
+    fault("expression_invalid", "Expected an operand after the comma", open);
+    return undefined;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const { start, end } = error.range ?? { start: 0, end: text.length };
     fault("expression_invalid", parseMessage(text, error, start), { start, end });
     return undefined;
   }
+}
+
+/** A call whose operands end with a comma, which the parser accepts and the grammar does not. */
+function trailingComma(text: string, root: ASTNode): Span | null {
+  const pending: unknown[] = [root];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    if (Array.isArray(one)) pending.push(...one);
+    if (typeof one !== "object" || one === null || !("op" in one)) continue;
+    const { op, args, start, end } = one as ASTNode;
+    if ((op === "call" || op === "rcall") && /,\s*\)$/.test(text.slice(start, end))) return { start: end - 1, end };
+    pending.push(args);
+  }
+  return null;
 }
 
 /** Words of other languages, with their spelling here. */
