@@ -46,7 +46,7 @@ import {
   type SourceFault,
   type Steps,
 } from "./source_position.ts";
-import { readYamlSource } from "./source_yaml.ts";
+import { quoteHint, readYamlSource } from "./source_yaml.ts";
 
 /** The namespace of a law file that names none, unless the command does. */
 const NAMESPACE_OF_FILES = 2;
@@ -100,10 +100,13 @@ export function compileLaw(
   };
   const placed = (fault: LawFault): SourceFault => {
     const position = positionOf(fault);
-    const { code, message, steps } = fault;
+    const { code, steps } = fault;
+    const message = fault.message + cutHint(text, fault, locator);
     return { code, message, path: formatPath(steps), position, excerpt: excerpt(position) };
   };
-  const faults = [...extras, ...compiled.faults.map(placed)];
+  const faults = [...extras, ...compiled.faults.map(placed)].sort(({ position: one }, { position: other }) =>
+    one.line - other.line || one.column - other.column
+  );
   if (faults.length > 0) return { ok: false, faults };
   const { spec, question, names, origin } = compiled;
   return {
@@ -169,6 +172,14 @@ export function writeLaw(law: ScenarioLaw): string {
 /** A law file in YAML in the one layout. Its comments stay, and so does its law. */
 export function formatLaw(text: string): string {
   return formatText(text);
+}
+
+/** A hint where YAML ends a text without quotes before the end that its author meant. */
+function cutHint(text: string, { code, steps }: LawFault, locator: () => Locator): string {
+  const source = code === "expression_syntax" ? locator().textAt(steps) : null;
+  if (source?.style !== "plain") return "";
+  const [, mark] = /^[ \t]*( #|[,{[])/.exec(text.slice(source.end, source.end + 80)) ?? [];
+  return mark === undefined ? "" : quoteHint(text, source.start, mark);
 }
 
 function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {

@@ -7,7 +7,7 @@ import { LAW_LIMITS } from "../law/limits.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { lawWords } from "../law/words.ts";
 import { permissiveEnvironment } from "../runpack/verify/claims/scenario_law_construction.ts";
-import { type AskedExpression, askedExpression, compileLaw, type LawFile } from "./law_file.ts";
+import { type AskedExpression, askedExpression, compileLaw, type LawFile, readLawText } from "./law_file.ts";
 import { readJsonSource } from "./source_json.ts";
 import type { ReadSource } from "./source_position.ts";
 import { readTomlSource } from "./source_toml.ts";
@@ -241,6 +241,30 @@ Deno.test("compileLaw() warns that a second comparison renames the first", () =>
     ["condition_renamed", '"a" is compared in 2 ways: its conditions are "a > 1" and "a < 9"'],
   ]);
 });
+
+const UNQUOTED = [
+  ["  s: !a && b", '5:6 ; YAML reads "!" as its own in a text without quotes, so quote it: s: "!a && b"'],
+  [
+    '  s: t.contains("a: b")',
+    `5:6 ; YAML reads ": " as its own in a text without quotes, so quote it: s: 't.contains("a: b")'`,
+  ],
+  [
+    '  s: t.contains("a #b")',
+    `5:17 ; YAML reads " #" as its own in a text without quotes, so quote it: s: 't.contains("a #b")'`,
+  ],
+  ['  {s: t in ["a"]}', '5:12 ; YAML reads "[" as its own in a text without quotes: quote that text'],
+  ['  {s: t.contains("a,b")}', '5:18 ; YAML reads "," as its own in a text without quotes: quote that text'],
+] as const;
+
+for (const [line, expected] of UNQUOTED) {
+  Deno.test(`readLawText() shows what to quote in ${line.trim()}`, () => {
+    const result = readLawText(`law: x\nevidence:\n  t: text\nstages:\n${line}\n`);
+    assert.ok(!result.ok);
+    const [fault] = result.faults;
+    const { line: at, column } = fault?.position ?? { line: 0, column: 0 };
+    assert.equal(`${at}:${column} ${fault?.message.replace(/^[^;]*/, "")}`, expected);
+  });
+}
 
 Deno.test("compileLaw() shows the line of a fault with a mark below it", () => {
   const result = compileLaw(read("law: x\nevidence: {a: caller}\nstages:\n\ts: a".replace("\t", "  ") + " && bb"));

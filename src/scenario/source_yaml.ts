@@ -7,6 +7,7 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
 import { decodeUtf8Strict } from "../canonical/scan.ts";
 import { readYaml } from "../evidence/builtin/yaml_document.ts";
+import { quote } from "../law/suggest.ts";
 import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
 import {
   type Locator,
@@ -50,7 +51,8 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
     };
   }
   const { reason, path, offset, quoting } = read.refusal;
-  const message = REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason);
+  const message = (REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason)) +
+    (offset === undefined ? "" : unquotedHint(text, offset, reason));
   if (path === undefined) {
     const position = offset === undefined ? { line: 1, column: 1 } : positionAt(text, offset);
     return { ok: false, fault: { code: reason, path: "$", message, position } };
@@ -58,6 +60,27 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
   const part = reason === "duplicate_name" ? "name" : "value";
   const position = yamlLocator(parse(text), text).locate(stepsOfPath(path), part);
   return { ok: false, fault: { code: reason, path, message, position } };
+}
+
+/** Characters that have a meaning in a text without quotes, by the reason of the fault. */
+const UNQUOTED: Readonly<Record<string, string>> = { tag_resolve_failed: "!", block_as_implicit_key: ": " };
+
+/** What to quote, where a text without quotes has a character that YAML reads as its own. */
+function unquotedHint(text: string, offset: number, reason: string): string {
+  const mark = UNQUOTED[reason] ??
+    (reason === "unexpected_token" && /[,{}[\]&*]/.test(text[offset] ?? "") ? text[offset] : null);
+  return mark === null || mark === undefined ? "" : quoteHint(text, offset, mark);
+}
+
+/** A hint at a character that needs quotes, with the line quoted. */
+export function quoteHint(text: string, offset: number, mark: string): string {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const line = text.slice(start).split(/\r?\n/)[0] ?? "";
+  const [, before = "", value = ""] = /^(\s*(?:- +)?(?:[\w-]+: +)?)(.*)$/.exec(line) ?? [];
+  const hint = `; YAML reads ${quote(mark)} as its own in a text without quotes`;
+  if (value === "" || /^[{["']/.test(value)) return `${hint}: quote that text`;
+  const quoted = value.includes('"') && !value.includes("'") ? `'${value}'` : JSON.stringify(value);
+  return `${hint}, so quote it: ${before.trim()} ${quoted}`;
 }
 
 function asSentence(reason: string): string {

@@ -109,12 +109,12 @@ function parse(text: string, fault: ReportFault): ASTNode | undefined {
     const { ast } = PARSER.parse(text);
     const open = trailingComma(text, ast);
     if (open === null) return ast;
-    fault("expression_invalid", "Expected an operand after the comma", open);
+    fault("expression_syntax", "Expected an operand after the comma", open);
     return undefined;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const { start, end } = error.range ?? { start: 0, end: text.length };
-    fault("expression_invalid", parseMessage(text, error, start), { start, end });
+    fault("expression_syntax", parseMessage(text, error, start), { start, end });
     return undefined;
   }
 }
