@@ -9,7 +9,7 @@ import { importersOf } from "./import_graph.ts";
 import type { SourceFile } from "./checks/source.ts";
 
 /** Files, and folders with all that is in them or will be. */
-const LONG = [
+export const LONG = [
   // Questions to people, over every transport and client: src/tools and src/server/protocol hold their rules.
   "tests/e2e/people",
   // Services of their own, with many peers each: src/evidence/typed holds their rules.

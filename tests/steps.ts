@@ -138,6 +138,7 @@ export function testFilesIn(paths: readonly string[]): string[] {
 
 async function runProcess(step: Step, command: readonly string[], ending: Ending): Promise<WatchedEnd> {
   return await runWatched(command, {
+    name: step.name,
     environment: {
       ...trustedStores(),
       ...{ NO_COLOR: "1", RUST_BACKTRACE: "0", DENO_NO_UPDATE_CHECK: "1" },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
+import { LONG, LONG_ALONE, longTests } from "./long.ts";
 import { readReport } from "./report.ts";
 import {
   type Ending,
@@ -246,6 +247,7 @@ Deno.test("runWatched() says how far a process is that says nothing, and forgets
   try {
     console.log = (line) => lines.push(line);
     await runWatched([DENO, "eval", `for (;;) { ${look} } console.log("spoken"); ${WAITS}`], {
+      name: "quiet",
       environment: {},
       lineSeconds: 2,
       signal: new AbortController().signal,
@@ -259,9 +261,20 @@ Deno.test("runWatched() says how far a process is that says nothing, and forgets
     console.log = log;
     await Deno.remove(folder, { recursive: true });
   }
-  assert.match(lines[0] ?? "", /^ {3}2 s: 0 tests and steps, 0 failed$/);
+  assert.match(lines[0] ?? "", /^ {3}quiet, 2 s$/);
   assert.deepEqual(silences.slice(-3), [1, 2, 3]);
   assert.ok(silences.includes(5));
+});
+
+Deno.test("longTests() takes every file of its folders and what imports the first SDK, and each of its paths exists", () => {
+  const tree = [
+    { path: "tests/e2e/people/new_test.ts", text: "" },
+    { path: "tests/e2e/http/new_test.ts", text: "" },
+    { path: "tests/e2e/http/sdk_test.ts", text: `import { ClientOne } from "../protocol/first_sdk.ts";` },
+  ];
+  const files = tree.map(({ path }) => path);
+  assert.deepEqual(longTests(tree, files), ["tests/e2e/people/new_test.ts", "tests/e2e/http/sdk_test.ts"]);
+  for (const path of [...LONG, ...LONG_ALONE]) assert.ok(existsSync(path), path);
 });
 
 for (const [folder, steps] of [["tests/full", FULL_STEPS], ["tests/proof", PROOF_STEPS]] as const) {

@@ -18,6 +18,8 @@ export interface WatchedEnd {
 
 /** How a process is run. */
 export interface WatchOptions {
+  /** What the lines about its progress call it. */
+  readonly name: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the process is ended, which has shown nothing for so many seconds. */
   readonly isStuck: (silentSeconds: number) => boolean;
@@ -33,7 +35,7 @@ const REPORT_SECONDS = 10;
 /** Runs a command without input. It leads a process group, which ends with it. */
 export async function runWatched(
   [program = "", ...args]: readonly string[],
-  { environment, isStuck: decide, lineSeconds, signal }: WatchOptions,
+  { name, environment, isStuck: decide, lineSeconds, signal }: WatchOptions,
 ): Promise<WatchedEnd> {
   const child = new Deno.Command(program, {
     args,
@@ -61,7 +63,10 @@ export async function runWatched(
     shown.seconds++;
     if (++shown.withoutLine >= lineSeconds) {
       shown.withoutLine = 0;
-      console.log(`   ${shown.seconds} s: ${shown.passed + shown.failed} tests and steps, ${shown.failed} failed`);
+      const tests = shown.passed + shown.failed;
+      console.log(
+        `   ${name}, ${shown.seconds} s${tests === 0 ? "" : `: ${tests} tests and steps, ${shown.failed} failed`}`,
+      );
     }
     isStuck ||= decide(++shown.silent);
     if (!isStuck && !signal.aborted) return;

@@ -38,7 +38,12 @@ async function copyTree(tree: readonly SourceFile[], folder: string): Promise<vo
 }
 
 /** Whether some tests pass in the copy, and how many seconds they took. */
-async function pass(folder: string, tests: readonly string[], seconds: number): Promise<[boolean, number]> {
+async function pass(
+  folder: string,
+  tests: readonly string[],
+  seconds: number,
+  stop: AbortSignal,
+): Promise<[boolean, number]> {
   const group = join(folder, "tests/mutants/group_test.ts");
   await Deno.writeTextFile(group, tests.map((test) => `import "../../${test}";\n`).join(""));
   const began = performance.now();
@@ -51,11 +56,13 @@ async function pass(folder: string, tests: readonly string[], seconds: number): 
     stdin: "null",
     stdout: "null",
     stderr: "null",
-    detached: true,
   }).spawn();
-  const timer = setTimeout(() => Deno.kill(-child.pid, "SIGKILL"), seconds * 1000);
+  const kill = (): void => child.kill("SIGKILL");
+  const timer = setTimeout(kill, seconds * 1000);
+  stop.addEventListener("abort", kill);
   const { success } = await child.status;
   clearTimeout(timer);
+  stop.removeEventListener("abort", kill);
   return [success, (performance.now() - began) / 1000];
 }
 
@@ -77,6 +84,9 @@ async function main(): Promise<number> {
   }
   const all = new Set([...testFilesIn(["src"]), ...testFilesIn(SIMULATED)]);
   const folder = await Deno.makeTempDir({ prefix: "gate-mutants-" });
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
+  let judged = 0;
   const survivors: Fault[] = [];
   const usual = new Map<string, number>();
   try {
@@ -90,22 +100,26 @@ async function main(): Promise<number> {
         if (caught || part.length === 0) continue;
         const key = part.join();
         if (!usual.has(key)) {
-          const [isGreen, seconds] = await pass(folder, part, 3600);
+          const [isGreen, seconds] = await pass(folder, part, 3600, stop.signal);
+          if (stop.signal.aborted) break;
           if (!isGreen) throw new Error(`Cannot judge ${where}: its tests fail without it`);
           usual.set(key, seconds);
         }
         await Deno.writeTextFile(join(folder, fault.path), withFault(text, fault));
-        caught = !(await pass(folder, part, Math.max(PATIENCE.seconds, PATIENCE.times * (usual.get(key) ?? 0))))[0];
+        const patience = Math.max(PATIENCE.seconds, PATIENCE.times * (usual.get(key) ?? 0));
+        caught = !(await pass(folder, part, patience, stop.signal))[0];
         await Deno.writeTextFile(join(folder, fault.path), text);
       }
+      if (stop.signal.aborted) break;
+      judged++;
       if (!caught) survivors.push(fault);
       console.log(`${index + 1} of ${drawn.length}: ${caught ? "caught  " : "SURVIVED"} ${where}`);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-  console.log(`\n${drawn.length - survivors.length} of ${drawn.length} faults caught`);
-  return survivors.length === 0 ? 0 : 1;
+  console.log(`\n${judged - survivors.length} of ${judged} faults caught`);
+  return judged === drawn.length && survivors.length === 0 ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main());
