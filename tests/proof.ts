@@ -80,4 +80,11 @@ export const PROOF_STEPS: readonly Step[] = [
     paths: ["tests/proof/load_test.ts"],
     silentMinutes: 10,
   },
+  {
+    name: "questions to twenty thousand laws, against all evidence of all parties",
+    kind: "tests",
+    options: [],
+    paths: ["tests/proof/law_questions_test.ts"],
+    minutes: 60,
+  },
 ];
