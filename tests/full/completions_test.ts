@@ -53,7 +53,20 @@ async function candidates(shell: Shell, script: string, line: string, cwd: strin
 }
 
 const FOLDER = ["config", "release.yaml", "two words.yaml"];
-const SCENARIO = ["build", "check", "explain", "graph", "json", "schema", "test"];
+const SCENARIO = [
+  "build",
+  "check",
+  "compare",
+  "explain",
+  "format",
+  "graph",
+  "json",
+  "prove",
+  "schema",
+  "test",
+  "who",
+  "write",
+];
 
 const ROWS: readonly (readonly [line: string, expected: readonly string[]])[] = [
   // Commands and those below them; a folder that is called as a command is, changes nothing.

@@ -26,6 +26,9 @@ export function addScenario(program: GateCommand): void {
   addFormat(scenario);
   addJson(scenario);
   addSchema(scenario);
+  addProve(scenario);
+  addWho(scenario);
+  addCompare(scenario);
 }
 
 function addCheck(scenario: GateCommand): void {
@@ -119,4 +122,46 @@ function addSchema(scenario: GateCommand): void {
   ])
     .option("--cases", "print the schema of cases files instead")
     .runs(async () => (await import("./schema.ts")).runScenarioSchema);
+}
+
+const ONE_VALUE = "take it that each name of evidence has one value in an attempt";
+const CASE = "new file for a case that shows it, for gate scenario test --cases";
+
+function addProve(scenario: GateCommand): void {
+  command(scenario, "prove", "Decide whether a law can be completed without what it is said to need", [
+    "gate scenario prove release.yaml --needs 'tests_failed == 0'",
+    'gate scenario prove release.yaml --needs \'key("alice") || key("bob")\' --stage ship --case way.cases.yaml',
+  ])
+    .argument("<file>", FILE)
+    .requiredOption("--needs <EXPR>", 'comparisons of the law, stage("S"), key("K"), caller(), provider("P")')
+    .option("--stage <STAGE>", "the stage whose own attempt has to show it (default: the run)")
+    .option("--one-value", ONE_VALUE)
+    .option("--case <FILE>", CASE)
+    .option("--config <PATH>", CONFIG)
+    .runs(async () => (await import("./questions.ts")).runScenarioProve);
+}
+
+function addWho(scenario: GateCommand): void {
+  command(scenario, "who", "List the smallest sets of callers, keys and sources that complete a law", [
+    "gate scenario who release.yaml",
+    "gate scenario who release.yaml --json",
+  ])
+    .argument("<file>", FILE)
+    .option("--one-value", ONE_VALUE)
+    .option("--config <PATH>", CONFIG)
+    .runs(async () => (await import("./questions.ts")).runScenarioWho);
+}
+
+function addCompare(scenario: GateCommand): void {
+  command(scenario, "compare", "Say whether a changed law is equivalent, stricter, looser or incomparable", [
+    "gate scenario compare main/release.yaml release.yaml",
+    "gate scenario compare main/release.yaml release.yaml --allow stricter --case looser.cases.yaml",
+  ])
+    .argument("<old>", FILE)
+    .argument("<new>", FILE)
+    .option("--allow <CHANGE>", "stricter: exit with 0 for a stricter law too")
+    .option("--one-value", ONE_VALUE)
+    .option("--case <FILE>", CASE)
+    .option("--config <PATH>", CONFIG)
+    .runs(async () => (await import("./questions.ts")).runScenarioCompare);
 }
