@@ -60,7 +60,7 @@ const PAGE = 1000;
 
 function listOf<Item>(answer: JsonObject, name: string): readonly Item[] {
   const value = answer[name] ?? null;
-  return (isJsonArray(value) ? value : []) as unknown as readonly Item[];
+  return (isJsonArray(value) ? value : []) as readonly Item[];
 }
 
 /** The records above a revision. Their identities are computed here. */

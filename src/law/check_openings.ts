@@ -32,7 +32,7 @@ function openingBytes(stage: DraftStage): number {
   let bytes = 0;
   for (const { targets = [], ...packet } of stage.entry_packets ?? []) {
     const read = Object.fromEntries(Object.entries(packet).filter(([, value]) => value !== undefined));
-    const shown = read as unknown as JsonValue;
+    const shown = read as JsonValue;
     if (!isJsonObject(shown)) continue;
     bytes += (utf8Length(canonicalize(shown)) + INTENT_BYTES) * Math.max(1, targets.length);
   }

@@ -145,7 +145,7 @@ function expandBinding(binding: AcquisitionBinding, values: ParameterValues): Ac
  *   parameters: [{ parameter_id: "commit", domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 64 } }],
  *   conditions: [],
  *   acquisition_bindings: [{ params: { url: { $template: "https://ci.example/{commit}/status" } } }],
- * } as unknown as ScenarioLaw;
+ * } as ScenarioLaw;
  * const expanded = expandLaw(law, new Map([["commit", { value: "a/b", value_type: "String" }]]));
  * assert.deepEqual(expanded.acquisition_bindings[0]?.params, { url: "https://ci.example/a%2Fb/status" });
  * ```

@@ -88,9 +88,9 @@ export function graphOf(law: ScenarioLaw): JsonValue {
   return {
     stages: law.stages.map(({ stage_id, prerequisite }) => ({
       stage_id,
-      prerequisite: prerequisite as unknown as JsonValue,
+      prerequisite: prerequisite as JsonValue,
     })),
-    completion_requirement: law.completion_requirement as unknown as JsonValue,
+    completion_requirement: law.completion_requirement as JsonValue,
   };
 }
 

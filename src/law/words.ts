@@ -273,7 +273,7 @@ function isSameEvidence(law: NamedParts, conditions: readonly Condition[]): bool
     const bindings = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);
     const named = bindings.map(({ binding_id: _, condition_id: __, ...rest }) => rest);
     const isDerived = bindings.every((one, index) => one.binding_id === bindingId(one, bindings.slice(0, index)));
-    return canonicalize([observation_domain, evidence_use_policy, named, isDerived] as unknown as JsonValue);
+    return canonicalize([observation_domain, evidence_use_policy, named, isDerived] as JsonValue);
   });
   return new Set(texts).size === 1 && texts[0]?.endsWith("true]") === true;
 }

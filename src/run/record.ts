@@ -90,5 +90,5 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
  * identities show a change.
  */
 export function readRecord(text: string): RunRecord {
-  return readJson(text) as unknown as RunRecord;
+  return readJson(text) as RunRecord;
 }

@@ -255,8 +255,8 @@ export function askedExpression(
     const own = conditions.get(comparison.name) ?? [];
     const domain = own[0]?.observation_domain as ObservationDomain;
     const predicate = typedPredicate(comparison, domain, parameters, fault) ?? { predicate: "Exists" };
-    const key = canonicalize(predicate as unknown as JsonValue);
-    const found = own.find((one) => canonicalize(one.predicate as unknown as JsonValue) === key);
+    const key = canonicalize(predicate as JsonValue);
+    const found = own.find((one) => canonicalize(one.predicate as JsonValue) === key);
     const { name: evidence, start, end } = comparison;
     return { Compared: { evidence, predicate, condition_id: found?.condition_id ?? null, start, end } };
   };

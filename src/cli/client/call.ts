@@ -86,7 +86,7 @@ export async function callTool(session: ServerSession, name: string, input: Json
     const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
     const structured = answer.structuredContent as JsonValue | undefined;
     if (isJsonObject(structured)) return structured;
-    return { content: answer.content as unknown as JsonValue, ...answer.isError === true && { isError: true } };
+    return { content: answer.content as JsonValue, ...answer.isError === true && { isError: true } };
   } catch (error) {
     if (error instanceof ProtocolError) await rejectUnknownTool(session, name);
     throw error;

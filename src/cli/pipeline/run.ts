@@ -214,7 +214,7 @@ async function startRun(session: ToolSession, { identity, law, genesis, runKey }
   const outcome = member(answer, "outcome");
   if (!isJsonObject(outcome)) throw refusedCall("scenario_start", answer);
   const result = member(outcome, "outcome") === "accepted" ? member(outcome, "result") : undefined;
-  if (isJsonObject(result)) return member(result, "run_key") as unknown as RunKey;
+  if (isJsonObject(result)) return member(result, "run_key") as RunKey;
   throw rejectedParameters(outcome, genesis) ?? refusedCall("scenario_start", answer);
 }
 

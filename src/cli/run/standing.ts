@@ -89,7 +89,7 @@ export async function readStanding(
     law,
     picture,
     status: runStatus,
-    head: status["accepted_head"] as unknown as Head,
+    head: status["accepted_head"] as Head,
     stages,
     ready_frontier: listOf<string>(status, "ready_frontier"),
     missing: inOrder(law, listOf<StageStanding>(status, "missing")),
@@ -127,7 +127,7 @@ async function lastAttempts(
 
 function listOf<Item>(answer: JsonObject, name: string): readonly Item[] {
   const value = answer[name] ?? null;
-  return (isJsonArray(value) ? value : []) as unknown as readonly Item[];
+  return (isJsonArray(value) ? value : []) as readonly Item[];
 }
 
 /** The progress of a run, such as `1 of 2 stages complete`. */

@@ -14,7 +14,7 @@ import type { LoadedContract, ProviderContract } from "../types.ts";
 /** The contract with its identity (kind `contract`), the plain hash of its canonical text, and that text. */
 export function sealContract(contract: ProviderContract, source: LoadedContract["source"]): LoadedContract {
   const { sha256 } = HOST_PRIMITIVES;
-  const text = canonicalize(contract as unknown as JsonValue);
+  const text = canonicalize(contract as JsonValue);
   return {
     contract,
     contract_identity: identifyCanonical(sha256, "contract", text),
@@ -27,7 +27,7 @@ export function sealContract(contract: ProviderContract, source: LoadedContract[
 /** Adds identities and canonical text to a checked contract and its profile. */
 export function sealVersion(loaded: LoadedContract, profile: RuntimeProfile): TypedVersion {
   const { sha256 } = HOST_PRIMITIVES;
-  const text = canonicalize(profile as unknown as JsonValue);
+  const text = canonicalize(profile as JsonValue);
   const version = `{"contract":${loaded.text},"profile":${text}}`;
   const identity = identifyCanonical(sha256, "provider-version", version);
   return {

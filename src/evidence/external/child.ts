@@ -111,7 +111,7 @@ export function startChild(options: ChildOptions): Child {
 
   const send = async (message: JSONRPCMessage): Promise<void> => {
     if (over !== null) throw over;
-    const sent = message as unknown as JsonObject;
+    const sent = message as JsonObject;
     const method = member(sent, "method");
     if (method === undefined && waitingBytes > OUTGOING_PENDING_BYTES) return;
     noteOutgoing(rawResults, sent, method);
@@ -132,7 +132,7 @@ export function startChild(options: ChildOptions): Child {
     // A provider may respond and ping; its other requests and notifications are ignored.
     const method = member(message, "method");
     if (method !== undefined && method !== "ping") return;
-    child.onmessage?.(rawResults.substitute(message) as unknown as JSONRPCMessage);
+    child.onmessage?.(rawResults.substitute(message) as JSONRPCMessage);
   };
 
   drain(process.stdout, createReplyLines(receive).push).catch((error) => {

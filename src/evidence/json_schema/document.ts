@@ -115,7 +115,7 @@ export const METASCHEMA: SchemaDocument = readMetaschema();
 
 function readMetaschema(): SchemaDocument {
   const building: Building = { resources: new Map(), places: new Map(), spend: () => undefined };
-  for (const document of documents as unknown as readonly JsonObject[]) {
+  for (const document of documents as readonly JsonObject[]) {
     runThrough(visiting(building, building, document));
   }
   return building;

@@ -31,7 +31,7 @@ export function writeResult(result: ImportResult): string {
 
 /** Reads what {@link writeResult} wrote. Checks share the values of their definitions. */
 export function readResult(text: string): ImportResult {
-  const { result, definitions } = (hasEscapedName(text) ? readJson(text) : JSON.parse(text)) as unknown as {
+  const { result, definitions } = (hasEscapedName(text) ? readJson(text) : JSON.parse(text)) as {
     readonly result: ImportResult;
     readonly definitions: JsonArray;
   };

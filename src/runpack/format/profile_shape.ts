@@ -66,5 +66,5 @@ const profileShape = closed({
 
 /** Reads a value as an operator profile; null where it has another shape. */
 export function readProfile(value: JsonValue): OperatorProfile | null {
-  return matches(profileShape, value) ? value as unknown as OperatorProfile : null;
+  return matches(profileShape, value) ? value as OperatorProfile : null;
 }

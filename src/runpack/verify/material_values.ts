@@ -48,13 +48,13 @@ export interface SegmentValues {
 /** Reads a text as a typed value; null where it has another shape. */
 export function readTypedValue(body: string): TypedValue | null {
   const value = readText(body);
-  return matches(typedValueShape, value) ? value as unknown as TypedValue : null;
+  return matches(typedValueShape, value) ? value as TypedValue : null;
 }
 
 /** Reads a text as a payload; null where it has another shape. */
 export function readPayload(body: string): Payload | null {
   const value: JsonValue | undefined = readText(body);
-  return isJsonObject(value) && matches(payloadShape, value) ? value as unknown as Payload : null;
+  return isJsonObject(value) && matches(payloadShape, value) ? value as Payload : null;
 }
 
 /** Collects the values that the records of a segment name, each once, in the order in which they are first named. */

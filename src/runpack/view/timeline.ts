@@ -143,7 +143,7 @@ function renderIntents({ intents, disclosures }: StageOpenedBody): Content {
     const rule = disclosures[index]?.matched_rule ?? null;
     return row(
       packet_id,
-      target === null ? "no target" : canonicalize(target as unknown as JsonValue),
+      target === null ? "no target" : canonicalize(target as JsonValue),
       content_type,
       rule === null ? "default" : `rule ${rule}`,
       element("code", { title: content_hash.value }, shortened(content_hash.value)),

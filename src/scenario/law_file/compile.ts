@@ -272,7 +272,7 @@ class Compiler {
     const fault = this.#report.inside(place);
     const predicate = domain && typedPredicate(comparison, domain, this.#parameters, fault);
     if (domain === undefined || predicate === undefined) return;
-    const key = canonicalize(predicate as unknown as JsonValue);
+    const key = canonicalize(predicate as JsonValue);
     const condition = known.get(key) ?? { evidence, domain, predicate, place, comparison, id: "" };
     known.set(key, condition);
     this.#ofComparison.set(comparison, condition);
@@ -298,7 +298,7 @@ class Compiler {
     }
     if (
       earlier === undefined ||
-      canonicalize(earlier as unknown as JsonValue) === canonicalize(domain as unknown as JsonValue)
+      canonicalize(earlier as JsonValue) === canonicalize(domain as JsonValue)
     ) {
       return domain;
     }
@@ -383,7 +383,7 @@ class Compiler {
       ...list("stages", stages.map((stage) => this.#buildStage(stage))),
     };
     const completion = complete === null ? this.#allStages(spec["stages"] as JsonArray) : this.#nodeOf(complete);
-    spec["completion_requirement"] = completion.requirement as unknown as JsonValue;
+    spec["completion_requirement"] = completion.requirement as JsonValue;
     Object.assign(below, {
       scenario_id: { steps: ["law"] },
       namespace_id: { steps: ["namespace"] },
@@ -456,7 +456,7 @@ class Compiler {
     below["parameters"] = { steps: ["parameters"], below: names.map((name) => ({ steps: ["parameters", name] })) };
     const parameters = [...this.#parameters.values()].map(({ id, domain, description }) => ({
       parameter_id: id,
-      domain: domain as unknown as JsonValue,
+      domain: domain as JsonValue,
       ...description === undefined ? {} : { description },
     }));
     return { parameters };
@@ -472,8 +472,8 @@ class Compiler {
       stage_id: id,
       prerequisite: opens === null
         ? { kind: "root" }
-        : { kind: "requires", requirement: opens.requirement as unknown as JsonValue },
-      completion_requirement: needs.requirement as unknown as JsonValue,
+        : { kind: "requires", requirement: opens.requirement as JsonValue },
+      completion_requirement: needs.requirement as JsonValue,
       ...packets === undefined ? {} : { entry_packets: packets },
     };
     const afterSteps = place.below("after").steps;
@@ -566,8 +566,8 @@ function buildCondition(
   const { steps } = evidence.place;
   const value = {
     condition_id: id,
-    observation_domain: domain as unknown as JsonValue,
-    predicate: predicate as unknown as JsonValue,
+    observation_domain: domain as JsonValue,
+    predicate: predicate as JsonValue,
     evidence_use_policy: evidence.policy,
   };
   const compared: Origin = { steps: place.steps, span: comparison };

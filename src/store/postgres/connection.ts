@@ -119,7 +119,7 @@ export async function openConnection(
     void sql.end({ timeout: 0 }).catch(() => {});
   };
   const all = { ...clientOptions(options, server), socket: dial, onclose: drop };
-  const sql = postgres(all as never) as unknown as Sql;
+  const sql = postgres(all as never) as Sql;
   const timer = setTimeout(drop, 2 * CONNECT_MILLIS);
   ended?.addEventListener("abort", drop);
   try {

@@ -16,4 +16,4 @@ export interface PublishedTool extends Pick<Tool, "name" | "title" | "descriptio
 }
 
 /** The published form of every tool, in the order of `tools/list`. */
-export const PUBLISHED = published as unknown as readonly PublishedTool[];
+export const PUBLISHED = published as readonly PublishedTool[];

@@ -47,7 +47,7 @@ function toStep({ revision, record_id, receipt }: StoredReceipt): RecordedStep {
   if (record_kind === undefined) throw new StoreError("corrupt", `Cannot read receipt "${record_id}": unknown family`);
   // Records are canonical, and results are not; an answer has the order of the members of records.
   const member = (name: string): unknown => readJson(canonicalize(result[name] ?? null));
-  const attempt = result["attempt"] as unknown as Attempt | undefined;
+  const attempt = result["attempt"] as Attempt | undefined;
   return {
     members: {
       record_kind,

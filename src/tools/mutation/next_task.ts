@@ -93,7 +93,7 @@ function answerNow({ input, answer }: AnsweredCall, held: StepResult, status: Ru
   if (accepted_head.revision === held.accepted_head.revision) return answer;
   const { request_id = null, stage_id } = input;
   const own = { request_id, ...stage_id === undefined ? {} : { stage_id } };
-  const named = { ...runOf(input), expected_head: input["expected_head"] as unknown as Head };
+  const named = { ...runOf(input), expected_head: input["expected_head"] as Head };
   const refused = refusedStep("scenario_next", named, own, { request_id: FRESH_ID });
   const outcome = stale(accepted_head);
   return outcomeAnswer(outcome, () => nextAfterRefusal(refused, outcome));

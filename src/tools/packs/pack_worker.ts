@@ -30,7 +30,7 @@ interface Job {
 
 type Ask = (question: PackQuestion) => Promise<unknown>;
 
-const scope = globalThis as unknown as WorkerScope;
+const scope = globalThis as WorkerScope;
 const jobs = new Map<number, Job>();
 const { pause = (): Promise<void> => Promise.resolve() } = verificationPrimitives(HOST_PRIMITIVES);
 

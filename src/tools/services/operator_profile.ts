@@ -100,7 +100,7 @@ function disclosureRule(rule: PolicyRuleConfig): DisclosureRule {
   const copy: Record<string, unknown> = Object.fromEntries(set);
   if (rule.targets.length > 0) {
     copy["targets"] = rule.targets.map((target) =>
-      Object.fromEntries(Object.entries(target).filter(([, value]) => value !== null)) as unknown as TargetSelector
+      Object.fromEntries(Object.entries(target).filter(([, value]) => value !== null)) as TargetSelector
     );
   }
   return copy as unknown as DisclosureRule;

@@ -161,6 +161,6 @@ export function readVersion(
       `Cannot read typed provider "${provider_id}" version "${version}": it has no contract`,
     );
   }
-  const sealed = sealContract(contract as unknown as ProviderContract, version === null ? "file" : "registry");
-  return sealVersion({ ...sealed, ...version === null ? {} : { version } }, profile as unknown as RuntimeProfile);
+  const sealed = sealContract(contract as ProviderContract, version === null ? "file" : "registry");
+  return sealVersion({ ...sealed, ...version === null ? {} : { version } }, profile as RuntimeProfile);
 }

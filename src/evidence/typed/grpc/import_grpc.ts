@@ -308,7 +308,7 @@ function build(importing: Importing, methods: readonly FoundMethod[]): ImportRes
 const TOO_LARGE = `more than ${IMPORT_LIMITS.contractBytes} bytes`;
 
 function bytesOf(part: ProviderContract | CheckContract): number {
-  return utf8Length(canonicalize(part as unknown as JsonObject));
+  return utf8Length(canonicalize(part as JsonObject));
 }
 
 function reasonsOfResult(importing: Importing, found: FoundMethod): readonly CandidateReason[] {

@@ -59,7 +59,7 @@ export async function callHttp(
 
 /** The finding, unless it contains a secret: JSON can escape characters, so the body alone does not show it. */
 function withoutSecrets(finding: Finding, secrets: readonly string[]): Finding {
-  const text = "found" in finding ? finding.found ?? "" : canonicalize(finding.error as unknown as JsonValue);
+  const text = "found" in finding ? finding.found ?? "" : canonicalize(finding.error as JsonValue);
   return repeatsInJson(text, secrets) ? credentialRepeated() : finding;
 }
 
