@@ -49,7 +49,10 @@ export interface Publisher {
   readonly refer: (name: string, shape: Published) => JsonObject;
 }
 
-type Published = Pick<Reader<unknown>, "schema">;
+/** Anything with a JSON Schema. */
+export interface Published {
+  readonly schema?: (publisher: Publisher) => JsonValue;
+}
 
 /** A reader with its JSON Schema. */
 export function shape<T, Sink extends FaultSink>(
@@ -89,9 +92,9 @@ export function schemaOf(
 }
 
 /** Names a new shape: JSON Schemas refer to it as `#/$defs/name`. It stays the same function, since records are read by the thousand. */
-export function named<T, Sink extends FaultSink>(name: string, read: Reader<T, Sink>): Reader<T, Sink> {
+export function named<S extends Published>(name: string, read: S): S {
   const own = { ...read.schema === undefined ? {} : { schema: read.schema } };
-  return shape(read, ({ refer }) => refer(name, own));
+  return Object.assign(read, { schema: ({ refer }: Publisher): JsonObject => refer(name, own) });
 }
 
 /** A shape with further members in its JSON Schema, after its own. */
@@ -278,7 +281,7 @@ export function closed<R extends Readers, O extends Readers = Record<never, neve
 }
 
 /** The JSON Schema of a closed object. */
-function closedSchema(
+export function closedSchema(
   required: readonly string[],
   members: readonly (readonly [name: string, shape: Published])[],
 ): (publisher: Publisher) => JsonObject {

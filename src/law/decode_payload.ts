@@ -8,8 +8,16 @@ import { decodeBase64 } from "../canonical/base64.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { isJsonContentType, isMediaType } from "./content_type.ts";
-import { contentHash, oneOf, readMember, readObject } from "../canonical/shape.ts";
-import { objectOf, type Read, readCanonical, readIdentifier, readLine, readVariant } from "./readers.ts";
+import { closedSchema, contentHash, named, oneOf, readMember, readObject, shape } from "../canonical/shape.ts";
+import {
+  objectOf,
+  type Read,
+  readCanonical,
+  readCanonicalValue,
+  readIdentifier,
+  readUri,
+  variantOf,
+} from "./readers.ts";
 import { describe } from "./suggest.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
@@ -18,21 +26,26 @@ import type { Payload } from "./types.ts";
 
 /** Reads a payload up to a limit: canonical bytes of `json`, decoded bytes of `bytes`; `external` has no limit. */
 export function readPayload(maximumBytes: number): Read<Payload> {
-  return (refusals, value, path) => {
-    const kind = readVariant(refusals, value, path, "kind", ["json", "bytes", "external"]);
-    if (kind === "json") return readJsonPayload(refusals, value, path, maximumBytes);
-    if (kind === "bytes") return readBytesPayload(refusals, value, path, maximumBytes);
-    return kind === "external" ? readExternalPayload(refusals, value, path) : undefined;
-  };
+  const json = shape<Payload, Collector>(
+    (refusals, value, path) => readJsonPayload(refusals, value, path, maximumBytes),
+    closedSchema(["kind", "value"], [["kind", oneOf("json")], ["value", readCanonicalValue]]),
+  );
+  const bytes = shape<Payload, Collector>(
+    (refusals, value, path) => readBytesPayload(refusals, value, path, maximumBytes),
+    closedSchema(["kind", "base64"], [["kind", oneOf("bytes")], ["base64", { schema: () => BASE64 }]]),
+  );
+  return named("payload", variantOf<Payload>("kind", { json, bytes, external: readExternalPayload }));
 }
 
+const BASE64 = { type: "string", pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" };
+
 /** Reads a media type. */
-export const readContentType: Read<string> = (refusals, value, path) => {
+export const readContentType: Read<string> = shape<string, Collector>((refusals, value, path) => {
   if (typeof value === "string" && isMediaType(value)) return value;
   const code = typeof value === "string" ? "content_type_invalid" : "type_invalid";
   refusals.refuse(code, path, `Expected a media type such as "application/json", got ${describe(value)}`);
   return undefined;
-};
+}, () => ({ type: "string", minLength: 3, maxLength: SPEC_LIMITS.contentTypeLength }));
 
 /** Why a payload does not match its content type, or null: `json` needs a JSON type, `bytes` another one. */
 export function contentTypeMismatch(kind: Payload["kind"], contentType: string): string | null {
@@ -99,7 +112,7 @@ function fits(refusals: Collector, path: JsonPath, bytes: number, maximumBytes: 
 const readExternalPayload: Read<Payload> = objectOf({
   kind: oneOf("external"),
   content_ref: objectOf(
-    { uri: readLine(SPEC_LIMITS.uriBytes), content_hash: contentHash },
+    { uri: readUri, content_hash: contentHash },
     { encryption: readIdentifier },
   ),
 });

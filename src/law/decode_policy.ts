@@ -6,21 +6,19 @@
  */
 
 import { decodeBase64 } from "../canonical/base64.ts";
-import type { JsonValue } from "../canonical/json.ts";
 import { compareCodePoints } from "../canonical/order.ts";
 import {
   boolean,
-  type Bounds,
   integer,
   matching,
+  named,
   object as anyObject,
   oneOf,
-  readMember,
-  readObject,
-  readWholeArray,
+  setOf,
+  shape,
   text,
 } from "../canonical/shape.ts";
-import { objectOf, type Read, readIdentifier, variantOf } from "./readers.ts";
+import { draftOf, objectOf, optional, type Read, readIdentifier, readPositive, titled, variantOf } from "./readers.ts";
 import { SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
@@ -35,7 +33,7 @@ export const CHANNELS: readonly Channel[] = [
 ];
 
 /** All assurances, in the order of the documentation. */
-export const ASSURANCES: readonly Assurance[] = [
+const ASSURANCES: readonly Assurance[] = [
   "content_integrity",
   "scope",
   "schema_compatibility",
@@ -43,57 +41,33 @@ export const ASSURANCES: readonly Assurance[] = [
   "source_signature",
 ];
 
-const REQUIRED = [
-  "allowed_channels",
-  "authorization",
-  "combination",
-  "freshness",
-  "independence",
-  "integrity",
-  "replay",
-  "required_assurance",
-  "retention",
-  "scope",
-];
+/** An array of distinct names, of which all are known. */
+function someOf<T extends string>(known: readonly T[], minimum: number): Read<readonly T[]> {
+  return shape<readonly T[], Collector>(
+    setOf(oneOf(...known), known.length, minimum),
+    () => ({ type: "array", items: { enum: known }, ...minimum > 0 && { minItems: minimum }, uniqueItems: true }),
+  );
+}
 
 /** Reads an evidence-use policy; undefined if a member is malformed or two of them contradict each other. */
-export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = (refusals, value, path) => {
-  const object = readObject(refusals, value, path, REQUIRED, [
-    "authorized_key_ids",
-    "authorized_public_keys",
-    "requires_all_bindings",
-  ]);
-  if (object === undefined) return undefined;
-  const read = <T>(name: string, reader: Read<T>): T | undefined => readMember(refusals, object, path, name, reader);
-  const policy = {
-    allowed_channels: read("allowed_channels", readChannels),
-    authorization: read("authorization", oneOf("embedding_authority", "signature")),
-    combination: read("combination", readCombination),
-    freshness: read("freshness", readFreshness),
-    independence: read("independence", oneOf("distinct_acquisition", "distinct_provider", "not_required")),
-    integrity: read("integrity", oneOf("canonical_content_only", "anchored_content", "signed_content")),
-    replay: read("replay", oneOf("full_semantic", "digest_only")),
-    required_assurance: read("required_assurance", readAssurances),
-    retention: read("retention", oneOf("retain_canonical_value", "retain_digest_only")),
-    scope: read("scope", oneOf("exact_condition")),
-  };
-  const keys = read("authorized_key_ids", readKeyIds);
-  const keysGiven = Object.hasOwn(object, "authorized_key_ids");
-  const pinned = read("authorized_public_keys", readPublicKeys);
-  if (Object.hasOwn(object, "authorized_public_keys") && !checkPinned(refusals, path, pinned, keys)) return undefined;
-  const requiresAll = read("requires_all_bindings", boolean);
-  if (Object.hasOwn(object, "requires_all_bindings") && requiresAll === undefined) return undefined;
-  const consistent = checkPolicy(refusals, path, policy, keysGiven);
-  if (!consistent || (keysGiven && keys === undefined)) return undefined;
-  if (!isWhole(policy)) return undefined;
-  return {
-    ...policy,
-    ...keys === undefined ? {} : { authorized_key_ids: keys },
-    ...pinned === undefined ? {} : { authorized_public_keys: pinned },
-    // False means the same as absent, and must have the same identity.
-    ...requiresAll === true ? { requires_all_bindings: true as const } : {},
-  };
-};
+export const readEvidenceUsePolicy: Read<EvidenceUsePolicy> = named(
+  "policy",
+  shape<EvidenceUsePolicy, Collector>((refusals, value, path) => {
+    const draft = readDraft(refusals, value, path);
+    const { authorized_key_ids: keys, authorized_public_keys: pinned, requires_all_bindings: all, ...policy } = draft;
+    if (pinned !== null && !checkPinned(refusals, path, pinned, keys ?? undefined)) return undefined;
+    if (all === undefined || pinned === undefined) return undefined;
+    const consistent = checkPolicy(refusals, path, policy, keys !== null);
+    if (!consistent || keys === undefined || !isWhole(policy)) return undefined;
+    return {
+      ...policy,
+      ...keys === null ? {} : { authorized_key_ids: keys },
+      ...pinned === null ? {} : { authorized_public_keys: pinned },
+      // False means the same as absent, and must have the same identity.
+      ...all === true ? { requires_all_bindings: true as const } : {},
+    };
+  }, ({ of }) => of(readDraft)),
+);
 
 function checkPolicy(
   refusals: Collector,
@@ -132,18 +106,6 @@ function checkPolicy(
   return refusals.count() === before;
 }
 
-function readChannels(refusals: Collector, value: JsonValue, path: JsonPath): Channel[] | undefined {
-  return readSet(refusals, value, path, { minimum: 1, maximum: CHANNELS.length }, oneOf(...CHANNELS));
-}
-
-function readAssurances(refusals: Collector, value: JsonValue, path: JsonPath): Assurance[] | undefined {
-  return readSet(refusals, value, path, { minimum: 0, maximum: ASSURANCES.length }, oneOf(...ASSURANCES));
-}
-
-function readKeyIds(refusals: Collector, value: JsonValue, path: JsonPath): string[] | undefined {
-  return readSet(refusals, value, path, { minimum: 1, maximum: SPEC_LIMITS.authorizedKeyIds }, readIdentifier);
-}
-
 const isPublicKey = matching(
   "the base64 of the 32 bytes of a public key, as its .pub file has it",
   (value): value is string => typeof value === "string" && decodeBase64(value)?.length === 32,
@@ -152,14 +114,22 @@ const isPublicKey = matching(
 const readPublicKey: Read<string> = (refusals, value, path) =>
   text(refusals, value, path) === undefined ? undefined : isPublicKey(refusals, value, path);
 
-function readPublicKeys(refusals: Collector, value: JsonValue, path: JsonPath): Record<string, string> | undefined {
-  const given = anyObject(refusals, value, path);
-  if (given === undefined) return undefined;
-  const names = Object.keys(given).sort(compareCodePoints);
-  const keys = names.map((name) => [name, readPublicKey(refusals, given[name] ?? null, below(path, name))] as const);
-  const whole = keys.flatMap(([name, key]) => key === undefined ? [] : [[name, key] as const]);
-  return whole.length === keys.length ? Object.fromEntries(whole) : undefined;
-}
+const readPublicKeys: Read<Record<string, string>> = shape<Record<string, string>, Collector>(
+  (refusals, value, path) => {
+    const given = anyObject(refusals, value, path);
+    if (given === undefined) return undefined;
+    const names = Object.keys(given).sort(compareCodePoints);
+    const keys = names.map((name) => [name, readPublicKey(refusals, given[name] ?? null, below(path, name))] as const);
+    const whole = keys.flatMap(([name, key]) => key === undefined ? [] : [[name, key] as const]);
+    return whole.length === keys.length ? Object.fromEntries(whole) : undefined;
+  },
+  () => ({
+    type: "object",
+    additionalProperties: { type: "string", pattern: "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$" },
+    minProperties: 1,
+    maxProperties: SPEC_LIMITS.authorizedKeyIds,
+  }),
+);
 
 /** Pinned keys are exactly the authorized ones, and differ: one key under two ids would be one person who counts twice. */
 function checkPinned(
@@ -185,40 +155,48 @@ function checkPinned(
   return idOf.size === names.length;
 }
 
-/** Reads an array of distinct strings. */
-export function readSet<T extends string>(
-  refusals: Collector,
-  value: JsonValue,
-  path: JsonPath,
-  bounds: Bounds,
-  read: Read<T>,
-): T[] | undefined {
-  const first = new Map<string, number>();
-  let index = 0;
-  return readWholeArray<T, Collector>(refusals, value, path, bounds, (_, item, at) => {
-    const text = read(refusals, item, at);
-    const position = index++;
-    if (text === undefined) return undefined;
-    const earlier = first.get(text);
-    if (earlier === undefined) {
-      first.set(text, position);
-      return text;
-    }
-    refusals.refuse("duplicate", at, `Item ${JSON.stringify(text)} repeats item ${earlier}`);
-    return undefined;
-  });
-}
+/** Reads the ids of keys. */
+const readKeyIds: Read<readonly string[]> = shape<readonly string[], Collector>(
+  setOf(readIdentifier, SPEC_LIMITS.authorizedKeyIds, 1),
+  ({ of }) => ({
+    type: "array",
+    items: of(readIdentifier),
+    maxItems: SPEC_LIMITS.authorizedKeyIds,
+    minItems: 1,
+    uniqueItems: true,
+  }),
+);
 
+const readAll = objectOf({ combination: oneOf("AllQualifyingAgree", "AnyQualifying") });
 const readCombination = variantOf<Combination>("combination", {
-  AllQualifyingAgree: objectOf({ combination: oneOf("AllQualifyingAgree") }),
-  AnyQualifying: objectOf({ combination: oneOf("AnyQualifying") }),
+  AllQualifyingAgree: readAll,
+  AnyQualifying: readAll,
   Quorum: objectOf({ combination: oneOf("Quorum"), minimum: integer(1, SPEC_LIMITS.quorum) }),
 });
 
 const readFreshness = variantOf<Freshness>("freshness", {
   NotRequired: objectOf({ freshness: oneOf("NotRequired") }),
-  MaximumAge: objectOf({ freshness: oneOf("MaximumAge"), maximum_age_millis: integer(1) }),
+  MaximumAge: objectOf({ freshness: oneOf("MaximumAge"), maximum_age_millis: readPositive }),
 });
+
+const readDraft = titled(
+  "Which evidence counts; retain_digest_only goes with digest_only, keys with signature",
+  draftOf({
+    allowed_channels: someOf(CHANNELS, 1),
+    authorization: oneOf("embedding_authority", "signature"),
+    authorized_key_ids: optional<readonly string[] | null>(readKeyIds, null),
+    authorized_public_keys: optional<Readonly<Record<string, string>> | null>(readPublicKeys, null),
+    combination: readCombination,
+    freshness: readFreshness,
+    independence: oneOf("distinct_acquisition", "distinct_provider", "not_required"),
+    integrity: oneOf("canonical_content_only", "anchored_content", "signed_content"),
+    replay: oneOf("full_semantic", "digest_only"),
+    required_assurance: someOf(ASSURANCES, 0),
+    requires_all_bindings: optional<boolean | null>(boolean, null),
+    retention: oneOf("retain_canonical_value", "retain_digest_only"),
+    scope: oneOf("exact_condition"),
+  }),
+);
 
 /** Whether every member of a record could be read. */
 export function isWhole<T extends object>(draft: { readonly [K in keyof T]: T[K] | undefined }): draft is T {

@@ -6,8 +6,8 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";
-import { integer, readMember, readObject } from "../canonical/shape.ts";
-import { readIdentifier, readVariant } from "./readers.ts";
+import { closedSchema, integer, named, oneOf, readMember, readObject, shape } from "../canonical/shape.ts";
+import { objectOf, type Read, readIdentifier, readPositive, readVariant, variantsSchema } from "./readers.ts";
 import { INTEGER_MAXIMUM, SPEC_LIMITS } from "./limits.ts";
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Collector } from "./refusals.ts";
@@ -34,25 +34,54 @@ interface Reading {
 }
 
 /** Reads a requirement expression; undefined if any part of it is malformed. */
-export function readRequirement(refusals: Collector, value: JsonValue, path: JsonPath): Requirement | undefined {
-  const reading: Reading = { refusals, root: path, nodes: 0 };
-  return readNode(reading, value, path, 0);
-}
+export const readRequirement: Read<Requirement> = named(
+  "req",
+  shape<Requirement, Collector>(
+    (refusals, value, path) => readNode({ refusals, root: path, nodes: 0 }, value, path, 0),
+    (publisher) => {
+      const operand = publisher.of(readRequirement);
+      const maxItems = SPEC_LIMITS.requirementNodes - 1;
+      const list = { schema: () => ({ type: "array", items: operand, maxItems, minItems: 1 }) };
+      const operands = publisher.refer("reqs", list);
+      const group = closedSchema(["min", "reqs"], [["min", readPositive], ["reqs", { schema: () => operands }]]);
+      return {
+        description: "Leaves name conditions in a stage's completion_requirement, stages elsewhere",
+        type: "object",
+        properties: {
+          Condition: publisher.of(readIdentifier),
+          And: operands,
+          Or: operands,
+          Not: operand,
+          RequireGroup: group(publisher),
+        },
+        minProperties: 1,
+        maxProperties: 1,
+        additionalProperties: false,
+      };
+    },
+  ),
+);
 
 /** Reads the prerequisite of a stage. */
-export function readPrerequisite(refusals: Collector, value: JsonValue, path: JsonPath): Prerequisite | undefined {
-  const kind = readVariant(refusals, value, path, "kind", ["root", "requires"]);
-  if (kind === undefined) {
-    // The required members are unknown; a requirement that is present can still be read.
-    if (isJsonObject(value)) readMember(refusals, value, path, "requirement", readRequirement);
-    return undefined;
-  }
-  const object = readObject(refusals, value, path, kind === "root" ? ["kind"] : ["kind", "requirement"]);
-  if (object === undefined) return undefined;
-  if (kind === "root") return { kind };
-  const requirement = readMember(refusals, object, path, "requirement", readRequirement);
-  return requirement === undefined ? undefined : { kind, requirement };
-}
+export const readPrerequisite: Read<Prerequisite> = shape<Prerequisite, Collector>(
+  (refusals, value, path) => {
+    const kind = readVariant(refusals, value, path, "kind", ["root", "requires"]);
+    if (kind === undefined) {
+      // The required members are unknown; a requirement that is present can still be read.
+      if (isJsonObject(value)) readMember(refusals, value, path, "requirement", readRequirement);
+      return undefined;
+    }
+    const object = readObject(refusals, value, path, kind === "root" ? ["kind"] : ["kind", "requirement"]);
+    if (object === undefined) return undefined;
+    if (kind === "root") return { kind };
+    const requirement = readMember(refusals, object, path, "requirement", readRequirement);
+    return requirement === undefined ? undefined : { kind, requirement };
+  },
+  variantsSchema([
+    objectOf({ kind: oneOf("root") }),
+    objectOf({ kind: oneOf("requires"), requirement: readRequirement }),
+  ]),
+);
 
 function readNode(reading: Reading, value: JsonValue, path: JsonPath, depth: number): Requirement | undefined {
   const { refusals } = reading;

@@ -4,19 +4,32 @@
  * @module
  */
 
-import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { readCondition, readParameterDomain, readSchemaName } from "./decode_condition.ts";
 import { isWhole, readEvidenceUsePolicy } from "./decode_policy.ts";
-import { callerAsserted, expandPolicies } from "./expand_policies.ts";
+import { callerAsserted, expandPolicies, type GivenCondition } from "./expand_policies.ts";
 import { readRequirement } from "./decode_requirement.ts";
-import { integer, oneOf, readArray, readMember, readObject, readOr } from "../canonical/shape.ts";
-import { type Draft, objectOf, type Read, readCanonical, readIdentifier, readText, variantOf } from "./readers.ts";
+import { named, oneOf, type Publisher, shape } from "../canonical/shape.ts";
+import {
+  type At,
+  type Draft,
+  draftOf,
+  type DraftReader,
+  itemsOf,
+  objectOf,
+  optional,
+  type Read,
+  readCanonical,
+  readIdentifier,
+  readPositive,
+  readText,
+  variantOf,
+} from "./readers.ts";
 import { describe } from "./suggest.ts";
 import { type DraftStage, readStages } from "./decode_stage.ts";
 import { SPEC_LIMITS } from "./limits.ts";
-import type { JsonPath } from "../canonical/path.ts";
-import type { Collector } from "./refusals.ts";
+import { type Collector, collector } from "./refusals.ts";
 import type {
   AcquisitionBinding,
   Condition,
@@ -72,37 +85,48 @@ export interface DraftSpec {
   readonly effective: EffectiveLimits;
 }
 
-const REQUIRED = ["spec_version", "scenario_id", "namespace_id", "stages", "completion_requirement"];
-const OPTIONAL = ["value_limits", "parameters", "conditions", "policies", "schemas", "acquisition_bindings"];
+/** A spec before its policies are expanded. */
+type GivenSpec = Omit<DraftSpec, "conditions" | "caller_asserted" | "effective"> & {
+  readonly conditions: readonly GivenCondition[] | undefined;
+};
+
 const INHERIT: ValueLimits = { selection: "InheritOperator" };
+
+/**
+ * The members of a spec.
+ *
+ * @param maximumPayloadBytes The limit in force on payloads
+ */
+export function specShape(operator: LawLimits, maximumPayloadBytes: number): DraftReader<GivenSpec> {
+  return draftOf({
+    spec_version: readSpecVersion,
+    scenario_id: readIdentifier,
+    namespace_id: readPositive,
+    value_limits: optional(readValueLimits(operator), INHERIT),
+    parameters: optional(itemsOf(readParameter, SPEC_LIMITS.parameters), []),
+    conditions: optional(itemsOf(readCondition, SPEC_LIMITS.conditions), []),
+    policies: optional(itemsOf(readPolicy, SPEC_LIMITS.policies), []),
+    schemas: optional(
+      itemsOf<DomainSchema | undefined>(readSchemaName, SPEC_LIMITS.schemas, { uniqueItems: true }),
+      [],
+    ),
+    acquisition_bindings: optional(itemsOf(readBinding, SPEC_LIMITS.acquisitionBindings), []),
+    stages: readStages(maximumPayloadBytes),
+    completion_requirement: readRequirement,
+  });
+}
 
 /** Reads a spec, and records a refusal for every part that cannot be read. */
 export function readSpec(refusals: Collector, value: JsonValue, operator: LawLimits): DraftSpec {
-  const object = readObject(refusals, value, null, REQUIRED, OPTIONAL) ?? {};
-  const limits = readOr(refusals, object, null, "value_limits", readValueLimits(operator), INHERIT);
-  const conditions = readList(refusals, object, "conditions", SPEC_LIMITS.conditions, readCondition);
-  const policies = readList(refusals, object, "policies", SPEC_LIMITS.policies, readPolicy);
-  const bindings = readList(
-    refusals,
-    object,
-    "acquisition_bindings",
-    SPEC_LIMITS.acquisitionBindings,
-    readBinding,
-  );
-  const effective = effectiveLimits(limits ?? INHERIT, operator);
+  const given = isJsonObject(value) ? member(value, "value_limits") : undefined;
+  const limits = given === undefined ? INHERIT : readValueLimits(operator)(collector(), given, null) ?? INHERIT;
+  const effective = effectiveLimits(limits, operator);
+  const spec = specShape(operator, effective.maximum_payload_bytes)(refusals, value, null);
+  const { conditions, policies, acquisition_bindings: bindings = [] } = spec;
   return {
-    spec_version: readMember(refusals, object, null, "spec_version", readSpecVersion),
-    scenario_id: readMember(refusals, object, null, "scenario_id", readIdentifier),
-    namespace_id: readMember(refusals, object, null, "namespace_id", integer(1)),
-    value_limits: limits,
-    parameters: readList(refusals, object, "parameters", SPEC_LIMITS.parameters, readParameter),
-    conditions: conditions && expandPolicies(refusals, conditions, policies, bindings ?? []),
-    caller_asserted: callerAsserted(conditions ?? [], bindings ?? []),
-    policies,
-    schemas: readList(refusals, object, "schemas", SPEC_LIMITS.schemas, readSchemaName),
-    acquisition_bindings: bindings,
-    stages: readMember(refusals, object, null, "stages", readStages(effective.maximum_payload_bytes)),
-    completion_requirement: readMember(refusals, object, null, "completion_requirement", readRequirement),
+    ...spec,
+    conditions: conditions && expandPolicies(refusals, conditions, policies, bindings),
+    caller_asserted: callerAsserted(conditions ?? [], bindings),
     effective,
   };
 }
@@ -112,23 +136,12 @@ function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): Effect
   return limits.selection === "Explicit" ? limits : operator;
 }
 
-function readList<T>(
-  refusals: Collector,
-  object: JsonObject,
-  name: string,
-  maximum: number,
-  read: (refusals: Collector, value: JsonValue, path: JsonPath) => T,
-): T[] | undefined {
-  const readItems: Read<T[]> = (_, value, path) => readArray(refusals, value, path, { minimum: 0, maximum }, read);
-  return readOr(refusals, object, null, name, readItems, []);
-}
-
-const readSpecVersion: Read<"dag-v3"> = (refusals, value, path) => {
+const readSpecVersion: Read<"dag-v3"> = shape<"dag-v3", Collector>((refusals, value, path) => {
   if (value === "dag-v3") return value;
   const code = typeof value === "string" ? "spec_version_unsupported" : "type_invalid";
   refusals.refuse(code, path, `Expected spec version "dag-v3", got ${describe(value)}`);
   return undefined;
-};
+}, () => ({ const: "dag-v3" }));
 
 function readValueLimits(operator: LawLimits): Read<ValueLimits> {
   return variantOf<ValueLimits>("selection", {
@@ -143,73 +156,76 @@ function readValueLimits(operator: LawLimits): Read<ValueLimits> {
 
 /** A size limit that a law may set: at least 1, at most the operator's. */
 function readLower(operatorLimit: number): Read<number> {
-  const read = integer(1);
-  return (refusals, value, path) => {
-    const bytes = read(refusals, value, path);
+  return shape<number, Collector>((refusals, value, path) => {
+    const bytes = readPositive(refusals, value, path);
     if (bytes === undefined || bytes <= operatorLimit) return bytes;
     const message = `Expected at most ${operatorLimit}, the operator's limit, got ${bytes}`;
     refusals.refuse("value_limit_exceeds_operator", path, message);
     return undefined;
-  };
+  }, ({ of }) => of(readPositive));
 }
 
-function readPolicy(refusals: Collector, value: JsonValue, path: JsonPath): DraftPolicy {
-  const object = readObject(refusals, value, path, ["policy_id"], ["description", "evidence_use_policy"]) ?? {};
-  const evidence_use_policy = readOr<EvidenceUsePolicy | null, Collector>(
-    refusals,
-    object,
-    path,
-    "evidence_use_policy",
-    readEvidenceUsePolicy,
-    null,
-  );
-  const id = readMember(refusals, object, path, "policy_id", readIdentifier);
-  const description = readMember(refusals, object, path, "description", readText(SPEC_LIMITS.descriptionBytes));
-  if (id === undefined || (description === undefined && Object.hasOwn(object, "description"))) {
-    return { policy_id: id, evidence_use_policy, whole: undefined };
-  }
-  const whole = { policy_id: id, ...(description === undefined ? {} : { description }) };
-  return { policy_id: id, evidence_use_policy, whole };
+/** A description; null where it is absent. */
+const readDescription = optional<string | null>(readText(SPEC_LIMITS.descriptionBytes), null);
+
+function described(description: string | null): { readonly description?: string } {
+  return description === null ? {} : { description };
 }
 
-function readParameter(refusals: Collector, value: JsonValue, path: JsonPath): DraftParameter {
-  const object = readObject(refusals, value, path, ["parameter_id", "domain"], ["description"]) ?? {};
-  const named = {
-    parameter_id: readMember(refusals, object, path, "parameter_id", readIdentifier),
-    domain: readMember(refusals, object, path, "domain", readParameterDomain),
+/** A draft with its whole form, which follows from its members. */
+function wholeOf<T extends object, Out>(
+  members: DraftReader<Draft<T>>,
+  whole: (read: T) => Out,
+): DraftReader<Draft<T> & { readonly whole: Out | undefined }> {
+  const read = (...at: At): Draft<T> & { readonly whole: Out | undefined } => {
+    const draft = members(...at);
+    return { ...draft, whole: isWhole<T>(draft) ? whole(draft) : undefined };
   };
-  const description = readMember(refusals, object, path, "description", readText(SPEC_LIMITS.descriptionBytes));
-  const isRead = description !== undefined || !Object.hasOwn(object, "description");
-  if (!isRead || !isWhole<Omit<Parameter, "description">>(named)) return { ...named, whole: undefined };
-  return { ...named, whole: { ...named, ...(description === undefined ? {} : { description }) } };
+  return Object.assign(read, { schema: ({ of }: Publisher): JsonValue => of(members) });
 }
 
-function readBinding(refusals: Collector, value: JsonValue, path: JsonPath): DraftBinding {
-  const required = ["binding_id", "condition_id", "channel", "provider_id", "check_id"];
-  const object = readObject(refusals, value, path, required, ["params"]) ?? {};
-  const named = {
-    binding_id: readMember(refusals, object, path, "binding_id", readIdentifier),
-    condition_id: readMember(refusals, object, path, "condition_id", readIdentifier),
-    channel: readMember(refusals, object, path, "channel", readBindingChannel),
-    provider_id: readMember(refusals, object, path, "provider_id", readIdentifier),
-    check_id: readMember(refusals, object, path, "check_id", readIdentifier),
-  };
-  const params = member(object, "params");
-  const paramsRead = params === undefined || readMember(refusals, object, path, "params", readParams) !== undefined;
-  if (!paramsRead || !isWhole<Omit<AcquisitionBinding, "params">>(named)) return { ...named, whole: undefined };
-  return { ...named, whole: params === undefined ? named : { ...named, params } };
-}
+const readPolicy: DraftReader<DraftPolicy> = wholeOf(
+  draftOf({
+    policy_id: readIdentifier,
+    description: readDescription,
+    evidence_use_policy: optional<EvidenceUsePolicy | null>(readEvidenceUsePolicy, null),
+  }),
+  ({ policy_id, description }) => ({ policy_id, ...described(description) }),
+);
+
+const readParameter: DraftReader<DraftParameter> = wholeOf(
+  draftOf({ parameter_id: readIdentifier, domain: readParameterDomain, description: readDescription }),
+  ({ description, ...parameter }) => ({ ...parameter, ...described(description) }),
+);
 
 /** The channels of bindings: those of acquisition. */
 const readBindingChannel = oneOf("local_acquisition", "provider_acquisition");
 
-/** Reads params; returns their canonical text. */
-const readParams: Read<string> = (refusals, value, path) => {
-  const text = readCanonical(refusals, value, path);
-  if (text === undefined) return undefined;
-  const bytes = utf8Length(text);
-  if (bytes <= SPEC_LIMITS.paramsBytes) return text;
-  const message = `Expected params of at most ${SPEC_LIMITS.paramsBytes} canonical bytes, got ${bytes}`;
-  refusals.refuse("value_invalid", path, message);
-  return undefined;
-};
+/** Reads params of a bounded size. */
+const readParams: Read<{ readonly params: JsonValue }> = shape<{ readonly params: JsonValue }, Collector>(
+  (refusals, value, path) => {
+    const text = readCanonical(refusals, value, path);
+    if (text === undefined) return undefined;
+    const bytes = utf8Length(text);
+    if (bytes <= SPEC_LIMITS.paramsBytes) return { params: value };
+    const message = `Expected params of at most ${SPEC_LIMITS.paramsBytes} canonical bytes, got ${bytes}`;
+    refusals.refuse("value_invalid", path, message);
+    return undefined;
+  },
+  () => true,
+);
+
+const readBinding: DraftReader<DraftBinding> = named(
+  "binding",
+  wholeOf(
+    draftOf({
+      binding_id: readIdentifier,
+      condition_id: readIdentifier,
+      channel: readBindingChannel,
+      provider_id: readIdentifier,
+      check_id: readIdentifier,
+      params: optional<{ readonly params?: JsonValue }>(readParams, {}),
+    }),
+    ({ params, ...binding }) => ({ ...binding, ...params }),
+  ),
+);

@@ -88,7 +88,7 @@ function expandPredicate(predicate: Predicate, values: ParameterValues): Predica
     if (!("expected" in predicate) || !isParameterReference(predicate.expected)) return predicate;
     return { ...predicate, expected: resolve(predicate.expected) };
   }
-  const sorted = sortedBy(predicate.expected.map(resolve), (item) => canonicalize(item as unknown as JsonValue));
+  const sorted = sortedBy(predicate.expected.map(resolve), canonicalize);
   const seen = new Set<unknown>();
   const expected = sorted.filter((item) => {
     const key = scalarKey(item);
@@ -145,7 +145,7 @@ function expandBinding(binding: AcquisitionBinding, values: ParameterValues): Ac
  *   parameters: [{ parameter_id: "commit", domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 64 } }],
  *   conditions: [],
  *   acquisition_bindings: [{ params: { url: { $template: "https://ci.example/{commit}/status" } } }],
- * } as ScenarioLaw;
+ * } as unknown as ScenarioLaw;
  * const expanded = expandLaw(law, new Map([["commit", { value: "a/b", value_type: "String" }]]));
  * assert.deepEqual(expanded.acquisition_bindings[0]?.params, { url: "https://ci.example/a%2Fb/status" });
  * ```

@@ -7,6 +7,7 @@
 
 import { isJsonObject, member } from "../canonical/json.ts";
 import { pathAt } from "../canonical/path.ts";
+import { shape } from "../canonical/shape.ts";
 import { readEvidenceUsePolicy } from "./decode_policy.ts";
 import type { DraftBinding, DraftPolicy } from "./decode_spec.ts";
 import { type Draft, objectOf, type Read, readIdentifier } from "./readers.ts";
@@ -18,17 +19,21 @@ import type { Channel, Condition, EvidenceUsePolicy } from "./types.ts";
 export type GivenPolicy = EvidenceUsePolicy | { readonly policy_id: string } | "left_out";
 
 /** A condition as far as it could be read, before its policy is expanded. */
-export type GivenCondition = Draft<Omit<Condition, "evidence_use_policy">> & {
-  readonly evidence_use_policy: GivenPolicy | undefined;
-};
+export type GivenCondition = Draft<GivenMembers>;
+
+/** The members of a condition before its policy is expanded. */
+export type GivenMembers = Omit<Condition, "evidence_use_policy"> & { readonly evidence_use_policy: GivenPolicy };
 
 const readPolicyId = objectOf({ policy_id: readIdentifier });
 
 /** Reads the policy of a condition: a whole one, or `{policy_id}`. */
-export const readGivenPolicy: Read<GivenPolicy> = (refusals, value, path) => {
+export const readGivenPolicy: Read<GivenPolicy> = shape<GivenPolicy, Collector>((refusals, value, path) => {
   const isNamed = isJsonObject(value) && member(value, "policy_id") !== undefined;
   return isNamed ? readPolicyId(refusals, value, path) : readEvidenceUsePolicy(refusals, value, path);
-};
+}, ({ of }) => ({
+  description: "Left out: all bindings of the condition, or the caller without bindings",
+  anyOf: [of(readEvidenceUsePolicy), of(readPolicyId)],
+}));
 
 /** The policy of a condition that gives none. */
 function defaultPolicy(bindings: readonly DraftBinding[]): EvidenceUsePolicy | undefined {

@@ -197,7 +197,7 @@ function normalPredicate(predicate: Predicate): Predicate {
   if (predicate.predicate !== "InSet") return predicate;
   return {
     predicate: "InSet",
-    expected: sortedBy(predicate.expected, (item) => canonicalize(item as unknown as JsonValue)),
+    expected: sortedBy(predicate.expected, canonicalize),
   };
 }
 

@@ -76,7 +76,7 @@ export function comparisonText(
   parameterName: (id: string) => string = (id) => id,
 ): string {
   const members = predicate.predicate === "InSet"
-    ? sortedBy(predicate.expected, (item) => canonicalize(item as unknown as JsonValue))
+    ? sortedBy(predicate.expected, (item) => canonicalize(item))
     : "expected" in predicate
     ? [predicate.expected]
     : [];

@@ -18,7 +18,7 @@ interface WorkerScope {
 /** Answers one question; the signal aborts when the question is cancelled. */
 export type AnswerQuestion<Question, Answer> = (question: Question, signal: AbortSignal) => Answer | Promise<Answer>;
 
-const scope = globalThis as WorkerScope;
+const scope = globalThis as unknown as WorkerScope;
 
 silence();
 
@@ -39,7 +39,7 @@ function silence(): void {
   };
   replace(globalThis, { console: new Proxy({}, { get: () => nothing }) });
   replace(Deno, { stdout: stream, stderr: stream, exit: refuse, kill: refuse });
-  const { process } = globalThis as { readonly process: object };
+  const { process } = globalThis as unknown as { readonly process: object };
   const env = Object.freeze({});
   const nodeStream = { write: () => true, end: nothing, on: nothing, once: nothing };
   replace(process, { stdout: nodeStream, stderr: nodeStream, env });

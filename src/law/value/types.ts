@@ -22,10 +22,10 @@ export const VALUE_TYPES: readonly ValueType[] = [
 ];
 
 /** A JSON value together with the type it is to be read as; the same text may be a String, a Decimal or a Timestamp. */
-export interface TypedValue {
+export type TypedValue = {
   readonly value: JsonValue;
   readonly value_type: ValueType;
-}
+};
 
 /** The registered JSON Schema that the values of a {@link JsonDomain} have to meet. */
 export interface DomainSchema {
@@ -57,9 +57,9 @@ export type ObservationDomain =
   | JsonDomain;
 
 /** The value that a parameter of the law has in a run. */
-export interface ParameterReference {
+export type ParameterReference = {
   readonly parameter: string;
-}
+};
 
 /** Whether an expected value is that of a parameter. */
 export function isParameterReference(expected: unknown): expected is ParameterReference {
@@ -70,11 +70,11 @@ export function isParameterReference(expected: unknown): expected is ParameterRe
 export type SetMember = TypedValue | ParameterReference;
 
 /** An instant relative to the evaluation time of an attempt, such as -86,400,000 for a day before it. */
-export interface RelativeTime {
+export type RelativeTime = {
   readonly relative_to: "evaluation_time";
   /** Milliseconds after the evaluation time, within ±(2^53-1). */
   readonly offset_milliseconds: number;
-}
+};
 
 /** What a value is compared with: a value of the law or of a parameter, or an instant relative to the evaluation time. */
 export type Expected = SetMember | RelativeTime;

@@ -56,7 +56,7 @@ export function typedPredicate(
   const known = values.filter((value) => value !== undefined);
   if (known.length < values.length) return undefined;
   if (predicate === "InSet") {
-    const members = sortedBy(known as readonly SetMember[], (one) => canonicalize(one as unknown as JsonValue));
+    const members = sortedBy(known as readonly SetMember[], canonicalize);
     return { predicate, expected: members };
   }
   const [expected] = known;

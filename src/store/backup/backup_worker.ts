@@ -31,7 +31,7 @@ const PAGES_AT_A_TIME = 1024;
 const BUSY_MILLIS = 5000;
 
 /** The message channel to the thread that started the worker. */
-const scope = globalThis as {
+const scope = globalThis as unknown as {
   onmessage: (event: MessageEvent<BackupOrder>) => void;
   postMessage: (reply: BackupReply) => void;
 };

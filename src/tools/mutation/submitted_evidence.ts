@@ -73,7 +73,7 @@ async function readValue(
   if (!isJsonObject(value) || body === undefined) {
     throw new StoreError("corrupt", `Cannot read submission "${record_id}": its payload is missing`);
   }
-  const typed = value as unknown as TypedValue;
+  const typed = value as TypedValue;
   if (body.length <= KEPT_CHARACTERS) values.set(record_id, typed);
   return typed;
 }

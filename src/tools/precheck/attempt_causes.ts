@@ -35,7 +35,7 @@ export function causesOfRecord(
   const valueOf = (identity: string): TypedValue | undefined => {
     const body = bodies.get(identity);
     const value = body === undefined ? undefined : readJson(body);
-    return isJsonObject(value) ? value as unknown as TypedValue : undefined;
+    return isJsonObject(value) ? value as TypedValue : undefined;
   };
   const reads = countsValues(stage);
   const items = evidence.map((item) => judgedFromRecord(item, reads ? valueOf : () => undefined));

@@ -20,7 +20,7 @@ export interface MoveReply {
 }
 
 /** The message channel to the thread that started the worker. */
-const scope = globalThis as {
+const scope = globalThis as unknown as {
   onmessage: (event: MessageEvent<MoveOrder>) => void;
   postMessage: (reply: MoveReply) => void;
 };
