@@ -13,7 +13,7 @@ import { announce, failureOf, focusable, headingOf } from "./shell.ts";
 const FIELDS = [
   ["law", "Identity of the law that the run must have followed; with it the page decides"],
   ["stage", "Stage that must be complete; empty for the whole run"],
-  ["keys", "Ed25519 public keys that you trust, in base64, separated by spaces"],
+  ["names", "Whose keys you know: NAME=KEY, Ed25519 public keys in base64, separated by spaces"],
   ["producers", "Ed25519 public keys of those who may have made it, in base64, separated by spaces"],
   ["parameters", "Parameters that the run must have, NAME=VALUE, separated by spaces"],
 ] as const;
@@ -30,7 +30,7 @@ export function showVerify(main: HTMLElement): void {
   const lines = (name: Field): string => text(name).split(/\s+/).join("\n");
   const verify = (content: Blob): void => {
     const asked: Asked = {
-      keys: lines("keys"),
+      keys: "",
       identity: "",
       law: text("law"),
       parameters: lines("parameters"),
@@ -38,7 +38,11 @@ export function showVerify(main: HTMLElement): void {
       stage: text("stage"),
       producers: lines("producers"),
       notBefore: "",
+      names: lines("names"),
+      providers: "",
+      acceptProcedures: "",
       originUnchecked: unchecked.checked,
+      signersUnchecked: false,
       allowAsserted: false,
     };
     void show(result, content, asked);

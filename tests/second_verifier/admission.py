@@ -1,5 +1,7 @@
 """What a verification came to, and whether it is enough: docs/format/runpack.md, "Result line" and "Admission"."""
 
+import base64
+import hashlib
 import re
 
 import values
@@ -9,9 +11,11 @@ from replay import CLAIMS
 SETTLED = set(CLAIMS[:22])
 EXIT_CODES = {
     "parameter_undeclared": 2, "parameter_invalid": 2, "parameter_missing": 2, "stage_undeclared": 2,
-    "violated": 6, "law_mismatch": 6, "parameter_mismatch": 6, "material_unknown": 4, "not_complete": 3,
-    "completed_before": 3, "evidence_asserted": 4, "origin_unknown": 4,
+    "violated": 6, "law_mismatch": 6, "parameter_mismatch": 6, "signer_differs": 6, "provider_differs": 6, "not_complete": 3,
+    "completed_before": 3, "material_unknown": 4, "procedure_superseded": 4, "signer_unknown": 4, "provider_unknown": 4,
+    "producer_unknown": 4, "evidence_asserted": 4, "origin_unknown": 4,
 }
+_PRECEDENCE = list(EXIT_CODES)
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+\Z")
 _INTEGER = re.compile(r"(?:0|-?[1-9][0-9]{0,15})\Z")
 
@@ -148,19 +152,96 @@ def _gaps(examined, expected):
             yield "completed_before"
     if run is not None and run["is_permissive"] and not expected["allow_asserted"]:
         yield "evidence_asserted"
-    statuses = {one["claim"]: one["status"]["status"] for one in report["claims"]}
-    # A statement without the head is good for a run of the same id with other parameters.
-    is_of_run = examined["parameters"] == [] or run is not None and run["is_head_signed"]
-    is_signed = is_of_run and statuses["source_authenticity"] == "satisfied"
-    if not examined["producers"] and not is_signed and not expected["origin_unchecked"]:
+    if not examined["producers"] and expected["needs_producer"]:
+        yield "producer_unknown"
+    is_known = examined["producers"] or _is_signed_by_known(examined, expected)
+    if not is_known and not expected["origin_unchecked"]:
         yield "origin_unknown"
+
+
+def _pins(law):
+    policies = [] if law is None else [condition["evidence_use_policy"] for condition in law["conditions"]]
+    return {name: key for policy in policies for name, key in policy.get("authorized_public_keys", {}).items()}
+
+
+def _is_signed_by_known(examined, expected):
+    """Whether signatures alone show the origin: known keys signed every item that counted."""
+    run = examined["run"]
+    # A statement without the head is good for a run of the same id with other parameters.
+    if run is None or expected["signers_unchecked"] or not (examined["parameters"] == [] or run["is_head_signed"]):
+        return False
+    known = {*_pins(examined["law"]).values(), *expected["keys"].values()}
+    return run["unsigned"] == 0 and run["signatures"] != [] and all(one["public_key"] in known for one in run["signatures"])
+
+
+def _named_by(one, expected, pins):
+    given = pins.get(one["key_id"]), expected["keys"].get(one["key_id"])
+    if any(key is not None and key != one["public_key"] for key in given):
+        return "another key"
+    return "law" if given[0] is not None else "reader" if given[1] is not None else "pack"
+
+
+def _weaknesses(procedure, law):
+    """What of a superseded procedure touches a law."""
+    if procedure != "gate-kernel-1":
+        return []
+    policies = [condition["evidence_use_policy"] for condition in law["conditions"]]
+    asked = {binding["provider_id"] for binding in law["acquisition_bindings"]}
+    return [name for name, touches in {
+        "quorum": any(policy["combination"].get("minimum", 1) > 1 for policy in policies),
+        "clock": "time" in asked or any(policy["freshness"]["freshness"] == "MaximumAge" for policy in policies),
+        "redirects": "rest" in asked,
+        "overrides": "env" in asked,
+    }.items() if touches]
+
+
+def _source_reasons(examined, expected):
+    """What does not hold about those who signed, the sources, and the rules of judging."""
+    run, law = examined["run"], examined["law"]
+    if run is None or derivation(examined["report"]) == "violated":
+        return
+    pins, seen = _pins(law), set()
+    for one in run["signatures"]:
+        by = _named_by(one, expected, pins)
+        unknown = by == "pack" and one["is_named"] and not expected["signers_unchecked"]
+        code = "signer_differs" if by == "another key" else "signer_unknown" if unknown else None
+        if code is not None and (code, one["key_id"]) not in seen:
+            seen.add((code, one["key_id"]))
+            yield code
+    for name, version in expected["providers"].items():
+        if name not in run["providers"]:
+            yield "provider_unknown"
+        elif run["providers"][name] != version:
+            yield "provider_differs"
+    for procedure in run["procedures"]:
+        if law is not None and procedure not in expected["accept_procedures"] and _weaknesses(procedure, law):
+            yield "procedure_superseded"
+
+
+def _fingerprint(public_key):
+    digest = hashlib.sha256(base64.b64decode(public_key)).digest()
+    return f"SHA256:{base64.b64encode(digest).decode('ascii').rstrip('=')}"
+
+
+def _signers(examined, expected):
+    pins, run = _pins(examined["law"]), examined["run"]
+    for one in [] if run is None else run["signatures"]:
+        by = _named_by(one, expected, pins)
+        yield {
+            "name": one["key_id"], "fingerprint": _fingerprint(one["public_key"]),
+            "named_by": "pack" if by == "another key" else by,
+            **{member: one[member] for member in ("condition_id", "value", "observed_at")},
+        }
 
 
 def decide(examined, expected):
     """The decision on a pack that was examined under full_replay_v1."""
-    reasons = [*_faults(examined, expected), *_contradictions(examined, expected), *_gaps(examined, expected)]
+    found = (_faults, _contradictions, _gaps, _source_reasons)
+    reasons = sorted((code for test in found for code in test(examined, expected)), key=_PRECEDENCE.index)
     waived = [
         *(["origin"] if expected["origin_unchecked"] else []),
+        *(["signers"] if expected["signers_unchecked"] else []),
+        *(f"procedure {name}" for name in expected["accept_procedures"]),
         *(["asserted evidence"] if expected["allow_asserted"] else []),
         *(f"parameter {name_text(name)}" for name in expected["any_parameters"]),
     ]
@@ -172,4 +253,9 @@ def decide(examined, expected):
         parts.append(f"assumed: {', '.join(examined['report']['assumptions'])}")
     return {
         "exit_code": EXIT_CODES[reasons[0]] if reasons else 0, "line": "; ".join(parts), "reasons": reasons, "waived": waived,
+        "signers": list(_signers(examined, expected)),
+        "providers": [
+            {"provider_id": name, "version_identity": version}
+            for name, version in ({} if examined["run"] is None else examined["run"]["providers"]).items() if version is not None
+        ],
     }

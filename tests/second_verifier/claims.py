@@ -258,7 +258,7 @@ def _requalified(step, attempt):
 
     None where acquired items share an id, or a retention differs from that of the condition.
     """
-    pairs = [(_presented(step, item), value) for item, value in zip(step.body["evidence"], step.items)]
+    pairs = [(presented(step, item), value) for item, value in zip(step.body["evidence"], step.items)]
     callers = [pair for pair in pairs if evidence.is_of_caller(pair[0])]
     acquired = sorted((pair for pair in pairs if not evidence.is_of_caller(pair[0])), key=lambda pair: pair[0]["item_id"])
     for item, _ in acquired:
@@ -270,7 +270,7 @@ def _requalified(step, attempt):
     return evidence.qualify_all(attempt, callers + [evidence.admit(attempt, *pair) for pair in acquired])
 
 
-def _presented(step, item):
+def presented(step, item):
     """A recorded item as it was presented to qualification."""
     entry = submissions.facts(step.before, item)
     return {**evidence.without_clock_error(item), **({} if entry is None else {"submission": entry})}
@@ -446,7 +446,7 @@ class Sources:
             named = key is not None and "value_identity" in item and ed25519.decode_base64(key["public_key"]) in self.keys
             if not named:
                 self.unsigned += 1
-            elif not any(evidence.is_bound(attempt, one) for one in (_presented(step, item), item)):
+            elif not any(evidence.is_bound(attempt, one) for one in (presented(step, item), item)):
                 bare = evidence.bare_signature(item, value, key)
                 if bare == evidence.UNSIGNED:
                     return "signature_invalid", index

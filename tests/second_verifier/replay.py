@@ -63,6 +63,7 @@ class Replay:
         self.leaves, self.named, self.operations = [], set(), set()
         self.profiles, self.contracts, self.schemas, self.sizes = {}, {}, set(), {}
         self.completions, self.completed_at, self.is_permissive, self.is_head_signed = {}, None, False, True
+        self.signatures, self.unsigned, self.providers, self.procedures = [], 0, {}, []
         # By the identity of a provider version: that of its contract, or None.
         self.versions = {}
         self.bound, self.resolved = {}, set()
@@ -100,6 +101,8 @@ class Replay:
 
     def note_course(self, profile, record, step):
         """Notes what the records come to."""
+        if record["record_kind"] == "stage_evaluated" and records.law_stage(self.law, record["body"]["stage_id"]) is not None:
+            self.note_sources(record, step.attempt(), step)
         if "parameters" in self.law and record["record_kind"] == "stage_evaluated":
             attempt = step.attempt()
             self.is_head_signed &= all(evidence.is_over_head(attempt, item) for item in record["body"]["evidence"] if item["qualified"])
@@ -110,6 +113,27 @@ class Replay:
             self.completions[record["body"]["stage_id"]] = instant
             if record["body"]["run_status"] == "complete" and self.completed_at is None:
                 self.completed_at = instant
+
+    def note_sources(self, record, attempt, step):
+        """Notes who signed the items that counted, and which providers gave the others."""
+        if record["procedure"] not in self.procedures:
+            self.procedures.append(record["procedure"])
+        bound = {one["provider_id"]: one.get("provider_version_identity") for one in self.created["contracts"]}
+        for item, value in zip(record["body"]["evidence"], step.items):
+            if not item["qualified"]:
+                continue
+            if "provider_id" in item:
+                self.providers[item["provider_id"]] = bound.get(item["provider_id"])
+            key = attempt.key_of(item)
+            in_stage = item["condition_id"] in attempt.leaves
+            if key is None or not in_stage or not evidence.is_bound(attempt, claims.presented(step, item)):
+                self.unsigned += 1
+                continue
+            policy = attempt.conditions[item["condition_id"]]["evidence_use_policy"]
+            self.signatures.append({
+                **key, "condition_id": item["condition_id"], "value": value if isinstance(value, dict) else None,
+                "observed_at": item.get("observed_at"), "is_named": "authorized_key_ids" in policy,
+            })
 
     def parameters(self):
         """The parameters of the first record, or None where it was not replayed."""
@@ -129,6 +153,7 @@ class Replay:
         return {
             "status": self.state["status"], "completed_at": self.completed_at, "stages": stages,
             "is_permissive": self.is_permissive, "is_head_signed": self.is_head_signed,
+            "signatures": self.signatures, "unsigned": self.unsigned, "providers": self.providers, "procedures": self.procedures,
         }
 
     def finished(self):

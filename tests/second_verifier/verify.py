@@ -171,7 +171,8 @@ def _from_stream(line):
         pack, asked["profile"], asked.get("runpack_identity"), asked.get("budget"), None if keys is None else list(map(decode, keys)),
         list(map(decode, asked.get("producer_keys", []))),
     )
-    return answer(examined, asked.get("expected"))
+    expected = asked.get("expected")
+    return answer(examined, None if expected is None else {**expected, "needs_producer": asked.get("producer_keys", []) != []})
 
 
 def answer(examined, expected):
@@ -188,6 +189,10 @@ def text_of(found, has_expectation):
     yield found["line"] if decision is None else decision["line"]
     if decision is not None:
         yield from (f"  {code}" for code in decision["reasons"])
+        yield from (
+            f"{admission.name_text(one['name'])} {one['fingerprint']} ({one['named_by']}) signed {one['condition_id']}"
+            for one in decision["signers"]
+        )
     if not has_expectation:
         yield "No expectation was given: a runpack of any law, run and producer verifies."
     for one in found["report"]["claims"]:
@@ -197,12 +202,12 @@ def text_of(found, has_expectation):
     yield f"report {found['report']['report_identity']}"
 
 
-def pairs(parser, given):
+def pairs(parser, given, flag="--parameter"):
     named = {}
     for pair in given or []:
         name, has_value, value = pair.partition("=")
         if not has_value or not name or name in named:
-            parser.error(f"--parameter {pair}: expected NAME=VALUE, each name once")
+            parser.error(f"{flag} {pair}: expected NAME=VALUE, each name once")
         named[name] = value
     return named
 
@@ -214,7 +219,9 @@ def expectation(parser, asked):
     return {
         "law": asked.law, "parameters": pairs(parser, asked.parameter), "any_parameters": asked.any_parameter or [],
         "stage": asked.stage, "not_before": asked.not_before, "origin_unchecked": asked.origin_unchecked,
-        "allow_asserted": asked.allow_asserted,
+        "keys": pairs(parser, asked.key, "--key"), "providers": pairs(parser, asked.provider, "--provider"),
+        "accept_procedures": asked.accept_procedure or [], "signers_unchecked": asked.signers_unchecked,
+        "allow_asserted": asked.allow_asserted, "needs_producer": asked.producer_key != [],
     }
 
 
@@ -229,6 +236,10 @@ def read_arguments():
     parser.add_argument("--any-parameter", action="append", metavar="NAME")
     parser.add_argument("--stage")
     parser.add_argument("--producer-key", action="append", type=base64.b64decode, default=[])
+    parser.add_argument("--key", action="append", metavar="NAME=KEY", help="whose key it is, in base64")
+    parser.add_argument("--provider", action="append", metavar="NAME=IDENTITY")
+    parser.add_argument("--accept-procedure", action="append", metavar="NAME")
+    parser.add_argument("--signers-unchecked", action="store_true")
     parser.add_argument("--not-before", type=int, metavar="MILLISECONDS")
     parser.add_argument("--origin-unchecked", action="store_true")
     parser.add_argument("--allow-asserted", action="store_true")

@@ -7,8 +7,10 @@
 import { isIdentity } from "../../canonical/identity.ts";
 import type { Parameter } from "../../law/types.ts";
 import { firstMillisFrom } from "../../law/value/timestamp.ts";
-import { type Admission, decideAdmission, type Expectation } from "../../runpack/verify/admission.ts";
+import { PROCEDURES } from "../../run/record_shapes.ts";
+import { type Admission, decideAdmission, describeSigner, type Expectation } from "../../runpack/verify/admission.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";
+import { countOf } from "../../config/problems.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
@@ -16,9 +18,9 @@ import { refuseRuntimeTelemetry } from "../terminal/runtime_telemetry.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 import { showBasis } from "./claims.ts";
 import { readLawFile } from "./law_file.ts";
-import { type OpenPack, openPack, type RepositoryFlags } from "./open.ts";
+import { type OpenPack, openPack, readOnce, type RepositoryFlags } from "./open.ts";
 import { withPackErrors } from "./session.ts";
-import { readTrustedKeys } from "./trust.ts";
+import { readNamedKeys, readTrustedKeys } from "./trust.ts";
 import { verifyPack } from "./verify.ts";
 import { namedTexts } from "../terminal/named_values.ts";
 
@@ -29,7 +31,12 @@ export interface AdmissionFlags extends RepositoryFlags {
   readonly anyParameter?: readonly string[];
   readonly stage?: string;
   readonly producerKey?: readonly string[];
-  readonly trustedKey?: readonly string[];
+  /** `NAME=FILE`: whose key it is. */
+  readonly key?: readonly string[];
+  /** `NAME=VERSION_IDENTITY` of typed providers. */
+  readonly provider?: readonly string[];
+  readonly acceptProcedure?: readonly string[];
+  readonly signersUnchecked?: boolean;
   readonly notBefore?: string;
   readonly originUnchecked?: boolean;
   readonly allowAsserted?: boolean;
@@ -46,17 +53,35 @@ export interface DecidedPack {
 export async function runRunpackAdmit(named: string, flags: AdmissionFlags): Promise<ExitCode> {
   refuseRuntimeTelemetry();
   const { admission, examination } = await decidePack(named, flags);
-  const { exit_code, line, reasons, waived } = admission;
-  const { report, verdict_identity } = examination;
-  const result = { admitted: exit_code === EXIT.ok, exit_code, line, reasons, waived, verdict_identity, report };
+  const { exit_code, line, reasons, waived, signers, providers } = admission;
+  const { report, producers, verdict_identity } = examination;
+  const sources = { signers, providers, producers };
+  const admitted = exit_code === EXIT.ok;
+  const result = { admitted, exit_code, line, reasons, waived, ...sources, verdict_identity, report };
   const first = paint(shown(line), exit_code === EXIT.ok ? "good" : "bad", wantsColour());
   const why = reasons.map(({ code, message }) => `  ${code}: ${shown(message)}\n`);
-  const text = `${first}\n${why.join("")}${showBasis(examination)}`;
+  const text = `${first}\n${why.join("")}${showSources(sources)}${showBasis(examination)}`;
   return writeAnswer("runpack admit", flags, result, text, { exitCode: exit_code });
 }
 
+/** Signatures that the answer shows; all of them are in the JSON form. */
+const SHOWN_SIGNERS = 64;
+
+/** Who signed, which version of each typed provider answered, and which producer made the pack. */
+function showSources(
+  { signers, providers, producers }: Pick<Admission, "signers" | "providers"> & Pick<Examination, "producers">,
+): string {
+  const left = signers.length - SHOWN_SIGNERS;
+  return [
+    ...signers.slice(0, SHOWN_SIGNERS).map(describeSigner),
+    ...left > 0 ? [`and ${countOf(left, "more signature")}`] : [],
+    ...providers.map(({ provider_id, version_identity }) => `provider ${provider_id} ${version_identity}`),
+    ...producers.map((keyId) => `producer key ${keyId}`),
+  ].map((line) => `${shown(line)}\n`).join("");
+}
+
 /**
- * Verifies a runpack and decides on it.
+ * Verifies a runpack and decides on it. A pack is read once: its manifest names every object by hash.
  *
  * @param use Called while the runpack is open
  * @throws {CliError} `usage` for flags that do not fit, and where the decision itself has exit code 2
@@ -66,16 +91,17 @@ export async function decidePack(
   flags: AdmissionFlags,
   use: (decided: DecidedPack, pack: OpenPack) => Promise<void> = () => Promise.resolve(),
 ): Promise<DecidedPack> {
-  const expected = await expectationOf(flags);
+  const people = await readNamedKeys(namedTexts("--key", flags.key ?? []));
+  const expected = { ...await expectationOf(flags), keys: new Map(people.map(({ name, text }) => [name, text])) };
   const request = {
     profile: "full_replay_v1",
     budget: null,
-    keys: await readTrustedKeys(flags.trustedKey ?? []),
+    keys: people,
     producers: await readTrustedKeys(flags.producerKey ?? []),
     recordedVerdicts: false,
   } as const;
   return await withPackErrors(async () => {
-    const pack = await openPack(named, flags);
+    const pack = readOnce(await openPack(named, flags));
     try {
       const examination = await verifyPack(pack, request);
       const declared = (expected.document ?? examination.law?.law)?.parameters ?? [];
@@ -115,7 +141,23 @@ function parametersOf(
   return parameters;
 }
 
-async function expectationOf(flags: AdmissionFlags): Promise<Omit<Expectation, "parameters">> {
+/** The version identities of `--provider NAME=VERSION_IDENTITY`. */
+function versionsOf(given: readonly string[]): ReadonlyMap<string, string> {
+  const versions = namedTexts("--provider", given);
+  for (const [name, version] of versions) {
+    if (isIdentity(version)) continue;
+    throw new CliError("usage", `Cannot use --provider "${name}=${version}": expected an identity, 64 hex digits`);
+  }
+  return versions;
+}
+
+function proceduresOf(given: readonly string[]): readonly string[] {
+  const unknown = given.find((name) => !PROCEDURES.some((known) => known === name));
+  if (unknown === undefined) return [...new Set(given)];
+  throw new CliError("usage", `Cannot accept procedure "${unknown}": expected ${PROCEDURES.join(" or ")}`);
+}
+
+async function expectationOf(flags: AdmissionFlags): Promise<Omit<Expectation, "parameters" | "keys">> {
   const { law = "", anyParameter: any_parameters = [], stage = null, notBefore } = flags;
   const document = isIdentity(law) ? null : await readLawFile(law);
   return {
@@ -124,7 +166,11 @@ async function expectationOf(flags: AdmissionFlags): Promise<Omit<Expectation, "
     any_parameters,
     stage,
     not_before: notBefore === undefined ? null : instantOf(notBefore),
+    needs_producer: (flags.producerKey ?? []).length > 0,
+    providers: versionsOf(flags.provider ?? []),
+    accept_procedures: proceduresOf(flags.acceptProcedure ?? []),
     origin_unchecked: flags.originUnchecked === true,
+    signers_unchecked: flags.signersUnchecked === true,
     allow_asserted: flags.allowAsserted === true,
   };
 }

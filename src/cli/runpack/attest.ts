@@ -13,9 +13,10 @@ import { asJson } from "../../run/primitives.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { summaryStatement, type SummarySubject } from "../../runpack/format/verification_summary.ts";
 import { archiveDigest } from "../../runpack/host/archive_file.ts";
-import { type PackContents, sourceContents } from "../../runpack/host/contents.ts";
+import { sourceContents } from "../../runpack/host/contents.ts";
 import { derivationOf } from "../../runpack/verify/result_line.ts";
-import type { Examination } from "../../runpack/verify/verify.ts";
+import type { Admission } from "../../runpack/verify/admission.ts";
+import { subjectsOf } from "../../runpack/verify/run_result.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
@@ -29,7 +30,8 @@ import { READER_PRIMITIVES } from "./view.ts";
 
 /** The flags of `gate runpack attest`. */
 export interface AttestFlags extends AdmissionFlags {
-  readonly key?: string;
+  readonly signingKey?: string;
+  readonly verifierId?: string;
   readonly subject?: readonly string[];
   readonly resourceUri?: string;
   readonly out?: string;
@@ -38,14 +40,15 @@ export interface AttestFlags extends AdmissionFlags {
 /** Maximum subjects of one statement. */
 const SUBJECTS = 1024;
 
-/** Runs `gate runpack attest`. Returns the exit code of `gate runpack admit` with the same flags. */
+/** Runs `gate runpack attest`. Returns the exit code of `gate runpack admit` with the same flags, 4 where trust is waived. */
 export async function runRunpackAttest(named: string, flags: AttestFlags): Promise<ExitCode> {
   refuseRuntimeTelemetry();
-  const signer = await signerOf(flags.key);
-  if (signer === null) throw new CliError("usage", "Cannot attest: --key is missing");
-  const subjects = subjectsOf(flags.subject ?? []);
-  if (flags.resourceUri !== undefined && !URL.canParse(flags.resourceUri)) {
-    throw new CliError("usage", `Cannot use --resource-uri "${flags.resourceUri}": it is not a URI`);
+  const signer = await signerOf(flags.signingKey);
+  if (signer === null) throw new CliError("usage", "Cannot attest: --signing-key is missing");
+  const subjects = readSubjects(flags.subject ?? []);
+  for (const [flag, uri] of [["--resource-uri", flags.resourceUri], ["--verifier-id", flags.verifierId]] as const) {
+    if (uri === undefined || URL.canParse(uri)) continue;
+    throw new CliError("usage", `Cannot use ${flag} "${uri}": it is not a URI`);
   }
   let statement = "";
   const { admission } = await decidePack(named, flags, async (decided, pack) => {
@@ -54,7 +57,8 @@ export async function runRunpackAttest(named: string, flags: AttestFlags): Promi
   });
   const envelope = signer.signStatement(statement);
   if (flags.out !== undefined) await writeNewFile(flags.out, `${envelope}\n`);
-  const { exit_code, line } = admission;
+  const { line } = admission;
+  const exit_code = exitCodeOf(admission);
   if (flags.json === true) {
     const { keyId: key_id, publicKey } = signer;
     const result = { envelope: readJson(envelope), exit_code, key_id, line, public_key: encodeBase64(publicKey) };
@@ -69,7 +73,7 @@ export async function runRunpackAttest(named: string, flags: AttestFlags): Promi
 }
 
 /** Reads `NAME=sha256:DIGEST`. */
-function subjectsOf(given: readonly string[]): readonly SummarySubject[] {
+function readSubjects(given: readonly string[]): readonly SummarySubject[] {
   const subjects = given.map((text) => {
     const [, name = "", digest = ""] = /^([^=]+)=sha256:([0-9a-f]{64})$/.exec(text) ?? [];
     if (name === "") {
@@ -86,15 +90,13 @@ function subjectsOf(given: readonly string[]): readonly SummarySubject[] {
   throw new CliError("usage", `Cannot attest: subject "${repeated.name}" is named twice`);
 }
 
-/** The digests that a run, or one stage of it, decided on. */
-function digestsOf({ parameters, run }: Examination, stage: string | null): ReadonlySet<string> {
-  const stages = run?.stages.filter(({ stage_id }) => stage === null || stage_id === stage) ?? [];
-  const given = parameters?.flatMap(({ value: { value, value_type } }) => value_type === "Digest" ? [value] : []) ?? [];
-  return new Set([...given.map(String), ...stages.flatMap(({ digests }) => digests)]);
+/** The exit code of the admission; 4 where only a waiver of trust admits the pack. */
+function exitCodeOf({ exit_code, is_trust_waived }: Admission): ExitCode {
+  return exit_code === EXIT.ok && is_trust_waived ? EXIT.unknown : exit_code;
 }
 
 /**
- * Requires that every subject is the value of a `Digest` parameter, or of a `Digest` condition that counted.
+ * Requires that every subject is a digest that a condition which counted compared, or a parameter that it uses.
  *
  * @throws {CliError} With the exit code of the decision where nothing was derived; `refused` for another subject
  */
@@ -108,12 +110,15 @@ function requireBound(
     const code = admission.exit_code === EXIT.ok ? EXIT.unknown : admission.exit_code;
     throw new CliError("not_evaluated", message, shown(admission.line), code);
   }
-  const digests = digestsOf(examination, expectation.stage);
+  const { law, parameters, run } = examination;
+  const digests = run === null || law === null
+    ? new Set<string>()
+    : subjectsOf(run, law.law, parameters ?? [], expectation.stage);
   const other = subjects.find(({ digest }) => !digests.has(digest));
   if (other === undefined) return;
   const message = `Cannot attest "${named}": the run decided nothing about subject "${shown(other.name)}"`;
   const hint =
-    "a subject is the value of a Digest parameter, or of a Digest condition that was true in a completed stage";
+    "a subject is a digest that a condition compared which was true in a completed stage, or a parameter that it used";
   throw new CliError("refused", message, hint, EXIT.verificationFailed);
 }
 
@@ -122,30 +127,40 @@ async function statementOf(
   { admission, examination, expectation }: DecidedPack,
   pack: OpenPack,
   subjects: readonly SummarySubject[],
-  { resourceUri }: AttestFlags,
+  { resourceUri, verifierId }: AttestFlags,
 ): Promise<string> {
   const contents = await sourceContents(sha256, pack.source, pack.signatures);
   const { law, document, stage } = expectation;
   const { law_identity, law_digest, parameters, report, verdict_identity } = examination;
   const { exit_code, line, reasons, waived } = admission;
+  if (contents.runpackIdentity !== report.runpack_identity) {
+    throw new CliError("refused", `Cannot attest "${named}": it changed meanwhile`, null, EXIT.verificationFailed);
+  }
   const own = law_identity === law ? law_digest : null;
   const decision = { exit_code, line, parameters, reasons: reasons.map(({ code }) => code), verdict_identity };
   return summaryStatement({
     subjects,
+    verifier_id: verifierId ?? "urn:gate:verifier",
     verifier_procedure: report.verifier_procedure,
     verified_at: Date.now(),
-    resource_uri: resourceUri ?? resourceOf(contents),
+    resource_uri: resourceUri ?? `urn:gate:subject:sha256:${subjects[0]?.digest ?? ""}`,
     law,
+    parameters: (parameters ?? []).map(({ parameter_id, value: { value } }) =>
+      [parameter_id, typeof value === "string" ? value : canonicalize(value)] as const
+    ),
     law_digest: document === null ? own : sha256(canonicalize(lawAsJson(document))),
     runpack: contents.runpackIdentity,
     runpack_digest: await archiveDigest(named, contents, READER_PRIMITIVES.hashStream()),
-    is_admitted: exit_code === EXIT.ok,
+    manifest_digest: digestOf(contents.manifest),
+    is_admitted: exitCodeOf(admission) === EXIT.ok,
     stage,
     waived,
     decision: asJson(decision) as JsonObject,
   });
 }
 
-function resourceOf({ decoded: { run_key } }: PackContents): string {
-  return `urn:gate:run:${run_key.namespace_id}:${run_key.run_id}`;
+function digestOf(bytes: Uint8Array): string {
+  const hash = READER_PRIMITIVES.hashStream();
+  hash.update(bytes);
+  return hash.digest();
 }

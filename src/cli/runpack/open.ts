@@ -57,6 +57,12 @@ export async function openPack(named: string, flags: RepositoryFlags): Promise<O
   throw notFound(named);
 }
 
+/** A pack whose manifest is read once. A folder that is swapped meanwhile is then a pack with missing objects. */
+export function readOnce<Pack extends Pick<OpenPack, "source">>(pack: Pack): Pack {
+  let read: ReturnType<PackSource["manifest"]> | null = null;
+  return { ...pack, source: { ...pack.source, manifest: () => read ??= pack.source.manifest() } };
+}
+
 /** The local repository of `--data-dir`, else of the configuration, which is read only in that case. */
 async function repositoryRoot({ config, dataDir }: RepositoryFlags): Promise<string> {
   const { repositoryFolder } = await import("../../runpack/host/open_publisher.ts");

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { encodeBase64 } from "../../canonical/base64.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { packSigner } from "../../runpack/host/signing.ts";
 import { readPublicKey } from "../../tools/services/operator_profile.ts";
@@ -23,12 +24,38 @@ export interface TrustedKey {
 }
 
 /**
- * Reads the keys of `--trusted-key`.
+ * Reads public keys that a command line names.
  *
  * @throws {CliError} `usage`
  */
 export function readTrustedKeys(paths: readonly string[]): Promise<readonly TrustedKey[]> {
   return Promise.all(paths.map(async (path) => ({ path, key: await readTrustedKey(path) })));
+}
+
+/** A key whose owner the reader names. */
+export interface NamedKey extends TrustedKey {
+  readonly name: string;
+  /** Base64 of the key. */
+  readonly text: string;
+}
+
+/**
+ * Reads keys by the names of their owners.
+ *
+ * @throws {CliError} `usage`, also for two names of one key: one person would be two
+ */
+export async function readNamedKeys(paths: ReadonlyMap<string, string>): Promise<readonly NamedKey[]> {
+  const keys = await readTrustedKeys([...paths.values()]);
+  const named = [...paths.keys()].flatMap((name, index): NamedKey[] => {
+    const one = keys[index];
+    return one === undefined ? [] : [{ ...one, name, text: encodeBase64(one.key) }];
+  });
+  for (const [index, { name, text }] of named.entries()) {
+    const other = named.slice(0, index).find((one) => one.text === text);
+    if (other === undefined) continue;
+    throw new CliError("usage", `Cannot use --key "${name}": its key is that of "${other.name}"`);
+  }
+  return named;
 }
 
 /**

@@ -54,9 +54,12 @@ function withExpectation(added: GateCommand): GateCommand {
     .option("--any-parameter <NAME>", "a parameter that may have any value (repeatable)", collect)
     .option("--stage <ID>", "the stage that must be complete (default: the whole run)")
     .option("--producer-key <FILE>", "Ed25519 public key of a producer who may sign the runpack (repeatable)", collect)
-    .option("--trusted-key <FILE>", "Ed25519 public key that may sign evidence (repeatable)", collect)
+    .option("--key <NAME=FILE>", "whose Ed25519 public key it is: NAME as the law has it (repeatable)", collect)
+    .option("--provider <NAME=IDENTITY>", "the version that a typed provider must have (repeatable)", collect)
     .option("--not-before <INSTANT>", "the earliest RFC 3339 instant of completion")
     .option("--origin-unchecked", "admit a runpack of any producer")
+    .option("--signers-unchecked", "admit signatures by keys that neither the law nor --key names")
+    .option("--accept-procedure <NAME>", "admit records of a superseded procedure (repeatable)", collect)
     .option("--allow-asserted", "admit a run in which asserted evidence counted");
 }
 
@@ -64,7 +67,7 @@ function addAdmit(runpack: GateCommand): void {
   withExpectation(command(runpack, "admit", "Decide whether a runpack shows a complete run under a law", [
     "gate runpack admit a.runpack --law law.yaml --producer-key gate.pub",
     "gate runpack admit a.runpack --law law.yaml --parameter commit=3f0c9a",
-    "gate runpack admit a.runpack --law law.yaml --stage build --trusted-key ci.pub",
+    "gate runpack admit a.runpack --law law.yaml --stage build --key ci=ci.pub",
   ]))
     .runs(async () => (await import("./admit.ts")).runRunpackAdmit);
 }
@@ -72,11 +75,12 @@ function addAdmit(runpack: GateCommand): void {
 function addAttest(runpack: GateCommand): void {
   withExpectation(command(runpack, "attest", "Sign the decision on a runpack as a SLSA Verification Summary", [
     "gate runpack attest a.runpack --law law.yaml --producer-key gate.pub \\\n" +
-    "  --subject app=sha256:DIGEST --key verifier.key",
+    "  --subject app=sha256:DIGEST --signing-key verifier.key",
   ]))
     .requiredOption("--subject <NAME=sha256:DIGEST>", "an artifact that the run decided on (repeatable)", collect)
-    .requiredOption("--key <FILE>", "Ed25519 private key of the verifier")
-    .option("--resource-uri <URI>", "the URI of the artifact (default: that of the run)")
+    .requiredOption("--signing-key <FILE>", "Ed25519 private key of the verifier")
+    .option("--verifier-id <URI>", "the URI of the verifier (default: urn:gate:verifier)")
+    .option("--resource-uri <URI>", "the URI of the artifact (default: that of the first subject)")
     .option("--out <FILE>", "write the envelope to this file, which must not exist")
     .runs(async () => (await import("./attest.ts")).runRunpackAttest);
 }

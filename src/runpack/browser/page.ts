@@ -43,7 +43,11 @@ function readAsked(): Asked {
     stage: textOf("stage"),
     producers: listOf("producers"),
     notBefore: textOf("not-before"),
+    names: listOf("names"),
+    providers: listOf("providers"),
+    acceptProcedures: listOf("accept-procedures"),
     originUnchecked: isChecked("origin-unchecked"),
+    signersUnchecked: isChecked("signers-unchecked"),
     allowAsserted: isChecked("allow-asserted"),
   };
 }

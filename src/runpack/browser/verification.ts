@@ -33,7 +33,14 @@ export interface Asked {
   readonly producers: string;
   /** The earliest instant of completion, in RFC 3339. */
   readonly notBefore: string;
+  /** `NAME=KEY`, a public key in base64, of each person or program whose key the reader knows. */
+  readonly names: string;
+  /** `NAME=IDENTITY` of the version of each typed provider. */
+  readonly providers: string;
+  /** Superseded procedures that are accepted. */
+  readonly acceptProcedures: string;
   readonly originUnchecked: boolean;
+  readonly signersUnchecked: boolean;
   readonly allowAsserted: boolean;
 }
 
@@ -76,17 +83,24 @@ function identityOf(text: string, what: string): Identity | null {
 
 const linesOf = (text: string): string[] => text.split("\n").map((one) => one.trim()).filter((one) => one !== "");
 
+/** The texts of `NAME=VALUE` lines, by name. */
+function namedLines(lines: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const line of linesOf(lines)) {
+    const at = line.indexOf("=");
+    const name = line.slice(0, at);
+    if (at < 1 || texts.has(name)) throw new TypeError(`Expected NAME=VALUE, each name once, got "${line}"`);
+    texts.set(name, line.slice(at + 1));
+  }
+  return texts;
+}
+
 /** The expectation of the user; null where no law is expected. */
 function expectationOf(asked: Asked): Expectation | null {
   const law = identityOf(asked.law, "law");
   if (law === null) return null;
-  const parameters = new Map<string, string>();
-  for (const line of linesOf(asked.parameters)) {
-    const at = line.indexOf("=");
-    const name = line.slice(0, at);
-    if (at < 1 || parameters.has(name)) throw new TypeError(`Expected NAME=VALUE, each name once, got "${line}"`);
-    parameters.set(name, line.slice(at + 1));
-  }
+  const keys = namedLines(asked.names);
+  keysOf([...keys.values()].join("\n"));
   const instant = asked.notBefore.trim();
   // The parsers of browsers read fewer forms, and an instant that is not a number is before none.
   const not_before = firstMillisFrom(instant);
@@ -96,11 +110,16 @@ function expectationOf(asked: Asked): Expectation | null {
   return {
     law,
     document: null,
-    parameters,
+    parameters: namedLines(asked.parameters),
     any_parameters: linesOf(asked.anyParameters),
     stage: asked.stage === "" ? null : asked.stage,
     not_before,
+    keys,
+    needs_producer: linesOf(asked.producers).length > 0,
+    providers: namedLines(asked.providers),
+    accept_procedures: linesOf(asked.acceptProcedures),
     origin_unchecked: asked.originUnchecked,
+    signers_unchecked: asked.signersUnchecked,
     allow_asserted: asked.allowAsserted,
   };
 }

@@ -28,16 +28,23 @@ export interface SummarySubject {
 /** What a verification summary says. */
 export interface VerificationSummary {
   readonly subjects: readonly SummarySubject[];
+  /** A URI that stays the same when the procedure changes. */
+  readonly verifier_id: string;
   readonly verifier_procedure: string;
   /** Unix milliseconds. */
   readonly verified_at: number;
   readonly resource_uri: string;
   readonly law: Identity;
+  /** Texts by parameter id, in the order of the run. */
+  readonly parameters: readonly (readonly [id: string, text: string])[];
   /** The plain SHA-256 of the canonical law; null where the law is not known. */
   readonly law_digest: string | null;
   readonly runpack: Identity;
   /** The plain SHA-256 of the single-file pack. */
   readonly runpack_digest: string;
+  /** The plain SHA-256 of `manifest.json`, which a later signature does not change. */
+  readonly manifest_digest: string;
+  /** Whether the pack is admitted, and no waiver touches trust. */
   readonly is_admitted: boolean;
   /** The stage that was decided on; null for the run. */
   readonly stage: string | null;
@@ -47,25 +54,32 @@ export interface VerificationSummary {
 }
 
 /**
- * The statement of a summary, in canonical JSON. A level names whether the run or one stage is complete, and whether
+ * The statement of a summary, in canonical JSON. A level names whether the run or which stage is complete, and whether
  * anything was waived: a reader that ignores the extension does not take one for another.
  */
 export function summaryStatement(summary: VerificationSummary): string {
-  const { is_admitted, law, law_digest, runpack, stage, waived } = summary;
-  const level = `GATE_${stage === null ? "RUN" : "STAGE"}_COMPLETE${waived.length === 0 ? "" : "_WITH_WAIVERS"}`;
+  const { is_admitted, law, law_digest, parameters, runpack, stage, verifier_id, verifier_procedure, waived } = summary;
+  const subject = stage === null ? "RUN" : "STAGE";
+  const level = `GATE_${subject}_COMPLETE${waived.length === 0 ? "" : "_WITH_WAIVERS"}${
+    stage === null ? "" : `:${stage}`
+  }`;
+  const query = parameters.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
   return canonicalize({
     _type: STATEMENT_TYPE,
     subject: summary.subjects.map(({ name, digest }) => ({ name, digest: { sha256: digest } })),
     predicateType: PREDICATE_TYPE,
     predicate: {
-      verifier: { id: `urn:gate:verifier:${summary.verifier_procedure}` },
+      verifier: { id: verifier_id, version: { gate: verifier_procedure } },
       timeVerified: new Date(summary.verified_at).toISOString(),
       resourceUri: summary.resource_uri,
       policy: {
-        uri: `urn:gate:scenario-law:${law}`,
+        uri: `urn:gate:scenario-law:${law}${query === "" ? "" : `?${query}`}`,
         ...law_digest === null ? {} : { digest: { sha256: law_digest } },
       },
-      inputAttestations: [{ uri: `urn:gate:runpack:${runpack}`, digest: { sha256: summary.runpack_digest } }],
+      inputAttestations: [
+        { uri: `urn:gate:runpack:${runpack}`, digest: { sha256: summary.runpack_digest } },
+        { uri: `urn:gate:runpack:${runpack}#manifest.json`, digest: { sha256: summary.manifest_digest } },
+      ],
       verificationResult: is_admitted ? "PASSED" : "FAILED",
       verifiedLevels: [is_admitted ? level : "FAILED"],
       slsaVersion: SLSA_VERSION,

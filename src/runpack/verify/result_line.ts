@@ -91,7 +91,8 @@ function listText(texts: readonly string[]): string {
   return `${texts.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function cut(text: string): string {
+/** A text with at most as many characters as a line shows of a value. */
+export function cut(text: string): string {
   const characters = [...text];
   return characters.length <= VALUE_CHARACTERS ? text : `${characters.slice(0, VALUE_CHARACTERS).join("")}…`;
 }

@@ -51,10 +51,13 @@ function withStages(stages: Readonly<Record<string, StageResult["classification"
     classification,
     completed_at: null,
     digests: [],
+    conditions: [],
+    bindings: [],
   }));
+  const sources = { signatures: [], unsigned: 0, providers: [], procedures: [] };
   return {
     ...WHOLE,
-    run: { status: "active", completed_at: null, stages: run, is_permissive: false, is_head_signed: true },
+    run: { status: "active", completed_at: null, stages: run, is_permissive: false, is_head_signed: true, sources },
   };
 }
 

@@ -10,7 +10,7 @@ import { type Mark, MARKS } from "../picture/marks.ts";
 import { markIcon } from "../picture/draw_law.ts";
 import type { RunPicture, StagePicture } from "../picture/run_picture.ts";
 import { markedWords } from "../picture/stage_list.ts";
-import type { AdmissionReason } from "../verify/admission.ts";
+import { type AdmissionReason, type AdmittedSigner, describeSigner } from "../verify/admission.ts";
 import { type Derivation, derivationOf, gapsOf } from "../verify/result_line.ts";
 import type { VerificationReport } from "../verify/types.ts";
 import type { Examination } from "../verify/verify.ts";
@@ -21,6 +21,8 @@ import { counted, undecidableText } from "./words.ts";
 /** Stages that the answer names, and conditions of each of them. */
 const NAMED_STAGES = 8;
 const NAMED_CONDITIONS = 8;
+/** Signatures that the answer names. */
+const NAMED_SIGNERS = 64;
 
 /** What a page answers. */
 export interface Answer {
@@ -30,6 +32,8 @@ export interface Answer {
   /** The decision where something is expected of the pack; null where nothing is. */
   readonly isAdmitted: boolean | null;
   readonly reasons: readonly AdmissionReason[];
+  /** Who signed, where the decision says it. */
+  readonly signers: readonly AdmittedSigner[];
   readonly expected: string;
   /** The pack with its picture; null where it cannot be shown. */
   readonly shown: { readonly view: PackView; readonly run: RunPicture } | null;
@@ -37,7 +41,7 @@ export interface Answer {
 
 /** The answer in words, then the line of the verification, then what no verification can show. */
 export function renderAnswer(answer: Answer): Markup {
-  const { examination: { report }, line, reasons, expected, shown } = answer;
+  const { examination: { report }, line, reasons, signers, expected, shown } = answer;
   const derivation = derivationOf(report);
   const { mark, title } = headOf(answer, derivation);
   const isTrusted = derivation !== "violated";
@@ -53,8 +57,20 @@ export function renderAnswer(answer: Answer): Markup {
       {},
       reasons.map(({ code, message }) => element("li", {}, element("code", {}, code), ` ${message}`)),
     ),
+    renderSigners(signers),
     element("p", { class: "quiet" }, undecidableText()),
     element("p", { class: "quiet" }, expected),
+  );
+}
+
+function renderSigners(signers: readonly AdmittedSigner[]): Content {
+  const left = signers.length - NAMED_SIGNERS;
+  if (signers.length === 0) return "";
+  return element(
+    "ul",
+    { id: "signers" },
+    signers.slice(0, NAMED_SIGNERS).map((one) => element("li", {}, describeSigner(one))),
+    left > 0 ? element("li", {}, `and ${counted(left, "more signature")}`) : "",
   );
 }
 

@@ -67,12 +67,12 @@ function asRecorded({ report }: Examination): Content {
 
 function answerOf({ examination, admission, expected = null }: PageContent, shown: Answer["shown"]): Answer {
   if (admission !== undefined) {
-    const { line, reasons, exit_code } = admission;
+    const { line, reasons, signers, exit_code } = admission;
     const isAdmitted = exit_code === 0;
-    return { examination, line, isAdmitted, reasons, expected: "An admission was asked for.", shown };
+    return { examination, line, isAdmitted, reasons, signers, expected: "An admission was asked for.", shown };
   }
   const line = resultLine(examination);
-  return { examination, line, isAdmitted: null, reasons: [], expected: expectationText(expected), shown };
+  return { examination, line, isAdmitted: null, reasons: [], signers: [], expected: expectationText(expected), shown };
 }
 
 function runOf({ law, records }: PackView): RunPicture {

@@ -47,8 +47,9 @@ Deno.test("a runpack with parameters is admitted by the key of an approval that 
       return `${code} ${stdout.split("\n")[0]}`;
     };
     // The statement that was refused counted in an attempt too.
-    const both = ["--trusted-key", "alice.key.pub", "--trusted-key", "bob.key.pub"];
+    const both = ["--key", "alice=alice.key.pub", "--key", "bob=bob.key.pub"];
     assert.match(await admit(...both), /^0 Admitted: Complete; /);
-    assert.match(await admit("--trusted-key", "bob.key.pub"), /^4 Not admitted \(origin_unknown\)/);
-    assert.match(await admit(), /^4 Not admitted \(origin_unknown\)/);
+    assert.match(await admit("--key", "bob=bob.key.pub"), /^4 Not admitted \(signer_unknown|origin_unknown\)/);
+    assert.match(await admit("--key", "alice=bob.key.pub"), /^6 Not admitted \(signer_differs\)/);
+    assert.match(await admit(), /^4 Not admitted \((signer|origin)_unknown\)/);
   }));

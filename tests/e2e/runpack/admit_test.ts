@@ -37,7 +37,7 @@ const PACK = await packOf(playAdmissionRun());
 /** Writes a pack and its keys, and returns the arguments that name them. */
 async function argumentsOf(
   folder: string,
-  { pack, envelopes = [], request, producer_keys = [], expected }: AdmissionCase,
+  { pack, envelopes = [], producer_keys = [], expected }: AdmissionCase,
 ): Promise<string[]> {
   const path = join(folder, "release");
   await writeTree(path, pack);
@@ -50,10 +50,18 @@ async function argumentsOf(
     for (const [file, key] of files) await Deno.writeTextFile(file, key);
     return files.flatMap(([file]) => [`--${flag}`, file]);
   };
+  const namedKeys = async (keys: Readonly<Record<string, string>>): Promise<string[]> => {
+    const named = Object.entries(keys).map(([name, key]) => [name, join(folder, `${name}.pub`), key] as const);
+    for (const [, file, key] of named) await Deno.writeTextFile(file, key);
+    return named.flatMap(([name, file]) => ["--key", `${name}=${file}`]);
+  };
   return [
     path,
     ...await keysOf("producer-key", producer_keys),
-    ...await keysOf("trusted-key", request?.trusted_keys ?? []),
+    ...await namedKeys(expected.keys),
+    ...Object.entries(expected.providers).flatMap(([name, version]) => ["--provider", `${name}=${version}`]),
+    ...expected.accept_procedures.flatMap((name) => ["--accept-procedure", name]),
+    ...expected.signers_unchecked ? ["--signers-unchecked"] : [],
     ...Object.entries(expected.parameters).flatMap(([name, value]) => ["--parameter", `${name}=${value}`]),
     ...expected.any_parameters.flatMap((name) => ["--any-parameter", name]),
     ...expected.stage === null ? [] : ["--stage", expected.stage],

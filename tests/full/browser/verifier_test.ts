@@ -171,6 +171,9 @@ Deno.test("the page decides as the command line does, and shows the decision fir
     const filled: readonly (readonly [string, string])[] = [
       ["law", expected.law],
       ["keys", (request.trusted_keys ?? []).join("\n")],
+      ["names", Object.entries(expected.keys).map(([name, key]) => `${name}=${key}`).join("\n")],
+      ["providers", Object.entries(expected.providers).map(([name, version]) => `${name}=${version}`).join("\n")],
+      ["accept-procedures", expected.accept_procedures.join("\n")],
       ["producers", producer_keys.join("\n")],
       ["parameters", Object.entries(expected.parameters).map(([name, value]) => `${name}=${value}`).join("\n")],
       ["any-parameters", expected.any_parameters.join("\n")],
@@ -181,6 +184,7 @@ Deno.test("the page decides as the command line does, and shows the decision fir
       await page.evaluate(`document.getElementById('${id}').value = ${JSON.stringify(value)}`);
     }
     await page.evaluate(`document.getElementById('origin-unchecked').checked = ${expected.origin_unchecked}`);
+    await page.evaluate(`document.getElementById('signers-unchecked').checked = ${expected.signers_unchecked}`);
     await page.evaluate(`document.getElementById('allow-asserted').checked = ${expected.allow_asserted}`);
     await page.choose("file", [path]);
     await reportOf(page);

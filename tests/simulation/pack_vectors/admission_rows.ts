@@ -5,7 +5,7 @@
  */
 
 import type { AdmissionCode } from "../../../src/runpack/verify/admission.ts";
-import { KEY_1, KEY_2, NOW, type TestKey, trusting } from "../kernel/fixture.ts";
+import { KEY_1, KEY_2, NOW, numberedKey, type TestKey, trusting } from "../kernel/fixture.ts";
 import { forge } from "../forged_packs/forge.ts";
 import { type MemoryPack, packOf } from "../runpack/memory.ts";
 import { ALICE, ALICE_2, BOB, playPeople } from "../forged_packs/people.ts";
@@ -26,7 +26,8 @@ import { PARAMETER_ROWS } from "./parameter_rows.ts";
 import { playParametersRun, VALUES } from "./parameters_run.ts";
 import { replaceProfile } from "./forged_rows.ts";
 import type { Base, Made } from "./rows.ts";
-import { ANN, BEN, calling, playSigners, signersLaw } from "./signers_run.ts";
+import { playTypedRun, TYPED_VERSION } from "./typed_run.ts";
+import { ANN, BEN, calling, CI, playSigners, signersLaw, type SignersPlay } from "./signers_run.ts";
 
 /** A pack with the envelopes beside it. */
 export interface AdmissionCase extends Made {
@@ -43,6 +44,7 @@ const RUNS = {
   texts: playTextsRun,
   people: playPeople,
   signers: playSigners,
+  typed: playTypedRun,
   pinned: () => playSigners({ isPinned: true }),
 } as const;
 /** The name of a base pack of the table. */
@@ -74,7 +76,8 @@ interface Change {
   /** Whose envelope lies beside the pack; null for none. */
   readonly signer?: TestKey | null;
   readonly producers?: readonly TestKey[];
-  readonly trusted?: readonly TestKey[];
+  /** Keys that the reader names, each by its id. */
+  readonly named?: readonly TestKey[];
   readonly budget?: Readonly<Record<string, number>>;
   readonly expected?: Partial<ExpectationText>;
   readonly violates?: Readonly<Record<string, string>>;
@@ -85,7 +88,11 @@ const EXPECTED: Omit<ExpectationText, "law"> = {
   any_parameters: [],
   stage: null,
   not_before: null,
+  keys: {},
+  providers: {},
+  accept_procedures: [],
   origin_unchecked: false,
+  signers_unchecked: false,
   allow_asserted: false,
 };
 const LAWS: Readonly<Record<AdmissionBase, string>> = {
@@ -96,6 +103,7 @@ const LAWS: Readonly<Record<AdmissionBase, string>> = {
   people: playPeople().law.scenario_law_identity,
   signers: signersLaw().scenario_law_identity,
   pinned: signersLaw(true).scenario_law_identity,
+  typed: playTypedRun().law.scenario_law_identity,
 };
 /** The values of the run with parameters, as a command line has them. */
 const GIVEN: Readonly<Record<string, string>> = Object.fromEntries(
@@ -113,7 +121,7 @@ function row(
     pack: packOfBase,
     signer = KEY_1,
     producers = [KEY_1],
-    trusted,
+    named,
     budget,
     expected,
     violates,
@@ -125,9 +133,14 @@ function row(
     return {
       pack,
       envelopes: signer === null ? [] : [new TextEncoder().encode(signedBy(pack, signer))],
-      request: { ...WHOLE, budget: budget ?? null, trusted_keys: trusted === undefined ? null : texts(trusted) },
+      request: { ...WHOLE, budget: budget ?? null, trusted_keys: named === undefined ? null : texts(named) },
       producer_keys: texts(producers),
-      expected: { ...EXPECTED, law: LAWS[base], ...expected },
+      expected: {
+        ...EXPECTED,
+        law: LAWS[base],
+        keys: Object.fromEntries(named?.map(({ key_id, public_key }) => [key_id, public_key]) ?? []),
+        ...expected,
+      },
     };
   };
   return { name, base, exit_code, reasons, waived, make, ...violates === undefined ? {} : { violates } };
@@ -256,7 +269,7 @@ const HEAD_CASES: readonly AdmissionRow[] = ([
     pack: played({ law, namesHead }),
     signer: null,
     producers: [],
-    trusted: [KEY_1],
+    named: [KEY_1],
     expected: { law: law.scenario_law_identity, parameters: hasParameters ? { image: IMAGE } : {} },
   });
 });
@@ -281,7 +294,7 @@ const waited = (
     base: "people",
     signer: null,
     producers: [],
-    trusted,
+    named: trusted,
     expected: { stage: "s", parameters: { version } },
   });
 
@@ -293,8 +306,126 @@ const PEOPLE_CASES: readonly AdmissionRow[] = [
   waited("other parameters", [ALICE, ALICE_2, BOB], "v2", 6, ["parameter_mismatch"]),
 ];
 
-/** Who signed, where the law pins the keys. */
+/** A row on the run that CI, Ann and Ben sign. */
+const signed = (
+  name: string,
+  exit_code: number,
+  reasons: readonly AdmissionCode[],
+  { play, ...change }: Change & { readonly play?: SignersPlay },
+  waived: readonly string[] = [],
+): AdmissionRow =>
+  row(name, exit_code, reasons, {
+    base: play?.isPinned === true ? "pinned" : "signers",
+    signer: null,
+    producers: [],
+    ...play === undefined ? {} : { pack: () => packOf(playSigners(play)) },
+    ...change,
+  }, waived);
+
+const EVERYBODY = [CI, ANN, BEN];
+/** The holder of the key of CI calls it Ann as well, in a gate of their own. */
+const STOLEN: SignersPlay = { keys: [CI, calling(CI, ANN), calling(numberedKey("own", 14), BEN)] };
+/** The holder of two trusted keys, neither of Ann nor of Ben. */
+const TWO_OTHERS: SignersPlay = { keys: [CI, calling(numberedKey("own", 14), ANN), calling(CI, BEN)] };
+const ONE_KEY: SignersPlay = { procedure: "gate-kernel-1", keys: [CI, ANN, calling(ANN, BEN)] };
+const { signers_unchecked, origin_unchecked } = { signers_unchecked: true, origin_unchecked: true };
+const procedures = { accept_procedures: ["gate-kernel-1"] };
+
+/** Who signed: a key's name means what the reader or the law says, never what the pack says. */
 const SIGNER_CASES: readonly AdmissionRow[] = [
+  signed("signed by those whom the reader names", 0, [], { named: EVERYBODY }),
+  signed("a stranger's pack in which the key of CI is called Ann", 6, [
+    "signer_differs",
+    "signer_differs",
+    "origin_unknown",
+  ], {
+    play: STOLEN,
+    named: EVERYBODY,
+  }),
+  signed("the same pack, for a reader who knows CI alone", 4, ["signer_unknown", "signer_unknown", "origin_unknown"], {
+    play: STOLEN,
+    named: [CI],
+  }),
+  signed("the same pack, with every waiver: nothing waives another key", 6, ["signer_differs", "signer_differs"], {
+    play: STOLEN,
+    named: EVERYBODY,
+    expected: { signers_unchecked, origin_unchecked, allow_asserted: true, ...procedures },
+  }, ["origin", "signers", "procedure gate-kernel-1", "asserted evidence"]),
+  signed("a quorum that two other keys meet", 6, ["signer_differs", "signer_differs", "origin_unknown"], {
+    play: TWO_OTHERS,
+    named: EVERYBODY,
+  }),
+  signed("a producer, who named Ann and Ben", 4, ["signer_unknown", "signer_unknown"], {
+    play: STOLEN,
+    named: [CI],
+    signer: KEY_1,
+    producers: [KEY_1],
+  }),
+  signed("a producer, and Ann whom the reader does not name", 4, ["signer_unknown"], {
+    named: [CI, BEN],
+    signer: KEY_1,
+    producers: [KEY_1],
+  }),
+  signed("a producer, signers unchecked", 0, [], {
+    named: [CI],
+    signer: KEY_1,
+    producers: [KEY_1],
+    expected: { signers_unchecked },
+  }, ["signers"]),
+  signed("signers unchecked leaves the origin unknown", 4, ["origin_unknown"], {
+    named: EVERYBODY,
+    expected: { signers_unchecked },
+  }, ["signers"]),
+  signed("signers and origin unchecked", 0, [], { expected: { signers_unchecked, origin_unchecked } }, [
+    "origin",
+    "signers",
+  ]),
+  signed("a producer key that did not sign, the origin unchecked", 4, ["producer_unknown"], {
+    named: EVERYBODY,
+    producers: [KEY_1],
+    expected: { origin_unchecked },
+  }, ["origin"]),
+  signed("a producer key that did not sign, every signer known", 4, ["producer_unknown"], {
+    named: EVERYBODY,
+    producers: [KEY_1],
+  }),
+  signed("one key under two names, by the first procedure", 6, ["signer_differs", "procedure_superseded"], {
+    play: ONE_KEY,
+    named: EVERYBODY,
+  }),
+  signed("one key under two names, by the first procedure, of a producer", 4, [
+    "procedure_superseded",
+    "signer_unknown",
+  ], { play: ONE_KEY, named: [CI, ANN], signer: KEY_1, producers: [KEY_1] }),
+  signed("the first procedure, accepted", 0, [], {
+    play: { procedure: "gate-kernel-1" },
+    named: EVERYBODY,
+    expected: procedures,
+  }, ["procedure gate-kernel-1"]),
+  signed("a quorum by the first procedure", 4, ["procedure_superseded"], {
+    play: { procedure: "gate-kernel-1" },
+    named: EVERYBODY,
+  }),
+  row("the first procedure, of a law that none of its weaknesses touches", 0, [], {
+    pack: played({ procedure: "gate-kernel-1" }),
+    signer: null,
+    producers: [],
+    named: [KEY_1],
+  }),
+  signed("keys that the law pins, unknown to the reader", 0, [], { play: { isPinned: true } }),
+  signed("another key than the law pins, named by the reader", 6, ["signer_differs"], {
+    play: { isPinned: true },
+    named: [calling(BEN, ANN)],
+  }),
+  row("the version of a typed provider", 0, [], { base: "typed", expected: { providers: { builds: TYPED_VERSION } } }),
+  row("another version of a typed provider", 6, ["provider_differs"], {
+    base: "typed",
+    expected: { providers: { builds: "0".repeat(64) } },
+  }),
+  row("a provider of which no evidence counted", 4, ["provider_unknown"], {
+    base: "typed",
+    expected: { providers: { other: "0".repeat(64) } },
+  }),
   row("an operator with another key under an id that the law pins", 6, ["violated"], {
     base: "pinned",
     pack: ({ run }) =>
@@ -309,7 +440,7 @@ const SIGNER_CASES: readonly AdmissionRow[] = [
 /** The rows: whether a pack is admitted, and why not. */
 export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   row("a complete run that its producer signed", 0, []),
-  row("all evidence signed by a trusted key", 0, [], { signer: null, producers: [], trusted: [KEY_1] }),
+  row("all evidence signed by a trusted key", 0, [], { signer: null, producers: [], named: [KEY_1] }),
   row("a stage that is complete, of a run that is not", 0, [], {
     pack: upTo(BUILD_COMPLETE),
     expected: { stage: "build" },
@@ -331,31 +462,33 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   }),
   row("withheld values", 4, ["material_unknown"], { pack: withholding("tested") }),
   row("a budget that ends the replay", 4, ["material_unknown"], { budget: { records: 4 } }),
-  row("a budget that ends before the manifest", 4, ["material_unknown", "origin_unknown"], {
+  row("a budget that ends before the manifest", 4, ["material_unknown", "producer_unknown", "origin_unknown"], {
     budget: { hashing_workers: 0 },
   }),
-  row("no signature at all", 4, ["origin_unknown"], { signer: null }),
+  row("no signature at all", 4, ["producer_unknown", "origin_unknown"], { signer: null }),
   row("no key that a signature could verify under", 4, ["origin_unknown"], { producers: [] }),
-  row("a whole pack made by a stranger", 4, ["origin_unknown"], { signer: KEY_2 }),
+  row("a whole pack made by a stranger", 4, ["producer_unknown", "origin_unknown"], { signer: KEY_2 }),
   row("a stranger's envelope under a trusted key for evidence", 4, ["origin_unknown"], {
     signer: KEY_2,
     producers: [],
-    trusted: [KEY_2],
+    named: [KEY_2],
   }),
   row("one item that is not signed by a trusted key", 4, ["origin_unknown"], {
     pack: played({ law: admissionLaw(true), unsigned: ["tested"] }),
     signer: null,
     producers: [],
-    trusted: [KEY_1],
+    named: [KEY_1],
     expected: { law: admissionLaw(true).scenario_law_identity },
   }),
   row("an unopened run, of which no item counted, under a trusted key", 3, ["not_complete", "origin_unknown"], {
     pack: upTo(1),
     signer: null,
     producers: [],
-    trusted: [KEY_1],
+    named: [KEY_1],
   }),
-  row("an origin that is not checked", 0, [], { signer: null, expected: { origin_unchecked: true } }, ["origin"]),
+  row("an origin that is not checked", 0, [], { signer: null, producers: [], expected: { origin_unchecked: true } }, [
+    "origin",
+  ]),
   row("a permissive profile", 4, ["evidence_asserted"], { pack: played({ profile: PERMISSIVE }) }),
   row("a lowest lane of asserted", 4, ["evidence_asserted"], {
     pack: played({ profile: { trust: { min_lane: "asserted", default_policy: trusting(KEY_1), providers: [] } } }),
@@ -367,10 +500,16 @@ export const ADMISSION_ROWS: readonly AdmissionRow[] = [
   row("a permissive profile of a stranger, both waived", 0, [], {
     pack: played({ profile: PERMISSIVE }),
     signer: KEY_2,
+    producers: [],
     expected: { allow_asserted: true, origin_unchecked: true },
   }, ["origin", "asserted evidence"]),
   row("another law with the same ids", 6, ["law_mismatch"], { pack: played({ law: admissionLaw(true) }) }),
-  row("another law, incomplete, of a stranger", 6, ["law_mismatch", "not_complete", "origin_unknown"], {
+  row("another law, incomplete, of a stranger", 6, [
+    "law_mismatch",
+    "not_complete",
+    "producer_unknown",
+    "origin_unknown",
+  ], {
     pack: () => packOf(playAdmissionRun({ law: admissionLaw(true) }), 2),
     signer: KEY_2,
   }),

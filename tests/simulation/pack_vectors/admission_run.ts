@@ -8,7 +8,7 @@ import type { TypedValue } from "../../../src/law/value/types.ts";
 import type { CompiledLaw } from "../../../src/run/compile.ts";
 import type { CallerEvidence } from "../../../src/run/evidence.ts";
 import type { OperatorProfile } from "../../../src/run/profile.ts";
-import type { RunState } from "../../../src/run/types.ts";
+import type { ProcedureName, RunState } from "../../../src/run/types.ts";
 import {
   bool,
   callerItem,
@@ -49,7 +49,10 @@ export function admissionLaw(isLax = false, hasParameters = false): CompiledLaw 
       {
         condition_id: "image",
         observation_domain: { domain: "Digest", algorithm: "sha256" },
-        predicate: { predicate: "Exists" },
+        predicate: {
+          predicate: "Equals",
+          expected: { value: IMAGE, value_type: "Digest" },
+        },
         evidence_use_policy: policy(signed),
       },
       { ...flag("tested"), evidence_use_policy: policy(isLax ? {} : signed) },
@@ -87,6 +90,7 @@ function item(
 export interface AdmissionPlay {
   readonly law?: CompiledLaw;
   readonly profile?: Partial<OperatorProfile>;
+  readonly procedure?: ProcedureName;
   /** Conditions whose items are not signed. */
   readonly unsigned?: readonly string[];
   /** Whether the signed statements name the head; true where it is absent. */
@@ -95,7 +99,7 @@ export interface AdmissionPlay {
 
 /** Plays the run up to its end. */
 export function playAdmissionRun(
-  { law = admissionLaw(), profile = {}, unsigned = [], namesHead = true }: AdmissionPlay = {},
+  { law = admissionLaw(), profile = {}, procedure, unsigned = [], namesHead = true }: AdmissionPlay = {},
 ): PlayedRun {
   const evaluate =
     (stage_id: string, values: Readonly<Record<string, TypedValue>>): RunMove => (_law, state, operation) =>
@@ -128,6 +132,7 @@ export function playAdmissionRun(
     ],
     clock: (move) => 1000 * (move + 1),
     artifacts: [],
+    ...procedure === undefined ? {} : { procedureAt: () => procedure },
   });
 }
 

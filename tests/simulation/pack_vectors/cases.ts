@@ -50,7 +50,12 @@ export interface ExpectationText {
   readonly any_parameters: readonly string[];
   readonly stage: string | null;
   readonly not_before: number | null;
+  /** Public keys in base64, by the name that the reader gives each. */
+  readonly keys: Readonly<Record<string, string>>;
+  readonly providers: Readonly<Record<string, Identity>>;
+  readonly accept_procedures: readonly string[];
   readonly origin_unchecked: boolean;
+  readonly signers_unchecked: boolean;
   readonly allow_asserted: boolean;
 }
 
@@ -129,13 +134,23 @@ function verifySource(
 }
 
 /** What a verifier answers. */
-export function answerOf(examination: Examination | null, expected?: ExpectationText): CaseAnswer {
+export function answerOf(
+  examination: Examination | null,
+  expected?: ExpectationText,
+  producerKeys: readonly string[] = [],
+): CaseAnswer {
   if (examination === null) return { line: null, report: null, verdict_identity: null };
   const { report, verdict_identity } = examination;
   const answer = { line: resultLine(examination), report: reportAsJson(report), verdict_identity };
   if (expected === undefined) return answer;
-  const parameters = new Map(Object.entries(expected.parameters));
-  const { reasons, ...decision } = decideAdmission(examination, { ...expected, document: null, parameters });
+  const { reasons, is_trust_waived: _waived, ...decision } = decideAdmission(examination, {
+    ...expected,
+    document: null,
+    parameters: new Map(Object.entries(expected.parameters)),
+    keys: new Map(Object.entries(expected.keys)),
+    providers: new Map(Object.entries(expected.providers)),
+    needs_producer: producerKeys.length > 0,
+  });
   const admission = asJson({ ...decision, reasons: reasons.map(({ code }) => code) }) as JsonObject;
   return { ...answer, admission };
 }
@@ -167,7 +182,7 @@ export async function runCase(vector: PackCase, bases: Bases): Promise<CaseAnswe
   const base = bases.get(pack?.like ?? "");
   const envelopes = signatures.map((pieces) => decodePieces(pieces, base));
   const found = await verifyCase(decodePack(pack ?? {}, bases), vector, envelopes, request, producer_keys);
-  return answerOf(found, expected);
+  return answerOf(found, expected, producer_keys);
 }
 
 /** A public key as requests name it. */

@@ -136,7 +136,7 @@ async function makeCase(
 ): Promise<MadeCase> {
   const { pack, request = WHOLE, unreadable, strays, producer_keys, expected } = made;
   const base = bases.get(like ?? "");
-  const answer = answerOf(await verifyCase(pack, made, envelopes, request, producer_keys), expected);
+  const answer = answerOf(await verifyCase(pack, made, envelopes, request, producer_keys), expected, producer_keys);
   const vector: PackCase = {
     name: row.name,
     ...row.code === undefined ? {} : { shows: shownBy(row.code, answer.report) },

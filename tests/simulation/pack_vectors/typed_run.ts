@@ -20,6 +20,9 @@ const VERSION = sealVersion(
   httpProfile({ credentials: [{ kind: "bearer", locator: "file://builds-token" }] }),
 );
 
+/** The version that the run is bound to. */
+export const TYPED_VERSION = VERSION.provider_version_identity;
+
 const LAW = lawOf({
   spec_version: "dag-v3",
   scenario_id: "release",
