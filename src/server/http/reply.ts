@@ -4,7 +4,13 @@
  * @module
  */
 
-import { type EdgeError, type EdgeErrorKind, errorResponse, type RequestId } from "../process/edge_error.ts";
+import {
+  type EdgeError,
+  type EdgeErrorKind,
+  errorResponse,
+  isRetryable,
+  type RequestId,
+} from "../process/edge_error.ts";
 import type { Answer } from "../protocol/answer.ts";
 import { resultResponse } from "../protocol/result_json.ts";
 
@@ -72,7 +78,7 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
  */
 const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit", "missing_capability"]);
 
-/** The `Retry-After` of a full server, in seconds: it does not know when it will have room. */
+/** The `Retry-After` in seconds where the server does not know when it will have room. */
 const OVERLOAD_SECONDS = 1;
 
 /** A reply with JSON. */
@@ -142,5 +148,5 @@ function callFailureReply(error: EdgeError, id: RequestId): HttpReply {
 /** `Retry-After`, in whole seconds (RFC 9110 section 10.2.3), for errors that pass with time. */
 function retryFields(error: EdgeError): Readonly<Record<string, string>> {
   if (error.retryAfterMs !== undefined) return { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) };
-  return error.kind === "inflight_limit" ? { "retry-after": String(OVERLOAD_SECONDS) } : {};
+  return isRetryable(error.kind) ? { "retry-after": String(OVERLOAD_SECONDS) } : {};
 }

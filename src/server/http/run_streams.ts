@@ -7,7 +7,7 @@
  */
 
 import type { Call } from "../../tools/framework/types.ts";
-import type { RequestId } from "../process/edge_error.ts";
+import type { EdgeError, RequestId } from "../process/edge_error.ts";
 import type { Metrics } from "../process/metrics.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import { listenAcknowledgement, listenResult, resourceUpdated, resultResponse } from "../protocol/result_json.ts";
@@ -55,6 +55,13 @@ interface Stream {
   readonly sink: StreamSink;
 }
 
+/** The place of a stream that is requested and has not started: requests that are read together see each other. */
+interface Claim {
+  readonly subject: string;
+  /** Runs that the stream will watch. */
+  runs: number;
+}
+
 /** A run with the revision that was announced last. */
 interface Watched {
   readonly namespaceId: number;
@@ -73,29 +80,48 @@ export function isRunUri(uri: string): boolean {
 export function createRunStreams(options: RunStreamOptions): RunStreams {
   const watch = createWatch(options.readRevision);
   const { streams } = watch;
+  const claims = new Set<Claim>();
   options.metrics.gauge("gate_run_streams", "Open streams that announce changes of runs.", () => streams.size);
+  const refusalOf = (subject: string): EdgeError | null => {
+    const all = [...streams, ...claims];
+    if (all.length >= STREAMS.all) return full("too many streams");
+    const own = all.filter((one) => one.subject === subject).length;
+    return own < options.perCaller ? null : { kind: "rate_limited", message: "Too many streams of this caller" };
+  };
+  const mayWatch = (count: number): boolean => {
+    const claimed = [...claims].reduce((sum, { runs }) => sum + runs, 0);
+    return watch.runs() + claimed + count <= RUNS;
+  };
+  const openClaimed = async (uris: readonly string[], id: RequestId, call: Call, claim: Claim): Promise<HttpReply> => {
+    if (!mayWatch(uris.length)) return errorReply(httpError(full("too many runs are watched")), id);
+    claim.runs = uris.length;
+    const revisions = new Map<string, number | null>();
+    for (const uri of uris) {
+      const { namespaceId, runId } = runOf(uri);
+      revisions.set(uri, await options.readRevision(namespaceId, runId));
+    }
+    return eventStream((sink) => {
+      claims.delete(claim);
+      watch.start({ id, subject: call.principal.subject, uris, sink }, revisions);
+    });
+  };
   return {
     open: async (uris, id, call) => {
-      const { subject } = call.principal;
-      const hasRoom = (): boolean => {
-        const own = [...streams].filter((one) => one.subject === subject).length;
-        return streams.size < STREAMS.all && own < options.perCaller;
-      };
-      const mayWatch = (count: number): boolean => watch.runs() + count <= RUNS;
-      if (!hasRoom()) return full("too many streams", id);
-      const readable = await readableRuns(options, uris, call);
-      if (readable.length === 0) return null;
-      if (!mayWatch(readable.length)) return full("too many runs are watched", id);
-      const revisions = new Map<string, number | null>();
-      for (const uri of readable) {
-        const { namespaceId, runId } = runOf(uri);
-        revisions.set(uri, await options.readRevision(namespaceId, runId));
+      const { principal: { subject }, signal } = call;
+      const refusal = refusalOf(subject);
+      if (refusal !== null) return errorReply(httpError(refusal), id);
+      const claim: Claim = { subject, runs: 0 };
+      // A reply whose reader is gone is never started.
+      signal.addEventListener("abort", () => claims.delete(claim), { once: true });
+      if (!signal.aborted) claims.add(claim);
+      let reply: HttpReply | null = null;
+      try {
+        const readable = await readableRuns(options, uris, call);
+        reply = readable.length === 0 ? null : await openClaimed(readable, id, call, claim);
+        return reply;
+      } finally {
+        if (reply?.stream === undefined) claims.delete(claim);
       }
-      return eventStream((sink) => {
-        // Requests that were read at the same time passed the checks above together.
-        if (hasRoom() && mayWatch(readable.length)) watch.start({ id, subject, uris: readable, sink }, revisions);
-        else sink.drop();
-      });
     },
     close: () => {
       for (const stream of [...streams]) {
@@ -168,8 +194,8 @@ function createWatch(readRevision: ReadRevision): Watch {
   return { streams, runs: () => watched.size, start, end };
 }
 
-function full(why: string, id: RequestId): HttpReply {
-  return errorReply(httpError({ kind: "inflight_limit", message: `Server overloaded: ${why}` }), id);
+function full(why: string): EdgeError {
+  return { kind: "inflight_limit", message: `Server overloaded: ${why}` };
 }
 
 /** The runs among resources, of namespaces that the caller may read. */

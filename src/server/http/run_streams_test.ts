@@ -6,7 +6,11 @@ import { createRunStreams, type RunStreams, STREAMS } from "./run_streams.ts";
 
 const uriOf = (run: number, namespace = 2): string => `gate://runs/${namespace}/${run.toString(16).padStart(32, "0")}`;
 const urisOf = (count: number, from = 0): string[] => Array.from({ length: count }, (_, index) => uriOf(from + index));
-const callOf = (subject: string): Call => ({ principal: { subject } }) as Call;
+const callOf = (subject: string, { signal } = new AbortController()): Call =>
+  ({ principal: { subject }, signal }) as Call;
+
+/** Its revision cannot be read. */
+const UNREADABLE = "f".repeat(32);
 
 /** Streams over runs that all exist at revision 1; namespace 3 may not be read. */
 function makeStreams(perCaller: number = STREAMS.all): RunStreams {
@@ -20,7 +24,7 @@ function makeStreams(perCaller: number = STREAMS.all): RunStreams {
             : { ok: true, result: {} },
         }),
     },
-    readRevision: () => Promise.resolve(1),
+    readRevision: (_, runId) => runId === UNREADABLE ? Promise.reject(new Error("no")) : Promise.resolve(1),
     metrics: createMetrics(),
     perCaller,
   });
@@ -84,7 +88,7 @@ Deno.test("a caller has so many streams, all together so many, and a stream that
     await open(streams, [uriOf(1)]),
     await open(streams, [uriOf(1)]),
   ];
-  assert.deepEqual([first?.status, second?.status, third?.status], [200, 200, 503]);
+  assert.deepEqual([first?.status, second?.status, third?.status], [200, 200, 429]);
   first?.leave();
   assert.equal((await open(streams, [uriOf(1)]))?.status, 200);
   const statuses: (number | undefined)[] = [];
@@ -111,21 +115,48 @@ Deno.test("so many runs are watched at one time: 1,024", async () => {
 
 Deno.test("streams that are requested at the same time do not pass the limits together", async () => {
   const rows = [
-    [2, (_: number) => [uriOf(1)], 3, 2],
-    [STREAMS.all, (index: number) => urisOf(64, 64 * index), 17, 16],
+    [2, (_: number) => [uriOf(1)], 4, [200, 200, 429, 429]],
+    [STREAMS.all, (index: number) => urisOf(64, 64 * index), 17, [...Array(16).fill(200), 503]],
   ] as const;
-  for (const [perCaller, uris, requested, live] of rows) {
+  for (const [perCaller, uris, requested, statuses] of rows) {
     const streams = makeStreams(perCaller);
     const replies = await Promise.all(
       Array.from({ length: requested }, (_, index) => streams.open(uris(index), 7, callOf("a"))),
     );
-    assert.deepEqual(
-      new Set(replies.map((reply) => reply?.status)),
-      new Set([200]),
-      "each was read before the others began",
-    );
-    const opened = replies.map((reply) => read(reply));
-    assert.equal(opened.filter((stream) => stream?.wasDropped() === false).length, live);
+    assert.deepEqual(replies.map((reply) => reply?.status), statuses);
+    const opened = replies.filter((reply) => reply?.status === 200).map((reply) => read(reply));
+    assert.ok(opened.every((stream) => stream?.texts.length === 1 && !stream.wasDropped()));
+    streams.close();
+  }
+});
+
+Deno.test("a caller that has all its streams is told so, and when to ask again", async () => {
+  const streams = makeStreams(1);
+  await open(streams, [uriOf(1)]);
+  const reply = await streams.open([uriOf(1)], 7, callOf("a"));
+  assert.match(String(reply?.body), /-32071,"message":"Too many streams of this caller","data":{"kind":"rate_limited"/);
+  assert.equal(reply?.fields["retry-after"], "1");
+  streams.close();
+});
+
+Deno.test("a stream that does not start gives its place back", async () => {
+  const gone = new AbortController();
+  const left = new AbortController();
+  left.abort();
+  const rows: readonly (readonly [string, string, Call])[] = [
+    ["the caller may read no run", uriOf(1, 3), callOf("a")],
+    ["the revision cannot be read", `gate://runs/2/${UNREADABLE}`, callOf("a")],
+    ["the caller leaves before the reply is sent", uriOf(1), callOf("a", gone)],
+    ["the caller left before the request was read", uriOf(1), callOf("a", left)],
+  ];
+  for (const [name, uri, call] of rows) {
+    const streams = makeStreams(1);
+    await streams.open([uri], 7, call).catch(() => {});
+    if (call.signal === gone.signal) {
+      assert.equal((await streams.open([uriOf(1)], 7, callOf("a")))?.status, 429, "it is kept until then");
+      gone.abort();
+    }
+    assert.equal((await open(streams, [uriOf(1)]))?.status, 200, name);
     streams.close();
   }
 });
