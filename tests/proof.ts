@@ -85,6 +85,6 @@ export const PROOF_STEPS: readonly Step[] = [
     kind: "tests",
     options: [],
     paths: ["tests/proof/law_questions_test.ts"],
-    minutes: 60,
+    silentMinutes: 60,
   },
 ];

@@ -66,6 +66,22 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     ],
   },
   {
+    doc_id: "law_file",
+    doc_role: "ontology",
+    doc_title: "Law file",
+    description: "How a law is written: members, types, evidence lines, expressions, and what each compiles to",
+    suffix: "law-file",
+    files: ["reference/law_file.md"],
+  },
+  {
+    doc_id: "questions",
+    doc_role: "reasoning",
+    doc_title: "Questions to a law",
+    description: "Who can open a law, what it needs, and what a change of it does",
+    suffix: "questions",
+    files: ["guide/questions.md"],
+  },
+  {
     doc_id: "trust",
     doc_role: "reasoning",
     doc_title: "Trust",

@@ -46,7 +46,11 @@ const ASKED: Asked = {
   stage: "",
   producers: "",
   notBefore: "",
+  names: "",
+  providers: "",
+  acceptProcedures: "",
   originUnchecked: false,
+  signersUnchecked: false,
   allowAsserted: false,
 };
 
@@ -226,7 +230,11 @@ for (const row of ADMISSION_ROWS) {
       stage: expected.stage ?? "",
       producers: producer_keys.join("\n"),
       notBefore: expected.not_before === null ? "" : new Date(expected.not_before).toISOString(),
+      names: Object.entries(expected.keys).map(([name, key]) => `${name}=${key}`).join("\n"),
+      providers: Object.entries(expected.providers).map(([name, version]) => `${name}=${version}`).join("\n"),
+      acceptProcedures: expected.accept_procedures.join("\n"),
       originUnchecked: expected.origin_unchecked,
+      signersUnchecked: expected.signers_unchecked,
       allowAsserted: expected.allow_asserted,
     });
     assert.deepEqual([admission?.exit_code, admission?.reasons.map(({ code }) => code)], [exit_code, reasons]);

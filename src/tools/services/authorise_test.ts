@@ -7,13 +7,14 @@ import { namespaceOfInput, readsEveryNamespace } from "./authorise.ts";
 import { referenceOf } from "../framework/reference.ts";
 import { testConfig, withTools } from "../tests/tools_fixture.ts";
 
-/** Tools without a namespace, or with one in the object that they read. */
+/** Tools without a namespace, or with one in the object or in the text of a law that they read. */
 const WITHOUT = [
   "gate_docs_search",
   "provider_check_schema_get",
   "provider_contract_get",
   "providers_list",
   "runpack_verify",
+  "scenario_define",
 ];
 
 function objectAt(schema: JsonValue | undefined, name: string): JsonObject {
