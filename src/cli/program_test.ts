@@ -51,7 +51,7 @@ Deno.test("every command accepts --json", () => {
 
 /** The calls of gate in an example, as words, without the rest of the shell command. */
 function callsIn(example: string): string[][] {
-  const words = example.replaceAll("\\\n", " ").split(/\s+/);
+  const words = example.replaceAll("\\\n", " ").match(/(?:'[^']*'|\S)+/g) ?? [];
   const calls: string[][] = [];
   for (const [index, word] of words.entries()) {
     if (!/^(<\()?gate$/.test(word)) continue;

@@ -130,7 +130,7 @@ const CASE = "new file for a case that shows it, for gate scenario test --cases"
 function addProve(scenario: GateCommand): void {
   command(scenario, "prove", "Decide whether a law can be completed without what it is said to need", [
     "gate scenario prove release.yaml --needs 'tests_failed == 0'",
-    'gate scenario prove release.yaml --needs \'key("alice") || key("bob")\' --stage ship --case way.cases.yaml',
+    "gate scenario prove release.yaml --needs 'key(\"alice\")' --case way.yaml",
   ])
     .argument("<file>", FILE)
     .requiredOption("--needs <EXPR>", 'comparisons of the law, stage("S"), key("K"), caller(), provider("P")')
@@ -155,7 +155,7 @@ function addWho(scenario: GateCommand): void {
 function addCompare(scenario: GateCommand): void {
   command(scenario, "compare", "Say whether a changed law is equivalent, stricter, looser or incomparable", [
     "gate scenario compare main/release.yaml release.yaml",
-    "gate scenario compare main/release.yaml release.yaml --allow stricter --case looser.cases.yaml",
+    "gate scenario compare main.yaml release.yaml --allow stricter",
   ])
     .argument("<old>", FILE)
     .argument("<new>", FILE)
