@@ -61,7 +61,16 @@ Deno.test("OpenSSL verifies the signature of a runpack, and that of a verificati
     assert.equal(signed.code, 0, signed.stderr);
     const [name = ""] = [...Deno.readDirSync(join(folder, "release/signatures"))].map(({ name }) => name);
     await verifies(folder, await Deno.readTextFile(join(folder, "release/signatures", name)), "a");
-    const flags = ["--law", LAW, "--producer-key", "a.pub", "--subject", `app=sha256:${IMAGE}`, "--key", "b.key"];
+    const flags = [
+      "--law",
+      LAW,
+      "--producer-key",
+      "a.pub",
+      "--subject",
+      `app=sha256:${IMAGE}`,
+      "--signing-key",
+      "b.key",
+    ];
     const attested = await gate(folder, "runpack", "attest", "release", ...flags);
     assert.equal(attested.code, 0, attested.stderr);
     await verifies(folder, attested.stdout, "b");

@@ -282,32 +282,35 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
 
 /**
  * Creates a missing store, readable by its owner only. It is made under another name, so a process that is killed meanwhile leaves no
- * part of a store at the path. Another process may create it too: the first one that is whole stays.
+ * part of a store at the path. Another process may create it too: the first one that is whole stays. A process that may write
+ * the files of the store alone, and no other in its folder, makes it at the path.
  */
 function createStore(path: string): void {
-  const partial = createPartial(path, path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"))));
+  const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));
+  const partial = `${folder}/.${crypto.randomUUID()}.partial`;
+  const isAlone = Deno.permissions.querySync({ name: "write", path: partial }).state !== "granted";
+  const made = isAlone ? path : partial;
+  createEmpty(made, path, folder);
   try {
     refuseOrphanedLog(path);
-    fillStore(partial);
-    publishStore(partial, path);
+    fillStore(made);
+    if (!isAlone) publishStore(partial, path);
   } finally {
-    if (isThere(partial)) Deno.removeSync(partial);
+    if (!isAlone && isThere(partial)) Deno.removeSync(partial);
   }
 }
 
 /** Creates an empty file in a folder, and the folder where it is missing. SQLite would use the umask of the process. */
-function createPartial(path: string, folder: string, isRepeated = false): string {
-  const partial = `${folder}/.${crypto.randomUUID()}.partial`;
+function createEmpty(made: string, path: string, folder: string, isRepeated = false): void {
   try {
-    Deno.openSync(partial, { write: true, createNew: true, mode: 0o600 }).close();
-    return partial;
+    Deno.openSync(made, { write: true, createNew: true, mode: 0o600 }).close();
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw toStoreError(error, path, "create store");
     if (folder === "" || isRepeated) {
       throw new StoreError("io", `Cannot create store "${path}": no file can be created there`, { cause: error });
     }
     if (!isThere(folder)) createFolder(folder);
-    return createPartial(path, folder, true);
+    createEmpty(made, path, folder, true);
   }
 }
 

@@ -218,14 +218,17 @@ const PLACEHOLDER = /^<.*fresh.*>$/;
 
 /** The arguments of a call: the hint, then what is remembered, then what the schema itself says. */
 async function prepare(agent: Agent, tool: ListedTool, hint: JsonObject): Promise<JsonObject> {
-  const { properties, required } = tool.inputSchema as { properties: Record<string, JsonObject>; required: string[] };
+  const schema = tool.inputSchema as { properties: Record<string, JsonObject>; required?: string[] };
+  const { properties } = schema;
+  // A tool that takes a law takes it as `spec` or as `law_text`, so that it requires neither.
+  const required = [...schema.required ?? [], ..."law_text" in properties ? ["spec"] : []];
   const input: Record<string, JsonValue> = {};
-  for (const [name, schema] of Object.entries(properties)) {
+  for (const [name, member] of Object.entries(properties)) {
     const hinted = hint[name];
     if (typeof hinted === "string" && PLACEHOLDER.test(hinted)) input[name] = randomId();
     else if (hinted !== undefined) input[name] = hinted;
     else if (name === "caller_evidence") input[name] = await evidence(agent, hint);
-    else if (required.includes(name)) input[name] = argument(agent, name, schema);
+    else if (required.includes(name)) input[name] = argument(agent, name, member);
   }
   return input;
 }
