@@ -44,6 +44,13 @@ const SERVICE = JSON.stringify({
 
 const RUN_LAW = "two_stages.yaml";
 
+const LAW_FILE = `law: release
+evidence:
+  tests_failed: count
+stages:
+  ship: tests_failed == 0
+`;
+
 /** Arguments with a successful result, by command, in an order that works in one folder. */
 const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["init", ["other.toml"]],
@@ -58,6 +65,8 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["scenario build", [SCENARIO]],
   ["scenario json", [SCENARIO]],
   ["scenario schema", []],
+  ["scenario write", [SCENARIO]],
+  ["scenario format", ["law.yaml"]],
   ["scenario prove", [SCENARIO, "--needs", "caller()"]],
   ["scenario who", [SCENARIO]],
   ["scenario compare", [SCENARIO, SCENARIO]],
@@ -142,6 +151,7 @@ Deno.test("every command with --json writes one line of JSON, for any position o
     await Deno.writeTextFile(join(folder, RUN_LAW), TWO_STAGES);
     await Deno.writeTextFile(join(folder, "evidence.json"), evidence({ built: true, deployed: true }));
     await Deno.writeTextFile(join(folder, "service.json"), SERVICE);
+    await Deno.writeTextFile(join(folder, "law.yaml"), LAW_FILE);
     for (const [command, args] of ROWS) {
       const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
       assert.deepEqual([code, stderr], [0, ""], `${command}: ${stdout}${stderr}`);

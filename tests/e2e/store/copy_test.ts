@@ -499,7 +499,12 @@ const REFUSED: readonly (readonly [from: string, to: string, code: number, messa
     /^gate: Cannot use database "gate" at 127\.0\.0\.1:1: it is not available /,
   ],
   ["gate.db", "postgres://127.0.0.1/gate", 2, /^gate: Cannot use the address of the database: it has to be /],
-  ["env:GATE_ABSENT", "to.db", 8, /^gate: Cannot use the database: environment variable "GATE_ABSENT" is not set\n$/],
+  [
+    "env:GATE_ABSENT",
+    "to.db",
+    2,
+    /^gate: Cannot use the database: its url refers to variable "GATE_ABSENT", which is not set\n$/,
+  ],
 ];
 
 for (const [from, to, wanted, message] of REFUSED) {
