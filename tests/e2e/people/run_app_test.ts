@@ -40,7 +40,7 @@ function named(result: unknown): readonly string[] {
 }
 
 const VIEWED = ["runs_list", "scenario_status", "scenario_next"];
-const BYTES_MAXIMUM = 32_000;
+const BYTES_MAXIMUM = 40_000;
 
 function bytesOf(result: unknown): number {
   return new TextEncoder().encode(JSON.stringify(result)).length;
