@@ -66,7 +66,7 @@ const COMPILE_FLAGS: readonly string[] = [
 
 /** Runs `gate permissions`. */
 export async function runPermissions(options: PermissionsOptions): Promise<number> {
-  const config = await loadConfig({ config: options.config, dataDir: options.dataDir });
+  const config = await loadConfig({ config: options.config });
   const files = {
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     signingKey: options.signingKey === undefined ? undefined : resolve(options.signingKey),

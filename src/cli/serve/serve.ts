@@ -4,7 +4,6 @@
  * @module
  */
 
-import { join } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
@@ -35,8 +34,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   // The server's modules load while the configuration is read; an invalid configuration is reported first.
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
-  const loaded = await loadConfig({ config: flags.config, dataDir: flags.dataDir });
-  if (loaded.config_path === null && flags.dataDir !== undefined) await makeStarterFolder(loaded.base_dir);
+  const loaded = await loadConfig({ config: flags.config });
   const config = changes === null ? loaded : changes.adapt(loaded);
   const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
@@ -62,15 +60,6 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
       ...page,
       ...changes === null ? {} : { listening: changes.listening, link: changes.link },
     },
-  });
-}
-
-/** Makes a data folder that no configuration describes, with the folder that the provider `json` needs. */
-async function makeStarterFolder(dataDir: string): Promise<void> {
-  const { STARTER_EVIDENCE_FOLDER } = await import("../../config/sections/starter.ts");
-  const folder = join(dataDir, STARTER_EVIDENCE_FOLDER);
-  await Deno.mkdir(folder, { recursive: true }).catch(async (error) => {
-    throw (await import("../terminal/new_file.ts")).cannotWrite(folder, error);
   });
 }
 

@@ -35,7 +35,7 @@ export async function runStoreCheck(name: string | undefined, options: StoreChec
     throw new CliError("usage", "Cannot check two stores at once", "pass STORE or --config, not both");
   }
   const store = name === undefined
-    ? configuredStore(await loadConfig({ config: options.config, dataDir: options.dataDir }))
+    ? configuredStore(await loadConfig({ config: options.config }))
     : await namedStore(name);
   const runpackProblem = runpackCheck({ ...store, dataDir: resolve(options.dataDir ?? store.dataDir) });
   const reports: StoreCheckReport[] = [];
