@@ -6,8 +6,11 @@
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { countOf } from "../../config/problems.ts";
+import { LONE_OPENERS, type LoneOpener, loneOpeners } from "../../law/questions/question_text.ts";
+import { whoCompletes } from "../../law/questions/who.ts";
 import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
@@ -18,16 +21,30 @@ export interface ScenarioFlags extends ConfigFlags {
   readonly evidenceKeys?: string;
 }
 
-/** Runs `gate scenario check`. Returns 0 if the file is a law, else 2. */
-export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<number> {
+/** The flags of `gate scenario check`. */
+export interface CheckFlags extends ScenarioFlags {
+  readonly forbid?: readonly string[];
+}
+
+/** Runs `gate scenario check`. Returns 0 if the file is a law that nobody forbidden opens, 4 if that is undecided, else 2. */
+export function runScenarioCheck(file: string, flags: CheckFlags): Promise<number> {
+  const forbidden = flags.forbid ?? [];
+  const unknown = forbidden.find((one) => !LONE_OPENERS.some((known) => known === one));
+  if (unknown !== undefined) {
+    throw new CliError("usage", `Cannot forbid "${unknown}"`, `expected ${LONE_OPENERS.join(" or ")}`);
+  }
   return withScenario(
     file,
     flags.config,
-    ({ scenario }) => {
-      const { law, diagnostics, assumptions } = scenario;
+    ({ scenario: read }) => {
+      const { law, assumptions } = read;
+      const openers = law === null ? [] : openersOf(law, forbidden);
+      const diagnostics = [...openers, ...read.diagnostics];
+      const scenario = { ...read, diagnostics };
       const identities = law === null ? {} : identitiesOf(law);
       const result = { file, valid: law !== null, ...identities, diagnostics, assumptions };
-      const exitCode = law === null ? EXIT.usage : EXIT.ok;
+      const fault = openers.some(({ code }) => code === "openers_undecided") ? EXIT.unknown : EXIT.usage;
+      const exitCode = law === null ? EXIT.usage : hasError(openers) ? fault : EXIT.ok;
       const text = describeCheck(scenario, wantsColour());
       return Promise.resolve(writeAnswer("scenario check", flags, result, text, { exitCode }));
     },
@@ -35,6 +52,31 @@ export function runScenarioCheck(file: string, flags: ScenarioFlags): Promise<nu
     flags.evidenceKeys,
   );
 }
+
+function hasError(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+/** What opens a law alone: a warning, or an error if it is forbidden. What is not known is an error if any is forbidden. */
+function openersOf(law: ScenarioLaw, forbidden: readonly string[]): readonly Diagnostic[] {
+  const at = { line: 1, column: 1, path: "$" };
+  const answer = whoCompletes(law);
+  if (answer === null) {
+    const message = "It is undecided who can complete the run alone";
+    return forbidden.length === 0 ? [] : [{ ...at, severity: "error", code: "openers_undecided", message }];
+  }
+  return loneOpeners(answer).map((opener) => ({
+    ...at,
+    severity: forbidden.includes(opener) ? "error" : "warning",
+    code: opener.replaceAll(" ", "_"),
+    message: `${opener}: ${OPENER_WORDS[opener]}`,
+  }));
+}
+
+const OPENER_WORDS: Readonly<Record<LoneOpener, string>> = {
+  "caller alone": "the caller's word completes the run",
+  "one person alone": "one person who signs, and who may call, completes the run",
+};
 
 /** Runs a command on the law of a file. Writes the diagnostics and returns 2 if the file is not a law. */
 export function withLaw(
@@ -87,7 +129,9 @@ function describeCheck(scenario: ReadScenario, colour: boolean): string {
     return `${lines}${file}: ${countOf(errors.length, "error")}, not a law\n`;
   }
   const counts = [countOf(law.stages.length, "stage"), countOf(law.conditions.length, "condition")];
-  const warned = diagnostics.length === 0 ? "" : `, ${countOf(diagnostics.length, "warning")}`;
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const found = [[errors, "error"], [diagnostics.length - errors, "warning"]] as const;
+  const warned = found.map(([count, noun]) => count === 0 ? "" : `, ${countOf(count, noun)}`).join("");
   const assumed = assumptions.map((assumption) => `${file}: assumed: ${shown(assumption)}\n`).join("");
   const identity = identitiesOf(law).scenario_law_identity;
   return `${lines}${assumed}${file}: a law with ${counts.join(" and ")}${warned}\nscenario_law_identity ${identity}\n`;

@@ -5,7 +5,7 @@
  */
 
 import { GRAPH_FORMATS } from "../terminal/choices.ts";
-import { command, type GateCommand, group } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 
 const FILE = "scenario file: YAML, TOML or JSON";
 const CONFIG = "configuration file, for providers, keys and limits (default: GATE_CONFIG, then ./gate.toml)";
@@ -35,9 +35,11 @@ function addCheck(scenario: GateCommand): void {
   command(scenario, "check", "Check a scenario file; report errors by file, line and column", [
     "gate scenario check release.yaml",
     "gate scenario check --json release.toml --config /etc/gate/gate.toml",
+    "gate scenario check release.yaml --forbid 'caller alone'",
   ])
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
+    .option("--forbid <WHO>", "error if it completes the run: 'caller alone', 'one person alone' (repeatable)", collect)
     .asForServe("evidence-keys")
     .runs(async () => (await import("./check.ts")).runScenarioCheck);
 }

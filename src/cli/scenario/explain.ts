@@ -5,6 +5,8 @@
  */
 
 import { usedParameters } from "../../law/expand.ts";
+import { whoData, whoText } from "../../law/questions/question_text.ts";
+import { whoCompletes } from "../../law/questions/who.ts";
 import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
@@ -17,8 +19,11 @@ import { identitiesOf, type ScenarioFlags, withLaw } from "./check.ts";
 /** Runs `gate scenario explain`. Returns 2 if the file is not a law, else 0. */
 export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<number> {
   return withLaw("explain", file, flags, (law) => {
-    const result = { file, ...identitiesOf(law), ...explainedData(law) };
-    return writeAnswer("scenario explain", flags, result, explainLaw(law));
+    const who = whoCompletes(law);
+    const openers = who === null ? { verdict: "undecided" } : whoData(who);
+    const result = { file, ...identitiesOf(law), ...explainedData(law), who: openers };
+    const opened = who === null ? "Undecided: who completes the run\n" : whoText(who, shown);
+    return writeAnswer("scenario explain", flags, result, `${explainLaw(law)}\n${opened}`);
   });
 }
 

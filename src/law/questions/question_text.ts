@@ -75,8 +75,14 @@ export function whoText({ stages, run }: WhoAnswer, shown: (text: string) => str
   return [...parts, part("The run is completed by", run)].join("");
 }
 
+/** What opens a law alone. */
+export const LONE_OPENERS = ["caller alone", "one person alone"] as const;
+
+/** One of {@link LONE_OPENERS}. */
+export type LoneOpener = typeof LONE_OPENERS[number];
+
 /** What of the run alone opens a law: `caller alone`, `one person alone`, or nothing. */
-export function loneOpeners({ run }: Pick<WhoAnswer, "run">): readonly ("caller alone" | "one person alone")[] {
+export function loneOpeners({ run }: Pick<WhoAnswer, "run">): readonly LoneOpener[] {
   const others = run.map((set) => set.filter(({ kind }) => kind !== "caller"));
   const isCaller = others.some((set) => set.length === 0);
   // A person who signs can call, too.
