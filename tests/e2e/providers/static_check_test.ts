@@ -98,6 +98,7 @@ Deno.test("gate scenario check warns of a binding that always fails", () =>
     assert.deepEqual(
       diagnostics.map(({ severity, code, path }: Record<string, string>) => `${severity} ${code} ${path}`),
       [
+        "warning caller_alone $",
         "warning bindings_may_be_left_out $.conditions[0].evidence_use_policy",
         "warning binding_never_answered $.acquisition_bindings[0].params",
       ],
