@@ -26,7 +26,7 @@ export interface CheckFlags extends ScenarioFlags {
   readonly forbid?: readonly string[];
 }
 
-/** Runs `gate scenario check`. Returns 0 if the file is a law that nobody forbidden opens, 4 if that is undecided, else 2. */
+/** Runs `gate scenario check`. Returns 0 if the file is a law without a forbidden opener, 4 if that is undecided, else 2. */
 export function runScenarioCheck(file: string, flags: CheckFlags): Promise<number> {
   const forbidden = flags.forbid ?? [];
   const unknown = forbidden.find((one) => !LONE_OPENERS.some((known) => known === one));
