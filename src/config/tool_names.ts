@@ -40,6 +40,7 @@ export const TOOL_NAMES = [
   "scenario_resolve_mutation",
   "runs_list",
   "scenarios_get",
+  "scenario_questions",
 ] as const;
 
 /** One of {@link TOOL_NAMES}. */

@@ -9,6 +9,7 @@ export const TOOL_PAGES: readonly string[] = [
   "reference/tools/scenario_define.md",
   "reference/tools/scenarios_list.md",
   "reference/tools/scenarios_get.md",
+  "reference/tools/scenario_questions.md",
   "reference/tools/scenario_start.md",
   "reference/tools/runs_list.md",
   "reference/tools/scenario_status.md",

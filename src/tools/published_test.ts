@@ -87,6 +87,7 @@ const HINTS: Readonly<Record<string, string>> = {
   scenario_define: "writes",
   scenarios_list: "reads",
   scenarios_get: "reads",
+  scenario_questions: "reads",
   runs_list: "reads",
   scenario_start: "writes",
   scenario_status: "reads",

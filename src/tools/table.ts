@@ -20,6 +20,7 @@ const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
   scenario_define: async () => (await import("./scenario_define.ts")).scenarioDefine,
   scenarios_list: async () => (await import("./scenarios_list.ts")).scenariosList,
   scenarios_get: async () => (await import("./scenarios_get.ts")).scenariosGet,
+  scenario_questions: async () => (await import("./scenario_questions.ts")).scenarioQuestions,
   scenario_start: async () => (await import("./scenario_start.ts")).scenarioStart,
   runs_list: async () => (await import("./runs_list.ts")).runsList,
   scenario_status: async () => (await import("./scenario_status.ts")).scenarioStatus,

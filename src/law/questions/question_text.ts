@@ -9,7 +9,7 @@ import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import type { ParameterValues } from "../expand.ts";
 import type { ScenarioLaw } from "../types.ts";
 import type { LawWords } from "../words.ts";
-import type { Change, Comparison, Difference } from "./compare.ts";
+import type { Change, ChangeVerdict, Comparison, Difference } from "./compare.ts";
 import type { Party } from "./parties.ts";
 import type { ClaimAnswer } from "./prove.ts";
 import type { Way } from "./ways.ts";
@@ -96,7 +96,7 @@ function parameterLine(parameters: ParameterValues): string {
 }
 
 /** A way in words: a line for each attempt, and what only a policy of the operator would stop. */
-export function wayText(
+function wayText(
   law: ScenarioLaw,
   words: LawWords,
   { parameters, steps }: Way,
@@ -120,6 +120,19 @@ function operatorStops(law: ScenarioLaw, stages: readonly string[]): readonly st
   return law.stages.filter(({ stage_id }) => stages.includes(stage_id)).flatMap(({ stage_id, entry_packets }) =>
     entry_packets.map(({ packet_id }) => `the disclosure of ${packet_id} at the opening of ${stage_id}`)
   );
+}
+
+/** The answer to a claim in words. */
+export function claimText(
+  law: ScenarioLaw,
+  words: LawWords,
+  what: string,
+  answer: ClaimAnswer,
+  shown: (text: string) => string,
+): string {
+  if (answer.verdict === "undecided") return `Undecided: ${what}\n`;
+  if (answer.verdict === "proved") return `Proved: ${what}${answer.vacuous ? ", since nothing completes it" : ""}\n`;
+  return `Not proved: ${what}\n${wayText(law, words, answer.way, shown)}`;
 }
 
 /** The answer to a claim as JSON. */
@@ -190,6 +203,15 @@ export function comparisonText({ run, stages }: Comparison, shown: (text: string
     }`;
   };
   return `${part("the run", run)}${[...stages].map(([id, one]) => part(`stage ${shown(id)}`, one)).join("")}`;
+}
+
+/** What a change does as a whole: to the run and to each stage. */
+export function changeOf({ run, stages }: Comparison): ChangeVerdict {
+  const verdicts = new Set([run, ...stages.values()].map(({ verdict }) => verdict));
+  const isIncomparable = verdicts.has("looser") && verdicts.has("stricter");
+  if (isIncomparable || verdicts.has("incomparable")) return "incomparable";
+  const order = ["looser", "undecided", "stricter"] as const;
+  return order.find((one) => verdicts.has(one)) ?? "equivalent";
 }
 
 /** Whether a whole comparison is no wider than what is allowed; null if that is not known. */

@@ -10,7 +10,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   Run: "scenario_start scenario_open_stage scenario_evaluate_stage scenario_precheck_stage scenario_submit " +
     "scenario_next scenario_trigger evidence_query precheck",
   Read: "scenario_status scenario_history scenarios_list scenario_resolve_creation scenario_resolve_mutation " +
-    "schemas_list schemas_get runs_list scenarios_get typed_providers_list typed_providers_get",
+    "schemas_list schemas_get runs_list scenarios_get scenario_questions typed_providers_list typed_providers_get",
   Audit: "runpack_export",
   Anywhere: "runpack_verify providers_list provider_contract_get provider_check_schema_get gate_docs_search",
 };

@@ -194,6 +194,7 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
     scenario_define: { spec: law },
     scenarios_list: { namespace_id },
     scenarios_get: { namespace_id, scenario_law_identity: identity },
+    scenario_questions: { namespace_id, scenario_law_identity: identity, question: { ask: "who" } },
     runs_list: { namespace_id, scenario_id: "release", status: "active" },
     scenario_start: startOf(namespace_id, identity),
     scenario_status: run,

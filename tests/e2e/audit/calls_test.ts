@@ -14,6 +14,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["scenario_define", "mutation begun authorized", "mutation refused law_exists"],
   ["scenarios_list", "request done ok"],
   ["scenarios_get", "request done ok"],
+  ["scenario_questions", "request done ok"],
   ["runs_list", "request done ok"],
   ["scenario_start", "mutation begun authorized", "mutation done accepted"],
   ["scenario_status", "request done ok"],

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { JsonValue } from "../../canonical/json.ts";
-import type { ParameterValues } from "../../law/expand.ts";
-import { compileFormula, variableOf } from "../../law/proof/formula.ts";
-import { QUESTION_TIME } from "../../law/questions/candidates.ts";
-import { isTrue } from "../../law/questions/formulas.ts";
-import type { Party } from "../../law/questions/parties.ts";
-import { leavesOf } from "../../law/requirement_walk.ts";
-import type { ScenarioLaw } from "../../law/types.ts";
-import type { TypedValue } from "../../law/value/types.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import type { JsonValue } from "../canonical/json.ts";
+import type { ParameterValues } from "../law/expand.ts";
+import { compileFormula, variableOf } from "../law/proof/formula.ts";
+import { QUESTION_TIME } from "../law/questions/candidates.ts";
+import { isTrue } from "../law/questions/formulas.ts";
+import type { Party } from "../law/questions/parties.ts";
+import { leavesOf } from "../law/requirement_walk.ts";
+import type { ScenarioLaw } from "../law/types.ts";
+import type { TypedValue } from "../law/value/types.ts";
 
 /** An attempt of a way. */
 export interface CaseStep {
