@@ -67,6 +67,7 @@ export async function host(options: HostOptions): Promise<number> {
   const dispatcher = createDispatcher({
     loadTools: async () => (await load()).tools,
     listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
+    scenarioOf: async ({ namespaceId, runId }) => await (await load()).scenarioOf?.(namespaceId, runId) ?? null,
     tools: options.server.tools,
     auth: options.server.auth,
     log,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type JsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
 import { withTools } from "./tests/tools_fixture.ts";
 import { PUBLISHED } from "./framework/published.ts";
@@ -149,6 +149,29 @@ Deno.test("createTools() closes every input", () =>
       assert.equal(tool.outputSchema["type"], "object");
       assert.equal((tool.outputSchema["oneOf"] as JsonValue[]).length, 2);
     }
+  }));
+
+/** Object schemas that neither name their members nor have words for them, on themselves or on their array. */
+function untoldObjects(schema: JsonValue, path: string, isTold = false): string[] {
+  if (!isJsonObject(schema)) return [];
+  const { description, properties, items } = schema;
+  const told = isTold || description !== undefined;
+  const inside = isJsonObject(properties) ? properties : {};
+  return [
+    ...([schema["type"]].flat().includes("object") && properties === undefined && !told ? [path] : []),
+    ...Object.entries(inside).flatMap(([name, entry]) => untoldObjects(entry, `${path}.${name}`)),
+    ...untoldObjects(items ?? null, `${path}[]`, told),
+  ];
+}
+
+Deno.test("createTools() lists the shape of every nested argument", () =>
+  withTable((tools) => {
+    for (const tool of tools) assert.deepEqual(untoldObjects(tool.inputSchema, "$"), [], tool.name);
+    const heads = tools.flatMap(({ inputSchema }) =>
+      member(inputSchema["properties"] as JsonObject, "expected_head") ?? []
+    );
+    assert.equal(heads.length, 5);
+    for (const head of heads) assert.deepEqual((head as JsonObject)["required"], ["record_id", "revision"]);
   }));
 
 /** Array schemas without items: some clients reject a tool that has one. */

@@ -36,7 +36,7 @@ const input = z.strictObject({
       records: limit,
       tree_nodes: limit,
     }).nullable().describe("Limits; a claim beyond them is unavailable: budget_exhausted"),
-    { type: ["object", "null"] },
+    { type: ["object", "null"], description: "{bytes_read?, objects?, records?, ...}" },
   ).exactOptional(),
 });
 

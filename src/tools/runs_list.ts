@@ -56,7 +56,7 @@ export const runsList: MakeTool = (services) =>
       scenario_id: name.exactOptional(),
       scenario_law_identity: givenIdentity.exactOptional(),
       status: z.enum(["active", "complete"]).exactOptional(),
-      parameters: briefly(parameterValues, "{parameter_id, value}").exactOptional(),
+      parameters: briefly(parameterValues, "{parameter_id, value: {value, value_type}}").exactOptional(),
       correlation_id: z.string().exactOptional(),
       include: listedAs(z.array(z.enum(["waiting"])).max(1), { type: "array", items: { enum: ["waiting"] } })
         .exactOptional(),
@@ -72,9 +72,9 @@ export const runsList: MakeTool = (services) =>
         status: RUN_STATUS,
         accepted_head: ref("head"),
         created_instant: anyInteger,
+        parameters: arrayOf(ref("parameter")),
       }, {
         archived: ref("archived"),
-        parameters: arrayOf(ref("parameter")),
         waiting: arrayOf(ref("waiting")),
         waiting_left_out: anyInteger,
         unreadable: text,
@@ -125,7 +125,7 @@ function itemText(run: ListedRun): string {
     run_key: { namespace_id, run_id },
     scenario_id: run.scenario_id,
     scenario_law_identity: run.scenario_law_identity,
-    ...parameters.length === 0 ? {} : { parameters },
+    parameters,
     correlation: asJson(correlation),
     status: run.status,
     accepted_head: { record_id: head.record_id, revision: head.revision },

@@ -61,6 +61,8 @@ export interface ToolRuntime {
   readonly namespaces: (prefix: string, call: Call) => Promise<NamespaceList>;
   /** The revision of the head of a run; null where the run does not exist. */
   readonly readRevision: (namespaceId: number, runId: string) => Promise<number | null>;
+  /** The scenario of a run; null where the run does not exist. */
+  readonly scenarioOf: (namespaceId: number, runId: string) => Promise<string | null>;
   /** The metrics for a caller, or for the operator. Those who may read every namespace get the names of scenarios too. */
   readonly measures: (reader: Principal | "operator") => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
@@ -71,7 +73,7 @@ function readersOf(
   services: Services,
   ofProviders: () => readonly Measure[],
   notifier: Notifier | null,
-): Pick<ToolRuntime, "measures" | "readRevision"> {
+): Pick<ToolRuntime, "measures" | "readRevision" | "scenarioOf"> {
   const { runs, decisions } = services;
   const figures = runFigures(runs);
   const shared = (): readonly Measure[] => [
@@ -82,6 +84,7 @@ function readersOf(
   ];
   return {
     readRevision: async (namespace_id, run_id) => (await runs.getHead({ namespace_id, run_id }))?.head.revision ?? null,
+    scenarioOf: async (namespace_id, run_id) => (await runs.getHead({ namespace_id, run_id }))?.scenario_id ?? null,
     measures: (reader) => {
       const isWhole = reader === "operator" || readsEveryNamespace(services, reader);
       return [...shared(), ...isWhole ? decisions.detailed() : decisions.measures()];

@@ -22,8 +22,8 @@ import { FEEDBACK_LEVELS } from "../config/feedback_levels.ts";
 import { feedbackMember, grantFeedback } from "./precheck/feedback.ts";
 import { evaluationOf, gatherEvidence } from "./mutation/gather_evidence.ts";
 import {
+  briefedEvidence,
   briefly,
-  callerEvidence,
   expectedHead,
   HEAD_RULE,
   name,
@@ -66,10 +66,10 @@ const input = z.strictObject({
   stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the oldest attempt that changes"),
   only_changed: z.boolean().exactOptional()
     .describe("With stage_id: an attempt that repeats the last one of the stage is not recorded"),
-  caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
+  caller_evidence: briefedEvidence.exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
-    "As in scenario_evaluate_stage",
+    "[{binding_id, trigger_time?}], as in scenario_evaluate_stage",
   ).exactOptional(),
   feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to return; the operator may grant less"),
   ask: z.boolean().exactOptional().describe("If the stage waits for signatures, ask the user first"),

@@ -16,8 +16,8 @@ import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure, faultsSentence } from "./framework/errors.ts";
 import {
   anyJson,
+  briefedEvidence,
   briefly,
-  callerEvidence,
   genesis,
   givenIdentity,
   jsonObject,
@@ -49,7 +49,7 @@ const input = z.strictObject({
   law_text: lawText.exactOptional(),
   stage_id: name,
   genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
-  caller_evidence: briefly(callerEvidence, "As in scenario_evaluate_stage").exactOptional(),
+  caller_evidence: briefedEvidence.exactOptional(),
   local_acquisition: briefly(
     z.array(z.strictObject({ binding_id: name, value: anyJson })).describe(
       "Values to take as if these bindings had acquired them: each as its check yields it, null for nothing found",

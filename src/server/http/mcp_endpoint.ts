@@ -18,7 +18,8 @@ import type { BodyAdmission, Received } from "./body_admission.ts";
 import { mediaError } from "./media.ts";
 import { notificationEra, requestEra, responseEra } from "./mcp_headers.ts";
 import { type ClientQuestions, SESSION_FIELD } from "./client_questions.ts";
-import { isRunUri, type RunStreams } from "./run_streams.ts";
+import type { RunStreams } from "./run_streams.ts";
+import { runOfUri } from "../protocol/run_resource.ts";
 import { answerReply, emptyReply, errorReply, httpError, type HttpReply } from "./reply.ts";
 
 /** The options of the endpoint. */
@@ -118,7 +119,7 @@ async function answerRequest(
   // The signal cancels work of a client that is gone, but not an append that is queued.
   const call = callOf({ principal, origin, signal: request.signal }, message.params);
   const { plan } = planned;
-  if (plan.answer === "listen" && plan.resources.some(isRunUri)) {
+  if (plan.answer === "listen" && plan.resources.some((uri) => runOfUri(uri) !== null)) {
     const stream = await options.streams?.open(plan.resources, id, call) ?? null;
     if (stream !== null) return stream;
   }

@@ -11,6 +11,7 @@ import type { EdgeError, RequestId } from "../process/edge_error.ts";
 import type { Metrics } from "../process/metrics.ts";
 import type { Dispatcher } from "../protocol/dispatcher.ts";
 import { listenAcknowledgement, listenResult, resourceUpdated, resultResponse } from "../protocol/result_json.ts";
+import { type NamedRun, readsRuns, runOfUri } from "../protocol/run_resource.ts";
 import { errorReply, eventOf, eventStream, httpError, type HttpReply, KEEP_ALIVE, type StreamSink } from "./reply.ts";
 
 /** The revision of the head of a run; null where the run does not exist. */
@@ -46,8 +47,6 @@ const RUNS = 1024;
 /** Unread bytes from which on a stream is dropped. */
 const BEHIND_BYTES = 64 * 1024;
 
-const RUN_URI = /^gate:\/\/runs\/([1-9]\d{0,15})\/([0-9a-f]{32})$/;
-
 interface Stream {
   readonly id: RequestId;
   readonly subject: string;
@@ -63,17 +62,10 @@ interface Claim {
 }
 
 /** A run with the revision that was announced last. */
-interface Watched {
-  readonly namespaceId: number;
-  readonly runId: string;
+interface Watched extends NamedRun {
   revision: number | null;
   /** Streams that watch it. */
   count: number;
-}
-
-/** Whether a resource is a run. */
-export function isRunUri(uri: string): boolean {
-  return RUN_URI.test(uri);
 }
 
 /** Makes the streams. */
@@ -204,18 +196,16 @@ async function readableRuns(
   uris: readonly string[],
   call: Call,
 ): Promise<readonly string[]> {
-  const runs = [...new Set(uris)].filter(isRunUri).slice(0, RUNS_PER_STREAM);
+  const runs = [...new Set(uris)].filter((uri) => runOfUri(uri) !== null).slice(0, RUNS_PER_STREAM);
   const namespaces = new Map<number, boolean>();
   for (const uri of runs) {
     const namespace_id = runOf(uri).namespaceId;
     if (namespaces.has(namespace_id)) continue;
-    const outcome = await dispatcher.call("runs_list", { namespace_id, limit: 1 }, call);
-    namespaces.set(namespace_id, outcome.ok && outcome.answer.ok);
+    namespaces.set(namespace_id, await readsRuns((name, input) => dispatcher.call(name, input, call), namespace_id));
   }
   return runs.filter((uri) => namespaces.get(runOf(uri).namespaceId) === true);
 }
 
-function runOf(uri: string): Pick<Watched, "namespaceId" | "runId"> {
-  const [, namespace = "", runId = ""] = RUN_URI.exec(uri) ?? [];
-  return { namespaceId: Number(namespace), runId };
+function runOf(uri: string): NamedRun {
+  return runOfUri(uri) ?? { namespaceId: 0, runId: "" };
 }

@@ -18,6 +18,7 @@ import type {
   ToolName,
 } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
+import type { RunReading } from "./run_resource.ts";
 import type { ReadOutcome, ReadRequest } from "./read_request.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
@@ -50,6 +51,8 @@ export interface DispatcherOptions {
   readonly loadTools: () => Promise<ReadonlyMap<ToolName, Tool>>;
   /** The namespaces that a caller may use and whose number begins with a text; without it none are listed. */
   readonly listNamespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
+  /** The scenario of a run; without it runs are no resources. */
+  readonly scenarioOf?: RunReading["scenarioOf"];
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
@@ -137,7 +140,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         const { authorizedRead } = await import("./read_request.ts");
         const namespaces = async (begun: string): Promise<NamespaceList> =>
           isOffered("scenarios_list") ? await options.listNamespaces?.(begun, call) ?? NO_NAMESPACES : NO_NAMESPACES;
-        return await authorizedRead((options.auth?.principals.length ?? 0) > 0, request, { call, namespaces }, audit);
+        const scenarioOf = options.scenarioOf ?? (() => Promise.resolve(null));
+        const isInForce = (options.auth?.principals.length ?? 0) > 0;
+        return await authorizedRead(isInForce, request, { call, namespaces, scenarioOf }, audit);
       }),
   };
 }

@@ -25,6 +25,7 @@ import {
   resourceUris,
   unknownResource,
 } from "./resources.ts";
+import { readRunResource, RUN_TEMPLATE, type RunReading } from "./run_resource.ts";
 import {
   completeTool,
   listSchemaResources,
@@ -43,17 +44,17 @@ export async function readDocument(
   return await dispatcher.read<DocumentAnswer | QuestionAnswer>({
     method: request.method,
     names: namesOf(request),
-    read: async ({ namespaces }) => {
+    read: async ({ namespaces, scenarioOf }) => {
+      const tool: Ask["tool"] = (name, input) => dispatcher.call(name, input, call);
       switch (request.method) {
         case "resources/read":
-          return await readOne(dispatcher, request.uri);
+          return await readOne(dispatcher, request.uri, { tool, scenarioOf });
         case "prompts/get": {
           const write: WritePrompt = (given) => writePrompt(request.name, given, promptOffer(dispatcher));
           return await promptAnswer(request, write, dispatcher.offer.rounds, call);
         }
         case "completion/complete": {
-          const ask: Ask = { tool: (name, input) => dispatcher.call(name, input, call), namespaces };
-          return { ok: true, found: { completion: { ...await complete(dispatcher, request, ask) } } };
+          return { ok: true, found: { completion: { ...await complete(dispatcher, request, { tool, namespaces }) } } };
         }
         default:
           if (request.cursor !== null) return { ok: false, error: unknownCursor(request.method) };
@@ -82,7 +83,7 @@ async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<Docum
     case "resources/list":
       return { resources: [...listResources(await docsOf(dispatcher)), ...listSchemaResources()] };
     case "resources/templates/list":
-      return { resourceTemplates: [...listTemplates(await docsOf(dispatcher)), SCHEMA_TEMPLATE] };
+      return { resourceTemplates: [...listTemplates(await docsOf(dispatcher)), SCHEMA_TEMPLATE, RUN_TEMPLATE] };
     case "prompts/list":
       return { prompts: listPrompts(promptOffer(dispatcher)) };
   }
@@ -117,15 +118,19 @@ function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
   return { sources: sourcesOf(offer), isOffered, more };
 }
 
-async function readOne(dispatcher: Dispatcher, uri: string): Promise<ReadOutcome<DocumentAnswer>> {
+async function readOne(
+  dispatcher: Dispatcher,
+  uri: string,
+  reading: RunReading,
+): Promise<ReadOutcome<DocumentAnswer>> {
   const { runApp } = dispatcher.offer;
   if (uri === RUN_APP && runApp !== undefined) return { ok: true, found: { contents: [appContents(await runApp())] } };
   const docs = await docsOf(dispatcher);
   const doc = readResource(docs, uri);
   if (doc !== null) return { ok: true, found: { contents: [doc] } };
   const tools = await dispatcher.listing();
-  const schema = await readSchemaResource(uri, tools);
-  if (schema !== null) return { ok: true, found: { contents: [schema] } };
+  const found = await readSchemaResource(uri, tools) ?? await readRunResource(uri, reading);
+  if (found !== null) return { ok: true, found: { contents: [found] } };
   return { ok: false, error: unknownResource(uri, [...resourceUris(docs), ...schemaUris(tools)]) };
 }
 

@@ -8,6 +8,7 @@ import { checkRole } from "../../access/roles.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Call, NamespaceList, ToolAnswer } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
+import type { RunReading } from "./run_resource.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 
 /** A request that reads something other than a tool's answer. */
@@ -24,6 +25,8 @@ export interface Reader {
   readonly call: Call;
   /** The namespaces that the caller may use and whose number begins with a text. */
   readonly namespaces: (begun: string) => Promise<NamespaceList>;
+  /** The scenario of a run, for a caller that may read it; null where the run does not exist. */
+  readonly scenarioOf: RunReading["scenarioOf"];
 }
 
 /** The result of a read, or an error. */

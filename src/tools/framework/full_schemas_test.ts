@@ -40,7 +40,7 @@ function signedWith(key_id: string): JsonObject {
 /** Arguments, and whether the listed and the full schema accept them. */
 const ROWS: readonly (readonly [what: string, tool: string, input: JsonObject, listed: boolean, whole: boolean])[] = [
   ["a step", "scenario_next", NEXT, true, true],
-  ["a head without a revision", "scenario_next", { ...NEXT, expected_head: { record_id: id(1) } }, true, false],
+  ["a head without a revision", "scenario_next", { ...NEXT, expected_head: { record_id: id(1) } }, false, false],
   ["evidence that is no item", "scenario_next", { ...NEXT, caller_evidence: [{ item: 1 }] }, true, false],
   ["a name of 256 bytes", "scenario_next", { ...NEXT, scenario_id: "s".repeat(256) }, true, true],
   ["a name of 257 bytes", "scenario_next", { ...NEXT, scenario_id: "s".repeat(257) }, true, false],

@@ -83,10 +83,7 @@ export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id
 export const HEAD_RULE = "expected_head is the last accepted_head. Retry a lost answer unchanged.";
 
 /** The exact head of the run that a mutation extends. */
-export const expectedHead = listedAs(
-  z.strictObject({ record_id: givenIdentity, revision: z.int().min(1) }),
-  { type: "object" },
-)
+export const expectedHead = z.strictObject({ record_id: givenIdentity, revision: z.int().min(1) })
   .describe("The run's current head: accepted_head of the last answer or of scenario_status");
 
 /** The identity of a mutation, chosen by the caller. */
@@ -152,14 +149,17 @@ export const callerEvidence = z.array(z.strictObject({
     z.strictObject({ retention: z.enum(["RetainCanonicalValue", "RetainDigestOnly"]) }),
     "{retention: RetainCanonicalValue | RetainDigestOnly}",
   ),
-  value: briefly(
+  value: hinted(
     z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
-    "{value, value_type}; value_type is the condition's domain",
+    "value_type is the condition's domain",
   ),
-  signature: listedAs(
-    z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }),
-    { type: "object" },
-  ).exactOptional(),
-  anchor: listedAs(z.strictObject({ anchor_type: name, anchor_value: z.string() }), { type: "object" }).exactOptional(),
+  signature: z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }).exactOptional(),
+  anchor: z.strictObject({ anchor_type: name, anchor_value: z.string() }).exactOptional(),
   observed_at: z.int().exactOptional().describe("Unix ms"),
 }));
+
+/** Evidence of the caller, where the list of tools has shown it before. */
+export const briefedEvidence = briefly(
+  callerEvidence,
+  "[{condition_id, value: {value, value_type}, retention, ...}], as in scenario_evaluate_stage",
+);

@@ -1,7 +1,6 @@
 /**
- * The short schema of a scenario specification in the list of tools: its members, closed, and how to write stages and
- * conditions. `gate://schemas/scenario` has the full schema, and the errors of an invalid spec name every fault and its
- * path.
+ * The short schema of a scenario specification in the list of tools: its members, closed, and how to write each.
+ * `gate://schemas/scenario` has the full schema, and the errors of an invalid spec name every fault and its path.
  *
  * @module
  */
@@ -18,13 +17,16 @@ export const EXAMPLE_CONDITION: JsonObject = {
 
 const HINTS: Readonly<Record<string, string>> = {
   stages: "{stage_id, prerequisite: {kind: root} | {kind: requires, requirement over stages}, completion_requirement " +
-    "over conditions, entry_packets?}",
+    "over conditions, entry_packets?: [{packet_id, schema_id, content_type, payload: as in scenario_submit}]}",
   completion_requirement: "Over stages: {Condition: id} | {And: [..]} | {Or: [..]} | {Not: ..} | " +
     "{RequireGroup: {min, reqs}}",
   parameters: "{parameter_id, domain, description?}; in a predicate expected: {parameter: id}",
   conditions: "Domains: Boolean, String, Integer, Decimal, Timestamp, Digest, Json. Like " +
     JSON.stringify(EXAMPLE_CONDITION) +
     ". Without evidence_use_policy all bindings of the condition count, or the caller's word without bindings",
+  policies: "{policy_id, evidence_use_policy?}",
+  schemas: "{schema_id, version}",
+  value_limits: "{selection: InheritOperator} | {selection: Explicit, maximum_value_bytes, maximum_payload_bytes}",
   acquisition_bindings: "{binding_id, condition_id, channel, provider_id, check_id, params?}",
 };
 

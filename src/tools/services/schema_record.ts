@@ -32,9 +32,9 @@ export const schemaRecord = z.strictObject({
   signing: briefly(
     z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }),
     "{key_id, signature}",
-  ).exactOptional().describe(
+  ).describe(
     'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
-  ),
+  ).exactOptional(),
 });
 
 /** A decoded schema record. */

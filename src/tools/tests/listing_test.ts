@@ -73,6 +73,7 @@ for (const store of STORES) {
         status: "active",
         accepted_head: s.head,
         created_instant: item?.["created_instant"] ?? null,
+        parameters: [],
       });
       await complete(s);
       const [completed] = await list(bench, {});

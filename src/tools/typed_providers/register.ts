@@ -20,8 +20,8 @@ const NAMED = { name: "typed_providers_register", group: "Authoring", audit: "mu
 
 const input = z.strictObject({
   ...versionMembers,
-  contract: jsonObject({}).describe("Capability contract v1, transport typed"),
-  profile: jsonObject({}).describe("Runtime profile v1; it names credentials by locator, never by value"),
+  contract: jsonObject({ description: "Capability contract v1, transport typed, as typed_providers_import makes it" }),
+  profile: jsonObject({ description: "Runtime profile v1; it names credentials by locator, never by value" }),
 });
 
 type Input = z.output<typeof input>;

@@ -76,6 +76,7 @@ for (const era of ERAS) {
         "gate://docs/examples/{page}",
         "gate://docs/tools/{page}",
         "gate://schemas/{tool}",
+        "gate://runs/{namespace_id}/{run_id}",
       ]);
       const completed = resultOf(
         await ask("completion/complete", {

@@ -17,6 +17,8 @@ interface Answer {
 
 interface Peer {
   readonly call: (name: string, input: JsonObject) => Promise<Answer>;
+  /** The text of a resource. */
+  readonly read: (uri: string) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -36,6 +38,10 @@ function command(folder: string): { command: string; args: string[]; cwd: string
   return { command, args: [...args], cwd: folder, stderr: "ignore" };
 }
 
+function textOf({ contents }: { readonly contents: readonly object[] }): string {
+  return (contents as readonly { readonly text: string }[])[0]?.text ?? "";
+}
+
 /** The result of a call, of which text and structure are the same JSON. */
 async function read(name: string, result: unknown): Promise<Answer> {
   const { content, structuredContent, isError } = result as CallResult;
@@ -52,6 +58,7 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
     return {
       call: async (name, input) =>
         await read(name, await client.callTool({ name, arguments: input as Record<string, unknown> })),
+      read: async (uri) => textOf(await client.readResource({ uri })),
       close: () => client.close(),
     };
   },
@@ -63,6 +70,7 @@ const CLIENTS: Readonly<Record<string, Connect>> = {
     return {
       call: async (name, input) =>
         await read(name, await client.callTool({ name, arguments: input as Record<string, unknown> })),
+      read: async (uri) => textOf(await client.readResource({ uri })),
       close: () => client.close(),
     };
   },
@@ -128,6 +136,12 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       peer = await connect(folder);
       try {
         assert.deepEqual(await peer.call("scenario_status", run), before);
+        const uri = `gate://runs/2/${String(run["run_id"])}`;
+        const shown = await peer.call("scenario_status", { ...run, include: ["parameters", "waiting"] });
+        assert.deepEqual(JSON.parse(await peer.read(uri)), shown.value);
+        for (const other of [`gate://runs/3/${String(run["run_id"])}`, `gate://runs/2/${id(9)}`]) {
+          await assert.rejects(peer.read(other), /Unknown resource/, other);
+        }
         assert.deepEqual(await outcome(peer, "scenario_open_stage", open), opened, "the original answer");
         const resolved = await outcome(peer, "scenario_resolve_mutation", {
           namespace_id: 2,
