@@ -288,7 +288,7 @@ async function installDebian(release: string, folder: string): Promise<Installed
     return {
       command: "chroot",
       args: [root, "/usr/bin/gate"],
-      env: { HOME: "/gate-home", PATH: "/usr/sbin:/usr/bin:/bin" },
+      env: { HOME: "/gate-home", PATH: DEBIAN_PATH },
       outside: join(root, "gate-work"),
       inside: "/gate-work",
       uninstall,
@@ -313,8 +313,12 @@ async function removeRuntimes(root: string): Promise<void> {
   assert.equal(await inside(root, "sh", "-c", `for one in ${RUNTIMES.join(" ")}; do command -v $one || :; done`), "");
 }
 
+/** The programs of Debian's packages, without those that the path of this process names: npx puts a runtime on it. */
+const DEBIAN_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 async function inside(root: string, ...words: readonly string[]): Promise<string> {
-  return await run("chroot", [root, ...words], { env: { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" } });
+  const env = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C", PATH: DEBIAN_PATH };
+  return await run("chroot", [root, ...words], { clearEnv: true, env });
 }
 
 /** Installs the Debian package and checks what dpkg made of it; returns the paths that are gate's own. */
