@@ -54,7 +54,7 @@ const EXAMPLES = [
   ["change_approval", "435ac3afe924f294b27c7ea5867ee38e1fd8de1cc1a8e473c945cd4c1b8998f4"],
   ["database_migration", "000578eb681330338ec9c6df0ab879c2ca77dee511651524d6abd585c2b1d5e3"],
   ["release_gate", "b9474bb3419cfc0346f5dba7cf7edc3bd3a39b720e16e7b286032e4a7e18eb0e"],
-  ["agent_task", "64402adfae3825d85a44d989e1167ab8c4477d1a19eeb45dddd8a67167d312cb"],
+  ["agent_task", "5612f842052f8245bc9d4b98880d202cf0db6574122010305f666f506c21f7f7"],
   ["pipelines", "d2998c9da41d88d519699edb86e39f2a0d56cbf6e788e5942087d090af18621a"],
 ] as const;
 

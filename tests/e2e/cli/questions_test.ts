@@ -70,7 +70,7 @@ const ROWS: readonly (readonly [command: readonly string[], code: number, said: 
   [["compare", "new.yaml", "old.yaml", "--allow", "looser"], 2, /Cannot allow "looser"/],
   [["compare", "old.yaml", "old.yaml"], 0, /^the run: equivalent\nstage check: equivalent\n$/],
   [["compare", "old.yaml", "alone.yaml"], 3, /^the run: incomparable\n/],
-  [["prove", AGENT, "--needs", "unit_tests_pass || types_check"], 3, /waived is true: true by the caller's word/],
+  [["prove", AGENT, "--needs", "unit_tests_pass || types_check"], 3, /waived is true: true by key maintainer/],
   [["who", CHANGE], 0, /The run is completed by\n {2}key alice \+ key bob \+ the caller's word\n/],
 ];
 

@@ -23,6 +23,8 @@ export interface Example {
   readonly stages: readonly string[];
   /** The key ids of the people who approve; none unless given. */
   readonly people?: readonly string[];
+  /** The key ids of those who may sign, where the run gets on without them. */
+  readonly others?: readonly string[];
 }
 
 /** The commit that good results are of. */
@@ -66,6 +68,7 @@ export const EXAMPLES: readonly Example[] = [
     file: "scenario.yaml",
     facts: { purpose: "support", contract_in_force: true, direct_identifiers: 0, smallest_group: 12, received: true },
     stages: ["request", "analysis", "share-extract"],
+    others: ["privacy-officer"],
   },
   {
     name: "change_approval",
@@ -88,6 +91,7 @@ export const EXAMPLES: readonly Example[] = [
       summary: "Adds retries. Tested: unit tests.",
     },
     stages: ["plan", "work", "hand-over"],
+    others: ["maintainer"],
   },
   {
     name: "model_promotion",
@@ -109,11 +113,11 @@ export async function withExample(
   body: (staged: Staged) => Promise<void>,
   prepare: (folder: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const { name, file, facts, genesis, people = [] } = example;
+  const { name, file, facts, genesis, people = [], others = [] } = example;
   await inFolder(async (folder) => {
     await copyFolder(new URL(`../../../docs/examples/${name}/`, import.meta.url).pathname, folder);
     await prepare(folder);
-    for (const person of people) {
+    for (const person of [...people, ...others]) {
       const key = `keys/${person}.key`;
       await succeed(folder, "key", "create", key);
       await succeed(folder, "key", "trust", `${key}.pub`, "--name", person);

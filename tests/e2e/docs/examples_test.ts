@@ -101,6 +101,7 @@ async function evaluate(drive: Drive, stage_id: string, items: readonly JsonObje
 }
 
 function settle(drive: Drive, answer: JsonObject): readonly [string, JsonObject] {
+  assert.ok(answer["outcome"] !== undefined, JSON.stringify(answer));
   const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
   if (outcome === "accepted") drive.head = result["accepted_head"] ?? null;
   return [outcome, result];
@@ -224,7 +225,7 @@ Deno.test("a case that comes out otherwise is shown with why, and fails", () =>
     assert.equal(code, 3);
     assert.match(stdout, /^FAILED {2}two of three checks are enough/m);
     assert.match(stdout, /scenario\.cases\.yaml:2: two of three checks are enough\n {4}plan is false, expected true\n/);
-    assert.match(stdout, /4 passed, 1 failed\n$/);
+    assert.match(stdout, /5 passed, 1 failed\n$/);
   }));
 
 Deno.test("data_disclosure: raw records leave under no circumstances, the extract does", () => {
@@ -300,17 +301,32 @@ interface TriedCase {
   readonly stages: readonly { readonly stage_id: string; readonly outcome: string }[];
 }
 
+interface WrittenStage {
+  readonly stage: string;
+  readonly given?: Readonly<Record<string, JsonValue>>;
+  readonly items?: Readonly<Record<string, readonly JsonValue[]>>;
+  readonly submitted?: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
+}
+
 interface WrittenCase {
-  readonly stages: readonly { readonly stage: string; readonly given?: Readonly<Record<string, JsonValue>> }[];
+  readonly stages: readonly WrittenStage[];
 }
 
 /** What a server makes of one attempt of a case, in the words of cases. */
-async function attempt(drive: Drive, stage: string, given: Readonly<Record<string, JsonValue>>): Promise<string> {
+async function attempt(
+  drive: Drive,
+  { stage, given = {}, items = {}, submitted = {} }: WrittenStage,
+  approve: (key: string) => Promise<void>,
+): Promise<string> {
   const [opened] = await open(drive, stage);
   if (opened === "policy_denied") return "denied";
   if (opened === "stage_not_ready") return "blocked";
   assert.ok(["accepted", "stage_already_opened"].includes(opened), opened);
-  const outcome = await evaluate(drive, stage, evidence(drive, given));
+  for (const key of Object.values(submitted).flatMap((byKey) => Object.keys(byKey))) await approve(key);
+  const sent = Object.entries(items).flatMap(([name, values]) =>
+    values.flatMap((value) => evidence(drive, { [name]: value }))
+  );
+  const outcome = await evaluate(drive, stage, [...evidence(drive, given), ...sent]);
   return outcome === "evidence_rejected" ? "rejected" : outcome;
 }
 
@@ -325,8 +341,14 @@ for (const name of ["data_disclosure", "agent_task"]) {
         const first = await start(server, goal.spec, goal.schemas ?? []);
         for (const [index, { name, stages, status }] of tried.entries()) {
           const drive = await again(first);
-          for (const [at, { stage, given = {} }] of (written.cases[index]?.stages ?? []).entries()) {
-            assert.equal(await attempt(drive, stage, given), stages[at]?.outcome, `${name}: ${stage}`);
+          const approve = async (key: string): Promise<void> => {
+            const flags = ["--key", `keys/${key}.key`, "--yes", ...await keysOf(folder), ...await configOf(folder)];
+            const ended = await gate(folder, "approve", String(drive.run["run_id"]), ...flags);
+            assert.equal(ended.code, 0, ended.stdout + ended.stderr);
+            drive.head = (await server.call("scenario_status", drive.run))["accepted_head"] ?? null;
+          };
+          for (const [at, one] of (written.cases[index]?.stages ?? []).entries()) {
+            assert.equal(await attempt(drive, one, approve), stages[at]?.outcome, `${name}: ${one.stage}`);
           }
           assert.equal((await server.call("scenario_status", drive.run))["status"], status, name);
         }
