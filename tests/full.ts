@@ -229,12 +229,14 @@ export const FULL_STEPS: readonly Step[] = [
   {
     name: "a minute of mixed load",
     kind: "tests",
+    isAlone: true,
     options: [],
     paths: ["tests/full/load"],
   },
   {
     name: "how late the serving thread is under heavy work",
     kind: "tests",
+    isAlone: true,
     options: [],
     paths: ["tests/full/loop_delay_test.ts"],
     needs: [{ program: "nice", debianPackage: "coreutils" }],
@@ -242,6 +244,7 @@ export const FULL_STEPS: readonly Step[] = [
   {
     name: "a fleet that a script brings up, and that is broken",
     kind: "tests",
+    isAlone: true,
     options: [],
     paths: ["tests/full/fleet/deployment_test.ts"],
     needs: [

@@ -48,8 +48,15 @@ export const LONG = [
   "tests/protocol",
 ];
 
-/** Those that fill the machine's connections or its memory. */
-export const LONG_ALONE = ["tests/e2e/http/overload_test.ts", "tests/e2e/typed/import_hostile_test.ts"];
+/** Those that measure time or memory, or fill the machine's connections or its memory. */
+export const LONG_ALONE = [
+  "tests/e2e/evidence/acquisition_mcp_test.ts",
+  "tests/e2e/evidence/acquisition_responsive_test.ts",
+  "tests/e2e/evidence/precheck_responsive_test.ts",
+  "tests/e2e/http/attacks_test.ts",
+  "tests/e2e/http/overload_test.ts",
+  "tests/e2e/typed/import_hostile_test.ts",
+];
 
 /** The official SDK before this one: with what it needs, as many packages as all other tests together. */
 const FIRST_SDK = "tests/e2e/protocol/first_sdk.ts";

@@ -108,14 +108,8 @@ const ELSEWHERE = [
   ...FULL_STEPS.flatMap((step) => step.kind === "tests" ? step.paths : []),
 ];
 
-/** Test files that measure time or memory, fill the machine's connections, or change this process's environment. */
-const ALONE = [
-  "tests/e2e/evidence/acquisition_mcp_test.ts",
-  "tests/e2e/evidence/acquisition_responsive_test.ts",
-  "tests/e2e/http/attacks_test.ts",
-  "tests/e2e/evidence/precheck_responsive_test.ts",
-  "tests/e2e/providers/values_test.ts",
-];
+/** Test files that change this process's environment. */
+const ALONE = ["tests/e2e/providers/values_test.ts"];
 
 /** Test files that belong to no step of their own, wherever they are. */
 const OTHERS = testFilesIn(["tests", "docs"]).filter((file) => !isIn([...ELSEWHERE, ...ALONE, ...LONG_ALONE], file));
@@ -131,7 +125,7 @@ function wholeSteps(): readonly Step[] {
     sharedTests("unit tests", testFilesIn(["src"])),
     { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
     { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
-    { name: "end to end, one file at a time", kind: "tests", options: [], paths: ALONE },
+    { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
   ];
 }
 
@@ -146,6 +140,7 @@ function fullSteps(): readonly Step[] {
       options: [],
       paths: LONG_ALONE,
       silentMinutes: 10,
+      isAlone: true,
     },
     ...FULL_STEPS,
   ];
@@ -214,29 +209,53 @@ async function main(planName: string | undefined): Promise<number> {
   const plan = await found.steps();
   console.log(downloadsLine(found.downloads, `${plan.length} steps: ${found.takes} on two cores`));
   const interruption = interruptedBySignals();
-  let total: Tally = addTallies();
-  const failures: string[] = [];
   const started = performance.now();
-  const run = async (step: Step): Promise<void> => {
-    if (interruption.aborted) return;
-    const number = `${plan.indexOf(step) + 1} of ${plan.length}`;
-    console.log(`\n== Step ${number}: ${step.name} (${secondsSince(started)} so far)`);
-    const tally = await runStep(step, { signal: interruption });
-    total = addTallies(total, tally);
-    if (tally.failed > 0) failures.push([step.name, ...tally.ended].join(", "));
-  };
-  const inOrder = async (steps: readonly Step[]): Promise<void> => {
-    for (const step of steps) await run(step);
-  };
-  // The commands have one thread for most of their time, so tests fill the other cores. The last step has them all.
-  const tests = plan.filter(({ kind }) => kind === "tests");
-  const last = tests.length > 1 ? tests.pop() : undefined;
-  await Promise.all([inOrder(plan.filter(({ kind }) => kind === "command")), inOrder(tests)]);
-  if (last !== undefined) await run(last);
-  if (failures.length > 0) console.log(`\nFailed: ${failures.join("; ")}`);
+  const { total, failures } = await runPlan(plan, interruption, started);
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `  ${failure}`).join("\n")}`);
   console.log(`\n${plan.length} steps took ${secondsSince(started)}`);
   console.log(`\n${formatTally(total)}`);
   return exitCodeOf(total);
+}
+
+/**
+ * Runs the steps of a plan. A command has one thread for most of its time, and so has a step whose tests run one after
+ * another: two of them run side by side, or one beside tests that use every core.
+ */
+async function runPlan(
+  plan: readonly Step[],
+  interruption: AbortSignal,
+  started: number,
+): Promise<{ readonly total: Tally; readonly failures: readonly string[] }> {
+  const tallies: Tally[] = [];
+  const failures: string[] = [];
+  const waiting = [...plan];
+  const run = async (step: Step): Promise<void> => {
+    console.log(
+      `\n== Step ${plan.indexOf(step) + 1} of ${plan.length}: ${step.name} (${secondsSince(started)} so far)`,
+    );
+    const began = performance.now();
+    const tally = await runStep(step, { signal: interruption });
+    tallies.push(tally);
+    const named = tally.failures.length > 0 || tally.failed === 0 ? tally.failures : ["see above"];
+    failures.push(...named.map((name) => `${step.name}: ${name}`));
+    console.log(`   ${step.name}: ${formatTally(tally)} in ${secondsSince(began)}`);
+  };
+  const lane = async (...kinds: readonly ((step: Step) => boolean)[]): Promise<void> => {
+    for (const isNext of kinds) {
+      for (let at; (at = waiting.findIndex(isNext)) >= 0 && !interruption.aborted;) {
+        for (const step of waiting.splice(at, 1)) await run(step);
+      }
+    }
+  };
+  const isNarrow = (step: Step): boolean => step.isAlone !== true && step.kind === "tests" && !usesAllCores(step);
+  await Promise.all([lane(({ kind }) => kind === "command", isNarrow), lane(usesAllCores, isNarrow)]);
+  await lane(() => true);
+  return { total: addTallies(...tallies), failures };
+}
+
+/** Whether a step of tests has a thread for each core. */
+function usesAllCores(step: Step): boolean {
+  return step.kind === "tests" && (step.threads !== undefined || step.options.includes("--parallel"));
 }
 
 /** Aborted when somebody ends this process, so that what ran is counted all the same. */

@@ -12,8 +12,8 @@ import { runWatched, type WatchedEnd } from "./watched_process.ts";
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
-  /** What had to be ended: each is one of the failures, by its name. */
-  readonly ended: readonly string[];
+  /** What failed, by name: tests, and what had to be ended. */
+  readonly failures: readonly string[];
 }
 
 /** What a step needs on the machine, and the Debian package that brings it. */
@@ -32,6 +32,8 @@ interface StepBase {
   readonly silentMinutes?: number;
   /** Programs without which the step fails; it is never skipped. */
   readonly needs?: readonly Prerequisite[];
+  /** Whether no other step runs meanwhile: it measures, or needs every core. */
+  readonly isAlone?: boolean;
   /** Environment beside the inherited one. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -67,7 +69,7 @@ const SILENT_MINUTES = 3;
 /** At least one line in so many seconds. */
 const LINE_SECONDS = 10;
 
-const NOTHING: Tally = { passed: 0, failed: 0, ended: [] };
+const NOTHING: Tally = { passed: 0, failed: 0, failures: [] };
 const PASSED_ONCE: Tally = { ...NOTHING, passed: 1 };
 const FAILED_ONCE: Tally = { ...NOTHING, failed: 1 };
 
@@ -76,7 +78,7 @@ export function addTallies(...tallies: readonly Tally[]): Tally {
   return tallies.reduce((a, b) => ({
     passed: a.passed + b.passed,
     failed: a.failed + b.failed,
-    ended: [...a.ended, ...b.ended],
+    failures: [...a.failures, ...b.failures],
   }), NOTHING);
 }
 
@@ -157,7 +159,7 @@ function isEnded({ signal, isStuck }: WatchedEnd): boolean {
 function failedBy(name: string, { isStuck, signal }: WatchedEnd): Tally {
   const why = isStuck ? "no progress" : signal ?? "interrupted";
   console.log(`\nEnded ${name}: ${why}`);
-  return { ...FAILED_ONCE, ended: [`${name} (${why})`] };
+  return { ...FAILED_ONCE, failures: [`${name} (${why})`] };
 }
 
 /** One run of some files: of all their tests, or of those that are named. */
@@ -176,16 +178,16 @@ async function runTests(step: TestsStep, selection: Selection, ending: Ending): 
   const { files } = selection;
   const stuck = runningTests(cases);
   const rest = end.isStuck ? restOf(files, cases, stuck) : [];
-  const names = stuck.map(({ file, name }) => `"${name}" of ${file}`);
+  const names = stuck.map(nameOf);
   // A module that hangs while it loads has no test to name; where there are several, each is run alone.
   if (names.length === 0 && rest.length === 0) names.push(files.length === 1 ? String(files) : step.name);
   const again = rest.flatMap((selection) => selection.files);
   const finished = cases.filter(({ file, name }) =>
-    !again.includes(file) || stuck.some((test) => test.file === file && name.startsWith(`${test.name} > `))
+    !again.includes(file) || stuck.some((test) => isStepOf({ file, name, outcome: "passed" }, test))
   );
   const tallies = names.map((name) => failedBy(name, end));
   // A process that crashed, or was killed, leaves no report.
-  tallies.push(cases.length === 0 && rest.length === 0 ? { ...end.marks, ended: [] } : countCases(finished));
+  tallies.push(cases.length === 0 && rest.length === 0 ? { ...end.marks, failures: [] } : countCases(finished));
   for (const selection of rest) {
     if (!ending.signal.aborted) tallies.push(await runTests(step, selection, ending));
   }
@@ -196,7 +198,7 @@ async function runTests(step: TestsStep, selection: Selection, ending: Ending): 
 function runningTests(cases: readonly TestCase[]): TestCase[] {
   const running = cases.filter(({ outcome }) => outcome === "cancelled");
   return running.filter(({ file, name }) =>
-    !running.some((other) => other.file === file && name.startsWith(`${other.name} > `))
+    !running.some((other) => isStepOf({ file, name, outcome: "cancelled" }, other))
   );
 }
 
@@ -278,10 +280,25 @@ function toFileUrl(path: string): string {
   return new URL(path, `file://${Deno.cwd()}/`).href;
 }
 
+/** Whether one case is a step of another. */
+function isStepOf(step: TestCase, test: TestCase): boolean {
+  return step.file === test.file && step.name.startsWith(`${test.name} > `);
+}
+
+function nameOf({ file, name }: TestCase): string {
+  return `"${name}" of ${file}`;
+}
+
 function countCases(cases: readonly TestCase[]): Tally {
-  const count = (...outcomes: readonly CaseOutcome[]): number =>
-    cases.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  return { passed: count("passed"), failed: count("failed", "skipped"), ended: [] };
+  const count = (wanted: CaseOutcome): number => cases.filter(({ outcome }) => outcome === wanted).length;
+  const bad = cases.filter(({ outcome }) => outcome === "failed" || outcome === "skipped");
+  // A step that failed names the test around it.
+  const failures = bad.filter((test) => !bad.some((other) => isStepOf(other, test)));
+  return {
+    passed: count("passed"),
+    failed: bad.length,
+    failures: failures.map(nameOf),
+  };
 }
 
 /**
@@ -289,8 +306,8 @@ function countCases(cases: readonly TestCase[]): Tally {
  * does a run that ended badly although no test failed (a module that does not load, a test marked `only`).
  */
 export function tallyOf(cases: readonly TestCase[], exitCode: number): Tally {
-  const { passed, failed } = countCases(cases);
+  const { passed, failed, failures } = countCases(cases);
   const refused = cases.length - passed;
   const hidden = refused === 0 && (exitCode !== 0 || cases.length === 0) ? 1 : 0;
-  return { passed, failed: Math.max(failed, refused) + hidden, ended: [] };
+  return { passed, failed: Math.max(failed, refused) + hidden, failures };
 }

@@ -70,7 +70,7 @@ const EXITS: readonly (readonly [passed: number, failed: number, exitCode: numbe
 
 for (const [passed, failed, exitCode] of EXITS) {
   Deno.test(`exitCodeOf() ${passed} passed, ${failed} failed: ${exitCode}`, () => {
-    assert.equal(exitCodeOf({ passed, failed, ended: [] }), exitCode);
+    assert.equal(exitCodeOf({ passed, failed, failures: [] }), exitCode);
   });
 }
 
@@ -86,7 +86,7 @@ async function outcomeOf(
   try {
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
     const tally = await runStep(stepOf(Object.keys(files).map((name) => `${folder}/${name}`), folder), ending(folder));
-    return [formatTally(tally), ...tally.ended.map((name) => name.replace(/(?<= of |^)\S*\/(?=\w+_test)/, ""))];
+    return [formatTally(tally), ...tally.failures.map((name) => name.replace(/(?<= of |^)\S*\/(?=\w+_test)/, ""))];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -123,7 +123,10 @@ Deno.test("runStep() fails where a prerequisite is missing", async () => {
 Deno.test("runStep() counts the tests of a run of deno test, steps included, and shows what failed", async () => {
   const sample =
     `Deno.test("a", async (t) => { await t.step("b", () => {}); });\nDeno.test("c", () => { throw new Error("no"); });`;
-  assert.deepEqual(await outcomeOf({ "sample_test.ts": sample }, tests), ["2 passed, 1 failed"]);
+  assert.deepEqual(await outcomeOf({ "sample_test.ts": sample }, tests), [
+    "2 passed, 1 failed",
+    `"c" of sample_test.ts`,
+  ]);
 });
 
 Deno.test("runStep() runs every file of a step that shares threads, in each number of them", async () => {

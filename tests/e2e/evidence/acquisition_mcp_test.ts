@@ -222,6 +222,9 @@ Deno.test("createMcpProvider() over HTTP", async (test) => {
 /** As many queries as an endpoint has connections. */
 const CONNECTIONS = 64;
 
+/** Cancellations have the time of connecting, and the endpoint answers none of them. */
+const CANCELLING = { timeouts: { connect_timeout_ms: 5_000, request_timeout_ms: 60_000 } };
+
 /** An endpoint that answers neither queries to hold nor cancellations until it is closed. */
 function holdingEndpoint(): { readonly url: string; readonly held: () => number; readonly close: () => Promise<void> } {
   let held = 0;
@@ -259,7 +262,7 @@ for (const [name, isLeft, outcome] of [["left", true, "cancelled"], ["late", fal
   Deno.test(`createMcpProvider() over HTTP frees the connections of queries that are ${name}`, async () => {
     const endpoint = holdingEndpoint();
     const provider = createMcpProvider(
-      mcpEntry("holding", { ...isLeft ? {} : SHORT, url: endpoint.url }),
+      mcpEntry("holding", { ...isLeft ? CANCELLING : SHORT, url: endpoint.url }),
       contractOf("holding"),
       "/",
     );
@@ -274,7 +277,7 @@ for (const [name, isLeft, outcome] of [["left", true, "cancelled"], ["late", fal
       }
       assert.deepEqual(new Set((await Promise.all(queries)).map(codeOf)), new Set([outcome]));
     } while (endpoint.held() < CONNECTIONS);
-    await until("a query is answered again", async () => codeOf(await ask(provider, {})) === "ok");
+    await until("a query is answered again", async () => codeOf(await ask(provider, {})) === "ok", 300);
     await provider.close();
     await endpoint.close();
   });

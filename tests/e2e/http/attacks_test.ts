@@ -87,11 +87,14 @@ const BEGINNINGS: readonly (readonly [what: string, beginning: string])[] = [
   ["half a body", `${headOf()}Content-Length: 4000\r\n\r\n{`],
 ];
 
+/** Rounds after which a server that keeps nothing of a connection needs no more memory than before. */
+const ROUNDS = 6;
+
 Deno.test("2,000 half-open connections are bounded and ended, and delay no other caller", async () => {
   await attack({}, {}, async (target) => {
     const memory: Memory[] = [];
-    // The first round brings the pages that the second one needs no more.
-    for (let round = 0; round < 2; round++) {
+    // The first rounds bring pages that a later one needs no more; what leaks needs more in each.
+    while (memory.length < 2 || (hasGrown(memory) && memory.length < ROUNDS)) {
       for (const [what, beginning] of BEGINNINGS) {
         const opened = await halfOpen(target.port, 2_000, beginning);
         await pause(BOUNDS.requestTime);
@@ -104,13 +107,17 @@ Deno.test("2,000 half-open connections are bounded and ended, and delay no other
       await pause(500);
       memory.push(await settledMemory(target));
     }
-    const [before, after] = memory;
-    const measured = JSON.stringify(memory);
-    assert.ok((after?.heap ?? Infinity) <= (before?.heap ?? 0) * 1.1 + 1e6, measured);
-    assert.ok((after?.resident ?? Infinity) <= (before?.resident ?? 0) * 1.25, measured);
+    assert.ok(!hasGrown(memory), JSON.stringify(memory));
     for (const word of ["ERR_HTTP_REQUEST_TIMEOUT", "too_many_connections"]) await logged(target, word);
   });
 });
+
+/** Whether the last round needed more than the one before it. */
+function hasGrown(memory: readonly Memory[]): boolean {
+  const [before, after] = memory.slice(-2);
+  if (before === undefined || after === undefined) return true;
+  return after.heap > before.heap * 1.1 + 1e6 || after.resident > before.resident * 1.1;
+}
 
 Deno.test("while connections beyond the bound are closed, those within it are served", async () => {
   await attack({}, { bounds: { ...BOUNDS, connections: 8 } }, async (target) => {

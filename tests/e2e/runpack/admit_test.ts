@@ -6,21 +6,16 @@ import { lawAsJson } from "../../../src/law/normal_form.ts";
 import { admissionLaw, playAdmissionRun } from "../../simulation/pack_vectors/admission_run.ts";
 import { ADMISSION_ROWS, type AdmissionCase, makeAdmission } from "../../simulation/pack_vectors/admission_rows.ts";
 import { NOW } from "../../simulation/kernel/fixture.ts";
-import { gate as gateIn } from "../gate_command.ts";
+import { gate as gateIn, gateUnder } from "../gate_command.ts";
 import { writeTree } from "../../simulation/runpack/files.ts";
 import { packOf } from "../../simulation/runpack/memory.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
-const decoder = new TextDecoder();
 
 /** Runs gate with read permission only. */
 async function gate(...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "--frozen", "--allow-read", join(ROOT, "main.ts"), ...args],
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", GATE_CONFIG: "/nonexistent/gate.toml" },
-    stdin: "null",
-  }).output();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  const { code, stdout, stderr } = await gateUnder("--allow-read", ...args);
+  return { code, out: stdout, err: stderr };
 }
 
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import { folderPackSource, folderSignatures } from "../../../src/runpack/host/fo
 import { openLocalRepository } from "../../../src/runpack/host/local_repository.ts";
 import { CLAIM_NAMES } from "../../../src/runpack/verify/claims.ts";
 import { NOW } from "../../simulation/kernel/fixture.ts";
+import { gateUnder } from "../gate_command.ts";
 import { playClockRun } from "../../simulation/forged_packs/clock_run.ts";
 import { writeTree } from "../../simulation/runpack/files.ts";
 import { forge } from "../../simulation/forged_packs/forge.ts";
@@ -24,18 +25,10 @@ interface Ended {
   readonly err: string;
 }
 
-/**
- * Runs gate with read permission only: without write, network, environment and run permission. From the source also with
- * `GATE_BINARY`, because an executable has the permissions that it was compiled with.
- */
+/** Runs gate with read permission only: without write, network, environment and run permission. */
 async function gate(...args: string[]): Promise<Ended> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--no-check", "--frozen", "--allow-read", join(ROOT, "main.ts"), ...args],
-    env: { NO_COLOR: "1", RUST_BACKTRACE: "0", GATE_CONFIG: "/nonexistent/gate.toml" },
-    stdin: "null",
-  });
-  const { code, stdout, stderr } = await command.output();
-  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  const { code, stdout, stderr } = await gateUnder("--allow-read", ...args);
+  return { code, out: stdout, err: stderr };
 }
 
 // deno-lint-ignore no-explicit-any
