@@ -1,5 +1,5 @@
 /**
- * End-to-end tests that take long for what they alone show. `test:full` runs them; the rest of `test` shows the same rules
+ * Tests that take long for what they alone show. `test:full` runs them; the rest of `test` shows the same rules
  * closer to their code, and one case of each through the front door.
  *
  * @module
@@ -56,6 +56,41 @@ export const LONG_ALONE = [
   "tests/e2e/http/attacks_test.ts",
   "tests/e2e/http/overload_test.ts",
   "tests/e2e/typed/import_hostile_test.ts",
+];
+
+/** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. */
+export const SLOW_UNITS = [
+  "src/cli/scenario/case_runner_test.ts",
+  "src/cli/scenario/short_form_test.ts",
+  "src/config/agreement_test.ts",
+  "src/config/files_test.ts",
+  "src/docs/catalogue_test.ts",
+  "src/evidence/builtin/yaml_document_test.ts",
+  "src/evidence/contract/check_test.ts",
+  "src/evidence/json_path/limits_test.ts",
+  "src/evidence/json_path/peer_test.ts",
+  "src/evidence/json_schema/compile_peer_test.ts",
+  "src/evidence/sandbox/schema_sandbox_test.ts",
+  "src/evidence/typed/grpc/message_json_test.ts",
+  "src/evidence/typed/grpc/proto_source_test.ts",
+  "src/evidence/typed/openapi/import_test.ts",
+  "src/evidence/typed/openapi/read_source_test.ts",
+  "src/evidence/typed/runtime_profile_test.ts",
+  "src/law/law_limits_test.ts",
+  "src/law/spec_schema_test.ts",
+  "src/run/missing/missing_test.ts",
+  "src/runpack/browser/files_test.ts",
+  "src/runpack/verify/status_test.ts",
+  "src/runpack/verify/work_meter_test.ts",
+  "src/server/audit/sinks_test.ts",
+  "src/store/run_index_test.ts",
+  "src/store/sqlite/connection_test.ts",
+  "src/store/sqlite/file_guard_test.ts",
+  "src/store/sqlite/log/log_mover_test.ts",
+  "src/tools/framework/response_size_test.ts",
+  "src/tools/gate_docs_search_test.ts",
+  "src/tools/packs/pack_thread_test.ts",
+  "src/tools/tests/typed_providers_test.ts",
 ];
 
 /** The official SDK before this one: with what it needs, as many packages as all other tests together. */

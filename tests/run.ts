@@ -13,7 +13,7 @@ import { type Downloads, downloadsLine, OF_ALL_TESTS, OF_THE_TESTS } from "../do
 import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { importersOf } from "./import_graph.ts";
-import { isIn, LONG_ALONE, longTests } from "./long.ts";
+import { isIn, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally, testFilesIn } from "./steps.ts";
 
@@ -46,41 +46,6 @@ const CHECKS: Step = {
   options: ["--parallel"],
   paths: ["tests/checks"],
 };
-
-/** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. `test` runs them, `ok` does not. */
-const SLOW = [
-  "src/cli/scenario/case_runner_test.ts",
-  "src/cli/scenario/short_form_test.ts",
-  "src/config/agreement_test.ts",
-  "src/config/files_test.ts",
-  "src/docs/catalogue_test.ts",
-  "src/evidence/builtin/yaml_document_test.ts",
-  "src/evidence/contract/check_test.ts",
-  "src/evidence/json_path/limits_test.ts",
-  "src/evidence/json_path/peer_test.ts",
-  "src/evidence/json_schema/compile_peer_test.ts",
-  "src/evidence/sandbox/schema_sandbox_test.ts",
-  "src/evidence/typed/grpc/message_json_test.ts",
-  "src/evidence/typed/grpc/proto_source_test.ts",
-  "src/evidence/typed/openapi/import_test.ts",
-  "src/evidence/typed/openapi/read_source_test.ts",
-  "src/evidence/typed/runtime_profile_test.ts",
-  "src/law/law_limits_test.ts",
-  "src/law/spec_schema_test.ts",
-  "src/run/missing/missing_test.ts",
-  "src/runpack/browser/files_test.ts",
-  "src/runpack/verify/status_test.ts",
-  "src/runpack/verify/work_meter_test.ts",
-  "src/server/audit/sinks_test.ts",
-  "src/store/run_index_test.ts",
-  "src/store/sqlite/connection_test.ts",
-  "src/store/sqlite/file_guard_test.ts",
-  "src/store/sqlite/log/log_mover_test.ts",
-  "src/tools/framework/response_size_test.ts",
-  "src/tools/gate_docs_search_test.ts",
-  "src/tools/packs/pack_thread_test.ts",
-  "src/tools/tests/typed_providers_test.ts",
-];
 
 /**
  * Runs test files in one thread for each core. Loading the product's modules again for every file takes more than half
@@ -122,7 +87,7 @@ function wholeSteps(): readonly Step[] {
     ...STYLE_STEPS,
     typesOf("types of the program and of these tests", [...checked, ...PAGES]),
     CHECKS,
-    sharedTests("unit tests", testFilesIn(["src"])),
+    sharedTests("unit tests", quickTests()),
     { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
     { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
     { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
@@ -133,6 +98,7 @@ function wholeSteps(): readonly Step[] {
 function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
+    sharedTests("unit tests at length", SLOW_UNITS),
     { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
     {
       name: "end to end at length, one file at a time",
@@ -161,7 +127,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
       ...STYLE_STEPS,
       ALL_TYPES,
       CHECKS,
-      sharedTests("unit tests without slow ones", quickTests(), FEW_RUNS),
+      sharedTests("unit tests", quickTests(), FEW_RUNS),
     ],
     takes: "a minute",
     downloads: OF_ALL_TESTS,
@@ -195,9 +161,9 @@ async function quickSteps(): Promise<readonly Step[]> {
   ];
 }
 
-/** The unit tests without slow ones. */
+/** The unit tests that take no seconds. */
 function quickTests(): string[] {
-  return testFilesIn(["src"]).filter((path) => !SLOW.includes(path));
+  return testFilesIn(["src"]).filter((path) => !SLOW_UNITS.includes(path));
 }
 
 async function main(planName: string | undefined): Promise<number> {

@@ -62,8 +62,9 @@ const ENVIRONMENT = { NO_COLOR: "1", GATE_CONFIG: "" };
 
 /** Runs `gate` in a folder until it ends; its standard input is empty. */
 export async function gate(cwd: string, ...args: readonly string[]): Promise<Ended> {
-  // What follows "--" is another command, which writes where this process writes.
-  if (Deno.env.has("GATE_BINARY") || args.includes("--")) return await gateProcess(cwd, ...args);
+  // A server ends with its process, and what follows "--" is another command, which writes where this process writes.
+  const isOwn = Deno.env.has("GATE_BINARY") || args[0] === "serve" || args.includes("--");
+  if (isOwn) return await gateProcess(cwd, ...args);
   return await callHost("-P=serve", { cwd, args });
 }
 

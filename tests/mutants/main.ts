@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import type { SourceFile } from "../checks/source.ts";
 import { readTree } from "../checks/tree.ts";
 import { importersOf } from "../import_graph.ts";
+import { SLOW_UNITS } from "../long.ts";
 import { LOCK, testFilesIn } from "../steps.ts";
 import { draw, type Fault, faultsOf, withFault } from "./faults.ts";
 
@@ -82,7 +83,9 @@ async function main(): Promise<number> {
     console.error(`Cannot plant a fault: no file of ${positionals.join(", ") || "the core"} has a place for one`);
     return 2;
   }
-  const all = new Set([...testFilesIn(["src"]), ...testFilesIn(SIMULATED)]);
+  const all = new Set(
+    [...testFilesIn(["src"]), ...testFilesIn(SIMULATED)].filter((path) => !SLOW_UNITS.includes(path)),
+  );
   const folder = await Deno.makeTempDir({ prefix: "gate-mutants-" });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
