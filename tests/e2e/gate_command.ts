@@ -14,7 +14,6 @@ import type { Call, Ended } from "./gate_host.ts";
 export type { Ended } from "./gate_host.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
-const COMMAND_LINE = new URL("../../src/cli/main.ts", import.meta.url).href;
 const HOST = new URL("gate_host.ts", import.meta.url).pathname;
 const SETTINGS = new URL("../../deno.json", import.meta.url).pathname;
 
@@ -105,7 +104,7 @@ async function startHost(permission: string): Promise<Host> {
   await once(server, "listening");
   const { port } = server.address() as { readonly port: number };
   // The host is loaded before main.ts, and ends the process in its place: commands see the main module of gate.
-  const [run = "", ...words] = gateArgs(String(port), COMMAND_LINE);
+  const [run = "", ...words] = gateArgs(String(port));
   const granted = permission === "-P=serve" ? [permission] : [permission, `--allow-net=127.0.0.1:${port}`];
   new Deno.Command(Deno.execPath(), {
     args: [run, `--preload=${HOST}`, ...words.flatMap((word) => word === "-P=serve" ? granted : [word])],

@@ -1,8 +1,7 @@
 /**
  * A process that runs one command line after another, each as `main.ts` would: to start takes longer than most commands.
  *
- * Arguments: the port of the test that started it, and the module of the command line. Each line from the test is a call,
- * each line back is how it ended.
+ * Its argument is the port of the test that started it. Each line from the test is a call, each line back is how it ended.
  *
  * @module
  */
@@ -26,8 +25,8 @@ export interface Ended {
 
 type Main = (argv: readonly string[]) => Promise<number>;
 
-async function serveCalls(port: number, module: string): Promise<void> {
-  const { main } = await import(module) as { readonly main: Main };
+async function serveCalls(port: number): Promise<void> {
+  const { main } = await import(new URL("src/cli/main.ts", Deno.mainModule).href) as { readonly main: Main };
   const socket = connect(port, "127.0.0.1");
   for await (const line of createInterface({ input: socket })) {
     socket.write(`${JSON.stringify(await run(main, JSON.parse(line) as Call))}\n`);
@@ -52,5 +51,5 @@ function capture(stream: { writeSync: (bytes: Uint8Array) => number }): () => st
   return () => Buffer.concat(parts).toString();
 }
 
-await serveCalls(Number(Deno.args[0]), Deno.args[1] ?? "");
+await serveCalls(Number(Deno.args[0]));
 Deno.exit(0);
