@@ -8,11 +8,13 @@ import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, member }
 import { readJson } from "../../canonical/scan.ts";
 import type { ImportOptions, ImportResult } from "./import_result.ts";
 
-/** What to import and within which time. */
+/** What to import and within which limits. */
 export interface ImportQuestion<Source> {
   readonly source: Source;
   readonly options: Omit<ImportOptions, "spend">;
-  /** Milliseconds after which the worker gives up by itself: ending a thread does not stop every computation. */
+  /** Steps of work. */
+  readonly steps: number;
+  /** Processor time in milliseconds after which the worker gives up: ending a thread does not stop every computation. */
   readonly milliseconds: number;
 }
 

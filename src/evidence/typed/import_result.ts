@@ -36,8 +36,12 @@ export const IMPORT_LIMITS = {
   descriptionCharacters: 1024,
   /** Warnings of one import. */
   warnings: 1000,
-  /** Milliseconds for one import; with the start of its worker it ends within 5 s. */
-  milliseconds: 4000,
+  /** Steps of one import, such as schemas, references and members that it visits: the same on every machine. */
+  steps: 60_000_000,
+  /** Processor time of one import, in milliseconds. The largest document takes half of it. */
+  processorMilliseconds: 15_000,
+  /** Milliseconds after which the next import need not wait for this one. */
+  milliseconds: 60_000,
 } as const;
 
 /** Why an operation cannot be a check, or not without a selection, with the sentence that its reason begins with. */

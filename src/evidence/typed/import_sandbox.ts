@@ -1,5 +1,5 @@
 /**
- * Imports service descriptions from outside in a worker without permissions, bounded in time and memory.
+ * Imports service descriptions from outside in a worker without permissions, bounded in work, processor time and memory.
  *
  * @module
  */
@@ -21,12 +21,10 @@ const WORKERS = {
 
 /** Limits of one import. */
 export interface ImportSandboxOptions {
-  /** Milliseconds, 4000 by default; the start of the worker is not counted. */
+  readonly steps?: number;
+  /** Processor time in milliseconds. */
   readonly milliseconds?: number;
 }
-
-/** Milliseconds after its time at which a worker that has not given up by itself is ended. */
-const GRACE_MILLIS = 250;
 
 /** Imports run one after the other, so that the memory of one bounds that of all. */
 let last: Promise<unknown> = Promise.resolve();
@@ -39,24 +37,20 @@ let last: Promise<unknown> = Promise.resolve();
 export function importInSandbox(
   source: ImportSource,
   options: Omit<ImportOptions, "spend">,
-  { milliseconds = IMPORT_LIMITS.milliseconds }: ImportSandboxOptions = {},
+  { steps = IMPORT_LIMITS.steps, milliseconds = IMPORT_LIMITS.processorMilliseconds }: ImportSandboxOptions = {},
 ): Promise<ImportResult> {
-  const result = last.then(() => run(source, options, milliseconds));
+  const result = last.then(() => run({ source, options, steps, milliseconds }));
   last = result.catch(() => {});
   return result;
 }
 
-async function run(
-  source: ImportSource,
-  options: Omit<ImportOptions, "spend">,
-  milliseconds: number,
-): Promise<ImportResult> {
+async function run(question: ImportQuestion<ImportSource>): Promise<ImportResult> {
+  const { source } = question;
   const module = WORKERS[source.kind];
   const host = createWorkerHost({ name: "gate-import", module, permissions: {} });
-  const question: ImportQuestion<ImportSource> = { source, options, milliseconds };
   try {
     const answer = await host.ask<string>(question, {
-      limitMillis: milliseconds + GRACE_MILLIS,
+      limitMillis: IMPORT_LIMITS.milliseconds,
       transfer: buffersOf(source),
     });
     if (answer.ok) return readResult(answer.answer);

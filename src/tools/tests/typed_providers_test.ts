@@ -512,6 +512,30 @@ for (const [what, change, outcome] of IMPORTS) {
     }, opener()));
 }
 
+Deno.test("typed_providers_import pages its candidates, and repeats nothing else", () =>
+  withTools(async (bench) => {
+    const names = Array.from({ length: 6_000 }, (_, index) => `/${"x".repeat(80)}${1000 + index}`);
+    const paths = Object.fromEntries(names.map((path) => [path, { delete: {} }]));
+    const given = { ...key("1"), source: { kind: "openapi", document: { ...DOCUMENT, paths } } };
+    const seen: string[] = [];
+    let cursor: JsonValue = null;
+    let pages = 0;
+    do {
+      const page: JsonObject = await bench.call("typed_providers_import", { ...given, cursor });
+      const candidates = page["candidates"] as readonly JsonObject[];
+      seen.push(...candidates.map(({ operation }) => String(operation)));
+      assert.equal(page["candidates_omitted"], names.length - seen.length);
+      assert.equal(page["refusal"] === null, pages > 0);
+      cursor = page["next_token"] ?? null;
+      pages++;
+      if (cursor === null) continue;
+      const other = { ...given, version: "2", cursor };
+      assert.equal((await bench.fail("typed_providers_import", other)).code, "invalid_cursor");
+    } while (cursor !== null);
+    assert.deepEqual(seen, names.map((path) => `DELETE ${path}`));
+    assert.ok(pages > 1);
+  }, opener()));
+
 Deno.test("a typed provider of the configuration is one version that no tool changes, and runs are bound to it", () => {
   const contract = typedContract({ checks: [typedCheck("failed", { result_schema: { type: "boolean" } })] });
   const { loaded } = sealVersion(sealContract(contract, "file"), httpProfile());

@@ -13,7 +13,8 @@ import type { ImportRefusal, ImportResult } from "../../evidence/typed/import_re
 import type { ImportSource } from "../../evidence/typed/import_sandbox.ts";
 import { asJson } from "../../run/primitives.ts";
 import { failure, textAnswer } from "../framework/errors.ts";
-import { briefly, jsonObject, name } from "../framework/input.ts";
+import { briefly, jsonObject, name, pageMembers } from "../framework/input.ts";
+import { encodeCursor, type PageQuery, pageStart } from "../framework/pagination.ts";
 import { anyInteger, boolean, closed, identity, object, orNull, text } from "../../canonical/shape.ts";
 import { arrayOf, ref } from "../framework/output.ts";
 import { fittingItems, RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
@@ -54,6 +55,7 @@ const input = z.strictObject({
     "{operation, check_id?, result_pointer?}",
   ).exactOptional(),
   server_url: givenText.exactOptional(),
+  cursor: pageMembers.cursor,
 });
 
 type Input = z.output<typeof input>;
@@ -70,7 +72,8 @@ export const typedProvidersImport: MakeTool = (services) =>
       "Makes a capability contract and a runtime profile out of the description of a service: an OpenAPI 3.0 or 3.1 document, " +
       ".proto texts that import each other by their paths, or a descriptor set. Nothing is stored. candidates has each operation, " +
       "and why it cannot be a check; operations that may change something need a selection, and so do more than 256. Where no " +
-      "contract results, refusal says why. Add credentials to the profile by locator, then call typed_providers_register.",
+      "contract results, refusal says why. Next candidates: the same call with cursor = next_token, whose answer repeats nothing " +
+      "else. Add credentials to the profile by locator, then call typed_providers_register.",
     hints: READS,
     input,
     listedBy: "candidates",
@@ -88,8 +91,9 @@ export const typedProvidersImport: MakeTool = (services) =>
         check_id: orNull(text),
         reasons: arrayOf(FOUND),
       })),
-      /** Candidates beyond the size of an answer. */
+      /** Candidates after those of this answer. */
       candidates_omitted: anyInteger,
+      next_token: orNull(text),
       warnings: arrayOf(FOUND),
       next: ref("next"),
     }),
@@ -98,8 +102,13 @@ export const typedProvidersImport: MakeTool = (services) =>
   });
 
 async function importService(services: Services, given: Input): Promise<ToolAnswer> {
-  const { provider_id, selection, server_url } = given;
+  const { provider_id, selection, server_url, namespace_id, cursor = null, ...described } = given;
   refuseName(services, provider_id);
+  const filters = services.environment.primitives.sha256(
+    canonicalize(asJson({ ...described, provider_id, selection: selection ?? null, server_url: server_url ?? null })),
+  );
+  const query = { tool: NAMED.name, namespaceId: namespace_id, filters, keys: services.stateKeys };
+  const start = pageStart(query, cursor, 1, ([shown = ""]) => /^(?:0|[1-9][0-9]{0,5})$/.test(shown));
   const source = sourceOf(given);
   if (source === null) return failure("import_failed", "Cannot import: descriptor_set_base64 is not base64");
   const { importInSandbox } = await import("../../evidence/typed/import_sandbox.ts");
@@ -109,7 +118,7 @@ async function importService(services: Services, given: Input): Promise<ToolAnsw
     ...server_url === undefined ? {} : { server_url },
   });
   if (!result.ok && result.candidates.length === 0) return unreadable(result);
-  return answerOf(given, result);
+  return answerOf(given, result, query, start === null ? null : Number(start[0]));
 }
 
 function sourceOf({ source }: Input): ImportSource | null {
@@ -127,9 +136,16 @@ function unreadable({ code, pointer, message }: ImportRefusal): ToolAnswer {
   return failure("import_failed", `Cannot import: ${message}`, { problems: [{ code, path: pointer, message }] });
 }
 
-function answerOf({ namespace_id, provider_id, version }: Input, result: ImportResult): ToolAnswer {
+/** @param start The candidates that earlier answers had; null in the first one, which alone has more than candidates */
+function answerOf(
+  { namespace_id, provider_id, version }: Input,
+  result: ImportResult,
+  query: PageQuery,
+  start: number | null,
+): ToolAnswer {
+  const isFirst = start === null;
   const key = { namespace_id, provider_id, version };
-  const sealed = result.ok ? sealVersion(sealContract(result.contract, "registry"), result.profile) : null;
+  const sealed = result.ok && isFirst ? sealVersion(sealContract(result.contract, "registry"), result.profile) : null;
   const next = result.ok
     ? {
       tool: "typed_providers_register",
@@ -143,8 +159,8 @@ function answerOf({ namespace_id, provider_id, version }: Input, result: ImportR
     contract_identity: sealed?.loaded.contract_identity ?? null,
     profile_identity: sealed?.profile_identity ?? null,
     provider_version_identity: sealed?.provider_version_identity ?? null,
-    refusal: result.ok ? null : { code: result.code, pointer: result.pointer, message: result.message },
-    warnings: asJson(result.warnings),
+    refusal: result.ok || !isFirst ? null : { code: result.code, pointer: result.pointer, message: result.message },
+    warnings: isFirst ? asJson(result.warnings) : [],
     next: [next],
   };
   const left = RESULT_BYTES - sentBytes(JSON.stringify(head)) - MEMBERS_BYTES;
@@ -153,13 +169,16 @@ function answerOf({ namespace_id, provider_id, version }: Input, result: ImportR
       "Cannot answer: contract and profile are too large; select fewer operations, or use gate provider import";
     return failure("response_too_large", message, { maximum_bytes: RESULT_BYTES });
   }
-  const { count } = fittingItems(asJson(result.candidates) as readonly JsonValue[], left);
+  const following = result.candidates.slice(start ?? 0);
+  const { count } = fittingItems(asJson(following) as readonly JsonValue[], left);
+  const shown = (start ?? 0) + count;
   return textAnswer(JSON.stringify({
     ...head,
-    candidates: result.candidates.slice(0, count),
-    candidates_omitted: result.candidates.length - count,
+    candidates: following.slice(0, count),
+    candidates_omitted: following.length - count,
+    next_token: count === following.length ? null : encodeCursor(query, [String(shown)]),
   }));
 }
 
 /** Bytes of the members beside the first ones, without their items. */
-const MEMBERS_BYTES = 256;
+const MEMBERS_BYTES = 1024;

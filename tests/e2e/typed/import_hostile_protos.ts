@@ -35,6 +35,17 @@ function repeat(count: number, part: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => part(index)).join("");
 }
 
+function values(count: number): string {
+  return repeat(count, (index) => `V${index} = ${index};`);
+}
+
+/** Messages of as many fields as one may have, so many that they fill the bytes. */
+function wide(bytes: number): Uint8Array<ArrayBuffer> {
+  const size = encoder.encode(`message W00 {${fields(GRPC_LIMITS.fields)}}`).length;
+  const all = repeat(Math.floor((bytes - 1024) / size), (index) => `message W${index} {${fields(GRPC_LIMITS.fields)}}`);
+  return filled(bytes, all, " ", "");
+}
+
 function fields(count: number): string {
   return repeat(count, (index) => `int32 f${index} = ${index + 1 < 19_000 ? index + 1 : index + 1001};`);
 }
@@ -70,6 +81,15 @@ export const SMALL_PROTO_ROWS: readonly HostileRow[] = [
   ["a name of 1,024 characters", text(`message ${"x".repeat(1024)} {}`), "checks 1"],
   ["a name of 1,025 characters", text(`message ${"x".repeat(1025)} {}`), "document_invalid"],
   ["a name of a million parts", text("message X {", "a.".repeat(1_000_000), "B f = 1; }"), "document_invalid"],
+  ["a message of 999 fields", text("message X {", fields(999), "}"), "checks 1"],
+  ["a message of 1,000 fields", text("message X {", fields(1_000), "}"), "checks 1"],
+  ["a message of 1,001 fields", text("message X {", fields(1_001), "}"), "document_invalid"],
+  [
+    "a message of 1,001 fields in a oneof",
+    text("message X { message Y {} oneof o {", fields(1_001), "} }"),
+    "document_invalid",
+  ],
+  ["an enum of 1,001 values", text("enum E {", values(1_001), "}"), "checks 1"],
   ["a message in itself", text("message X { X x = 1; } service T { rpc M(X) returns (X); }"), "checks 2"],
   ["an extension of itself", text("extend a.In { In x = 1; }"), "checks 1"],
   ["bytes that are not text", () => new Uint8Array(1000).fill(0xff), "document_invalid"],
@@ -90,7 +110,8 @@ export const LARGE_PROTO_ROWS: readonly HostileRow[] = [
   ["2 MiB of .proto in messages of four fields", () => messages(LARGEST), "checks 1"],
   ["2 MiB of .proto in imports", () => filled(LARGEST, "", 'import "b";', ""), "document_invalid"],
   ["a byte more than 2 MiB of .proto", () => filled(LARGEST + 1, "", " ", ""), "document_too_large"],
-  ["2 MiB of .proto in fields of one message", text("message X {", fields(99_000), "}"), "import_timeout"],
+  ["2 MiB of .proto in fields of one message", text("message X {", fields(99_000), "}"), "document_invalid"],
+  ["2 MiB of .proto in messages of 1,000 fields", () => wide(LARGEST), "checks 1"],
   ["300 messages in a circle, each with a method", text(circle(300)), "selection_required"],
   ["5,000 messages in a circle, each with a method", text(circle(5_000)), "import_timeout"],
 ];

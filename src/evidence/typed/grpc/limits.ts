@@ -14,6 +14,8 @@ export const GRPC_LIMITS = {
   nameBytes: 1024,
   /** Imports of one `.proto` text. */
   imports: 10_000,
+  /** Fields of one message of a `.proto` text. */
+  fields: 1000,
   /** Bytes of the descriptors that a profile carries. */
   profileBytes: 2_097_152,
   /** Values, and messages, in the wire form of a descriptor set. */

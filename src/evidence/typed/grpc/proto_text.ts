@@ -107,9 +107,11 @@ function readHead(text: string): Head {
   let syntax = "proto2";
   let depth = 0;
   let statement: string[] = [];
+  const countField = fieldCounter();
   const { next } = tokenize(text, false);
   for (let token = next(); token !== null; token = next()) {
     if (token === LOST_NAME) throw new ProtoFault(`the name "${LOST_NAME}" cannot be read`);
+    countField(token);
     if (token === "{") depth++;
     else if (token === "}") {
       depth--;
@@ -131,6 +133,36 @@ function readHead(text: string): Head {
   if (!/^(?:proto2|proto3|20(?:23|24|26))$/.test(syntax)) throw new ProtoFault(`syntax "${syntax}" is not known`);
   if (imports.length > GRPC_LIMITS.imports) throw new ProtoFault(`expected at most ${GRPC_LIMITS.imports} imports`);
   return { syntax, imports };
+}
+
+/** The keywords of blocks whose statements are no fields. */
+const FIELDLESS: ReadonlySet<string> = new Set(["enum", "service", "rpc", "option"]);
+
+/**
+ * Counts the fields of each message, those of its `oneof` included, token by token: the library's time grows with their square.
+ *
+ * @returns Throws {@link ProtoFault} above the limit
+ */
+function fieldCounter(): (token: string) => void {
+  const blocks: ({ fields: number } | null)[] = [];
+  let first = "";
+  return (token) => {
+    if (token === "{") {
+      const block = first === "oneof" ? blocks.at(-1) ?? null : FIELDLESS.has(first) ? null : { fields: 0 };
+      blocks.push(block);
+    } else if (token === "}") blocks.pop();
+    else if (token === ";") {
+      const block = blocks.at(-1) ?? null;
+      if (block !== null && ++block.fields > GRPC_LIMITS.fields) {
+        throw new ProtoFault(`expected at most ${GRPC_LIMITS.fields} fields of a message`);
+      }
+    } else {
+      // Editions say before a declaration who may use it.
+      if (first === "" || first === "export" || first === "local") first = token;
+      return;
+    }
+    first = "";
+  };
 }
 
 /** What the parts of a file depend on. */
