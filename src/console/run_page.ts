@@ -17,7 +17,9 @@ import { pictureOfStatus, type RunPicture, type StagePicture } from "../runpack/
 import { markedWords } from "../runpack/picture/stage_list.ts";
 import { decisionId, verdictOf } from "../runpack/view/decisions.ts";
 import { renderGraph } from "../runpack/view/graph.ts";
+import { renderOpeners } from "../runpack/view/openers.ts";
 import { callerText } from "../runpack/view/statements.ts";
+import { all } from "../runpack/view/markup.ts";
 import { renderTimeline } from "../runpack/view/timeline.ts";
 import { absenceText, cut } from "../runpack/view/words.ts";
 import { describeCondition, describeEvidence } from "../tools/law_words/describe_law.ts";
@@ -110,7 +112,7 @@ export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
   const { run: { law, state }, view } = shown;
   const order = layersOf(law.law.stages).flat().map(({ stage_id }) => law.stageIndex.get(stage_id) ?? 0);
   const picture = pictureOf(shown);
-  const graph = nodesOf(renderGraph(view, picture));
+  const graph = nodesOf(all(renderGraph(view, picture), renderOpeners(law.law)));
   const timeline = nodesOf(renderTimeline(view, RECORDS));
   for (const scrolled of timeline.querySelectorAll(".scroll:not([tabindex])")) {
     focusable(scrolled, "Evidence of an attempt");

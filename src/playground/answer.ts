@@ -4,11 +4,12 @@
  * @module
  */
 
-import { element, type Markup } from "../runpack/view/markup.ts";
+import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
+import { askLaw } from "../scenario/ask_law.ts";
 import { fieldsOf, type Given } from "./fields.ts";
 import { judge } from "./judge.ts";
 import { type ReadLaw, readLaw } from "./read_law.ts";
-import { renderFaults, renderForm, renderProblems, renderVerdict } from "./view.ts";
+import { renderChange, renderFaults, renderForm, renderProblems, renderVerdict } from "./view.ts";
 
 /** What is in the page: the text of each law, and what was entered. */
 export interface Question {
@@ -25,6 +26,9 @@ export interface Answer {
   readonly fields: string;
 }
 
+/** Visits of the comparison, which is made again with each change of a text or of evidence. */
+const CHANGE_VISITS = 2 ** 18;
+
 /** Makes a function that answers questions. It reads a text again only where it differs from those of the last question. */
 export function startAnswers(): (question: Question) => Promise<Answer> {
   let known: ReadonlyMap<string, ReadLaw> = new Map();
@@ -34,11 +38,22 @@ export function startAnswers(): (question: Question) => Promise<Answer> {
     const fields = fieldsOf(read.flatMap(({ law }) => law?.law ?? []));
     return {
       problems: read.map(({ problems }) => renderProblems(problems)),
-      verdicts: await Promise.all(read.map(({ law }, index) => verdictOn(texts[index] ?? "", law, given))),
+      verdicts: await Promise.all(
+        read.map(async ({ law }, index) =>
+          all(await verdictOn(texts[index] ?? "", law, given), index === 0 ? "" : changeOf(read[0]?.law ?? null, law))
+        ),
+      ),
       form: renderForm(fields, given),
       fields: JSON.stringify(fields),
     };
   };
+}
+
+/** What the change from the first law does. */
+function changeOf(old: ReadLaw["law"], law: ReadLaw["law"]): Content {
+  if (old === null || law === null) return "";
+  const answer = askLaw(law.law, { ask: "compare", old: old.law }, { visits: CHANGE_VISITS });
+  return answer.ok ? renderChange(answer.words) : "";
 }
 
 function readText(text: string): ReadLaw {

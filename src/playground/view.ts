@@ -10,6 +10,7 @@ import { drawLaw } from "../runpack/picture/draw_law.ts";
 import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
 import { verdictOf } from "../runpack/view/decisions.ts";
 import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
+import { renderOpeners } from "../runpack/view/openers.ts";
 import { describeCondition } from "../tools/law_words/describe_law.ts";
 import type { Field, fieldsOf, Given } from "./fields.ts";
 import type { FieldFault, JudgedStage, Verdict } from "./judge.ts";
@@ -88,6 +89,17 @@ export function renderFaults(faults: readonly FieldFault[]): Markup {
   return element("ul", { class: "problems" }, faults.map(({ message }) => element("li", { class: "error" }, message)));
 }
 
+/** What the change of a law does, in words. */
+export function renderChange(words: string): Markup {
+  const [first = "", ...rest] = words.trimEnd().split("\n");
+  return element(
+    "details",
+    { class: "change" },
+    element("summary", {}, `The change: ${first}`),
+    rest.length === 0 ? "" : element("pre", {}, rest.join("\n")),
+  );
+}
+
 /** A verdict: the answer in a line, the drawing, and each stage with its trace and what is missing. */
 export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
   const picture = pictureOfStatus(law.law, {
@@ -110,6 +122,7 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
     element("p", { class: "by" }, "Law ", element("code", {}, law.scenario_law_identity)),
     element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Drawing of the stages" }, drawing),
     drawing.hidden === 0 ? "" : element("p", { class: "note" }, `${drawing.hidden} more arrows are not drawn.`),
+    renderOpeners(law.law),
     drawn.map((stage) => renderStage(stage, law)),
   );
 }

@@ -61,16 +61,20 @@ export function whoData({ stages, run }: WhoAnswer): {
   return { stages: Object.fromEntries([...stages].map(([id, sets]) => [id, namedSets(sets)])), run: namedSets(run) };
 }
 
-/** Most sets of one line of an answer in words. */
+/** Most sets of a stage in an answer in words. */
 const SETS_SHOWN = 16;
+
+/** Sets of parties in words, each a line; a last line counts those that are left out. */
+export function setLines(sets: readonly (readonly Party[])[]): readonly string[] {
+  if (sets.length === 0) return ["no party"];
+  const lines = sets.slice(0, SETS_SHOWN).map(partiesText);
+  return sets.length > SETS_SHOWN ? [...lines, `and ${sets.length - SETS_SHOWN} more`] : lines;
+}
 
 /** An answer about parties in words: a line for each smallest set. */
 export function whoText({ stages, run }: WhoAnswer, shown: (text: string) => string): string {
-  const part = (title: string, sets: readonly (readonly Party[])[]): string => {
-    const lines = sets.slice(0, SETS_SHOWN).map((set) => `  ${shown(partiesText(set))}\n`);
-    const more = sets.length > SETS_SHOWN ? `  and ${sets.length - SETS_SHOWN} more\n` : "";
-    return `${title}\n${lines.join("") || "  no party\n"}${more}`;
-  };
+  const part = (title: string, sets: readonly (readonly Party[])[]): string =>
+    `${title}\n${setLines(sets).map((line) => `  ${shown(line)}\n`).join("")}`;
   const parts = [...stages].map(([id, sets]) => part(`Stage ${shown(id)}, once it is open, is completed by`, sets));
   return [...parts, part("The run is completed by", run)].join("");
 }

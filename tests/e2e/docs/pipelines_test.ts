@@ -166,6 +166,52 @@ for (const [system, blocksOf, gateBlock, releaseBlock] of SYSTEMS) {
     }));
 }
 
+/** What a pull request makes of the law, and the exit code of the job that compares it. */
+const CHANGES: readonly (readonly [what: string, change: (law: string) => string, code: number])[] = [
+  ["nothing", (law) => law, 0],
+  ["a comment", (law) => `# Changed.\n${law}`, 0],
+  [
+    "fewer failures are not asked for",
+    (law) => law.replace("[{ Condition: tests_run }, { Condition: tests_failed }]", "[{ Condition: tests_run }]"),
+    3,
+  ],
+  ["ten tests in place of one", (law) => law.replace("GreaterThan, expected: 0", "GreaterThan, expected: 9"), 0],
+  [
+    "more tests, and failed ones",
+    (law) =>
+      law.replace("GreaterThan, expected: 0", "GreaterThan, expected: 9").replace(
+        "Equals, expected: 0",
+        "LessThan, expected: 2",
+      ),
+    3,
+  ],
+];
+
+for (const [system, file] of [["GitHub Actions", "github_actions.yml"], ["GitLab CI", "gitlab_ci.yml"]] as const) {
+  Deno.test(`the pipeline for ${system} refuses a pull request that weakens the law`, () =>
+    withProject(async (folder) => {
+      const parsed: Parsed = parseYaml(await Deno.readTextFile(new URL(file, EXAMPLE)));
+      const { law } = parsed.jobs ?? parsed;
+      const [text, base] = law.steps === undefined
+        ? [law.script.join("\n"), "CI_MERGE_REQUEST_DIFF_BASE_SHA"]
+        : [law.steps.find(({ run }: Parsed) => run !== undefined).run, "BASE"];
+      const run = async (command: string, env: Readonly<Record<string, string>> = {}): Promise<number> => {
+        const path = `${folder}/bin:${Deno.env.get("PATH")}`;
+        const options = { cwd: folder, env: { PATH: path, NO_COLOR: "1", GATE_CONFIG: "", ...env } };
+        return (await new Deno.Command("bash", { args: ["-e", "-c", command], ...options }).output()).code;
+      };
+      const commit = "git -c user.name=a -c user.email=a@example.com commit -qm base --allow-empty";
+      assert.equal(await run(`git init -q . && ${commit} && git tag empty && git add release.yaml && ${commit}`), 0);
+      const own = await Deno.readTextFile(`${folder}/release.yaml`);
+      for (const [what, change, code] of CHANGES) {
+        assert.ok(what === "nothing" || change(own) !== own, what);
+        await Deno.writeTextFile(`${folder}/release.yaml`, change(own));
+        assert.equal(await run(text, { [base]: "HEAD" }), code, what);
+        assert.equal(await run(text, { [base]: "empty" }), 0, "a law that is new is compared with none");
+      }
+    }));
+}
+
 /** The fenced blocks of a page, with their languages. */
 function blocksOfPage(text: string): { readonly language: string; readonly text: string }[] {
   return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));

@@ -202,6 +202,8 @@ const HEARD_RUN = [
   "group complete: not reached. complete when ship",
   "group",
   "DisclosureTriangle The stages as a list",
+  "group",
+  "DisclosureTriangle Who can complete it",
   "region Stages",
   "heading Stages",
   "heading review, waiting",

@@ -314,6 +314,8 @@ async function plays(browser: Browser, site: string): Promise<void> {
     /^Closed: stage ship not complete\.[^]*What is missing:\s*tests_failed/,
   );
   assert.match(await shown(page, "changed-verdict"), /^Open: the run is complete\./);
+  assert.match(await shown(page, "law-verdict"), /Who can complete it: caller alone/);
+  assert.match(await shown(page, "changed-verdict"), /^The change: the run: looser/m);
   await enter(page, "evidence:tests_failed", "0");
   assert.match(await shown(page, "law-verdict"), /^Open: the run is complete\./);
   // Nothing passes by absence.
