@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { lawOf } from "../../../tests/simulation/kernel/fixture.ts";
 import { type Editable, policy } from "../../../tests/simulation/kernel/law_specs.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
 import { renderOpeners } from "./openers.ts";
 
 /** A law of one stage, whose condition counts evidence as a policy says. */
-function lawUnder(evidence_use_policy: Editable) {
+function lawUnder(evidence_use_policy: Editable): ScenarioLaw {
   return lawOf({
     spec_version: "dag-v3",
     scenario_id: "asked",
