@@ -1,9 +1,10 @@
 /**
- * Reads the text of a law in the page: YAML, TOML or JSON, in short or in long form.
+ * Reads the text of a law in the page: a law file or a spec in long form, in YAML, TOML or JSON.
  *
  * @module
  */
 
+import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";
 import { LAW_LIMITS } from "../law/limits.ts";
@@ -11,9 +12,16 @@ import { lintLaw } from "../law/lint.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
 import { permissiveEnvironment } from "../runpack/verify/claims/scenario_law_construction.ts";
-import { expandShortForm } from "../scenario/short_form.ts";
+import { compileLaw as compileFile } from "../scenario/law_file.ts";
 import { readJsonSource } from "../scenario/source_json.ts";
-import { type Position, type ReadSource, stepsOfPath } from "../scenario/source_position.ts";
+import {
+  isLawFile,
+  type Locator,
+  type Position,
+  type ReadSource,
+  type Steps,
+  stepsOfPath,
+} from "../scenario/source_position.ts";
 import { readTomlSource } from "../scenario/source_toml.ts";
 import { readYamlSource } from "../scenario/source_yaml.ts";
 import { LAW_CHARACTERS_MAXIMUM } from "./share.ts";
@@ -60,15 +68,29 @@ export function readLaw(text: string): ReadLaw {
     const { position, message, path } = read.fault;
     return { law: null, problems: [{ severity: "error", path, message, ...position }] };
   }
-  const locator = read.locator();
-  const { value, inFile, faults } = expandShortForm(read.value);
-  const problem = (severity: Problem["severity"], path: string, message: string): Problem => {
-    const steps = inFile(stepsOfPath(path));
-    return { severity, path: formatPath(steps), message, ...locator.locate(steps, "value") };
-  };
-  if (faults.length > 0) {
-    return { law: null, problems: faults.map(({ path, message }) => problem("error", path, message)) };
+  const compiled = isLawFile(read.value) ? compileFile(read) : null;
+  if (compiled?.ok === false) {
+    const problems = compiled.faults.map(({ path, message, position }): Problem => ({
+      severity: "error",
+      path,
+      message,
+      ...position,
+    }));
+    return { law: null, problems };
   }
+  return checkSpec(compiled?.file ?? { spec: read.value, inFile: (steps) => steps, locate: read.locator().locate });
+}
+
+/** The law of a spec, whose values are found in the text. */
+function checkSpec({ spec: value, inFile, locate }: {
+  readonly spec: JsonValue;
+  readonly inFile: (steps: Steps) => Steps;
+  readonly locate: Locator["locate"];
+}): ReadLaw {
+  const problem = (severity: Problem["severity"], path: string, message: string): Problem => {
+    const steps = stepsOfPath(path);
+    return { severity, path: formatPath(inFile(steps)), message, ...locate(steps, "value") };
+  };
   const built = constructLaw(value, {
     limits: LAW_LIMITS,
     hasPacketSchema: () => true,

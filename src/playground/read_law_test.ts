@@ -23,7 +23,7 @@ predicate = { predicate = "Equals", expected = { parameter = "commit" } }
 [[conditions]]
 condition_id = "tests_failed"
 observation_domain = { domain = "Integer" }
-predicate = { predicate = "Equals", expected = 0 }
+predicate = { predicate = "Equals", expected = { value = 0, value_type = "Integer" } }
 
 [[stages]]
 stage_id = "ship"
@@ -60,8 +60,8 @@ Deno.test("readLaw() reads one law from YAML, TOML and JSON", () => {
 const FAULTS = [
   ["no law at all", "1", 1, 1],
   ["a fault of the format", "a: [", 1, 5],
-  ["a parameter that is not declared", YAML.replace("parameter: commit", "parameter: branch"), 9, 60],
-  ["a fault of the law", YAML.replace("Condition: ship", "Condition: shop"), 18, 38],
+  ["a parameter that is not declared", YAML.replace("== commit", "== branch"), 8, 26],
+  ["a fault of the law", `${YAML}complete: shop\n`, 9, 11],
 ] as const;
 
 for (const [name, text, line, column] of FAULTS) {

@@ -22,21 +22,21 @@ const EXAMPLES: readonly Example[] = [
   {
     name: "first gate: two tests failed",
     file: "docs/examples/first_gate/release.yaml",
-    change: ["predicate: Equals, expected: 0", "predicate: LessThanOrEqual, expected: 2"],
+    change: ["tests_failed == 0", "tests_failed <= 2"],
     parameters: { commit: "4f2a9c1" },
     evidence: { tested_commit: "4f2a9c1", tests_failed: "2" },
   },
   {
     name: "change approval: one of two people refuses",
     file: "docs/examples/change_approval/scenario.yaml",
-    change: ["{ combination: Quorum, minimum: 2 }", "{ combination: AnyQualifying }"],
+    change: ["2 of owners", "1 of owners"],
     parameters: { commit: "4f2a9c1" },
     evidence: { tested_commit: "4f2a9c1", tests_failed: "0", approved: "alice = true\nbob = false" },
   },
   {
     name: "release gate: the program reports another version",
     file: "docs/examples/release_gate/scenario.yaml",
-    change: ["        - { Condition: endpoint_version }\n", ""],
+    change: [" && endpoint_version == version", ""],
     parameters: { version: "0.1.0", commit: "a".repeat(40) },
     evidence: {
       checked_commit: "a".repeat(40),

@@ -98,8 +98,8 @@ async function addProviders(call: Call, builds: number, approvals: number): Prom
 
 /** Defines the law, takes a run to its end, and exports and verifies it. */
 async function mergeChange(call: Call): Promise<string> {
-  const spec = JSON.parse(await readText("scenario.json"));
-  const { scenario_law_identity } = await call("scenario_define", { spec });
+  const law_text = await readText("scenario.yaml");
+  const { scenario_law_identity } = await call("scenario_define", { law_text });
   const scenario = { ...NAMESPACE, scenario_id: "merge-change" };
   const { outcome: started } = await call("scenario_start", {
     ...scenario,

@@ -134,10 +134,10 @@ for (const example of [RELEASE_GATE, DATABASE_MIGRATION, ...EXAMPLES]) {
 Deno.test("a scenario that misspells a name is told the one that was probably meant, where there is one", () =>
   withExample(RELEASE_GATE, async ({ folder }) => {
     const law = await Deno.readTextFile(`${folder}/scenario.yaml`);
-    const misspelt = law.replace("provider: json", "provider: jsn").replace("provider: env", "provider: other")
-      .replace("check: status", "check: statu").replace("check: after", "check: elsewhere")
-      .replace("{ Condition: branch }", "{ Condition: brnch }")
-      .replace("{ Condition: static-checks }", "{ Condition: static-check }");
+    const misspelt = law.replace("json results.json $.commit", "{ jsn.path: { file: results.json } }")
+      .replace("env RELEASE_BRANCH", "{ other.get: { key: RELEASE_BRANCH } }")
+      .replace(/"http http:[^"]*"/, "{ http.statu: { url: x } }")
+      .replace('"after 2026-01-01T00:00:00Z"', "{ time.elsewhere: {} }");
     await Deno.writeTextFile(`${folder}/misspelt.yaml`, misspelt);
     const said = async (...flags: readonly string[]): Promise<string[]> => {
       const { code, stdout } = await gate(folder, "scenario", "check", "misspelt.yaml", "--json", ...flags);
@@ -145,13 +145,22 @@ Deno.test("a scenario that misspells a name is told the one that was probably me
       return JSON.parse(stdout).result.diagnostics.map(({ message }: { message: string }) => message);
     };
     assert.deepEqual(await said("--config", "gate.toml"), [
+      'Condition "checked_commit" allows only "local_acquisition"',
       'Provider "jsn" is not configured; did you mean "json"?',
+      'Condition "branch" allows only "local_acquisition"',
       'Provider "other" is not configured; configured are "json", "env", "http", "rest", "time"',
       'Provider "http" has no check "statu"; did you mean "status"?',
       'Provider "time" has no check "elsewhere"; it has "now", "after", "before"',
-      'Stage "static-check" is not in the spec; did you mean "static-checks"?',
-      'Condition "brnch" is not in the spec; did you mean "branch"?',
     ]);
+    await Deno.writeTextFile(
+      `${folder}/misspelt.yaml`,
+      law.replace("present(branch)", "present(brnch)").replace("static_checks && tests", "static_check && tests"),
+    );
+    assert.deepEqual(await said("--config", "gate.toml"), [
+      'Stage "static_check" is not declared; did you mean "static_checks"?',
+      'Name "brnch" is not declared; did you mean "branch"?',
+    ]);
+    await Deno.writeTextFile(`${folder}/misspelt.yaml`, misspelt);
     await Deno.remove(`${folder}/gate.toml`);
     const unconfigured = await said();
     assert.ok(

@@ -18,7 +18,7 @@ const DEPRECATED = ["namespace_id=2", "provider_id=approvals", 'version="1"', "e
 
 /** The commands that read a store find its typed providers, in their namespace alone. */
 async function checkCommands(folder: string): Promise<void> {
-  const scenario = new URL("../../../docs/examples/typed_service/scenario.json", import.meta.url).pathname;
+  const scenario = new URL("../../../docs/examples/typed_service/scenario.yaml", import.meta.url).pathname;
   const config = ["--config", "gate.toml"];
   const rows: readonly (readonly [args: readonly string[], code: number, output: RegExp])[] = [
     [["provider", "list", "--namespace", "2"], 0, /approvals +typed +approvals +external\nbuilds +typed +failed_tests/],
