@@ -179,18 +179,14 @@ function addStore(program: GateCommand): void {
     "gate store check env:RESTORED_DATABASE",
   ])
     .argument("[store]", `${STORE_NAME} (default: the stores of the configuration)`)
-    .option("--config <PATH>", CONFIG_FILE)
-    .option(
-      "--data-dir <DIR>",
-      "folder that holds the runpacks of archived runs (default: beside the store, else .gate)",
-    )
+    .withConfig()
     .runs(async () => (await import("./store/check.ts")).runStoreCheck);
   command(store, "backup", "Copy a store to a file while it is in use", [
     "gate store backup /backup/gate.db",
   ])
     .withValues({ "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
     .argument("<file>", "where to write the copy; must not exist")
-    .option("--config <PATH>", CONFIG_FILE)
+    .withConfig()
     .option("--store <NAME>", "run_state_store or schema_registry", "run_state_store")
     .stoppable()
     .runs(async () => (await import("./store/backup.ts")).runStoreBackup);
@@ -208,8 +204,7 @@ function addStore(program: GateCommand): void {
   ])
     .requiredOption("--before <INSTANT>", "archive runs whose last record is older")
     .option("--dry-run", "list these runs, and change nothing")
-    .option("--config <PATH>", CONFIG_FILE)
-    .option("--data-dir <DIR>", "folder that holds the runpacks (default: the folder of the run store, else .gate)")
+    .withConfig()
     .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
     .option("--signing-key <FILE>", "Ed25519 private key in PEM that signs the runpacks")
     .runs(async () => (await import("./store/archive.ts")).runStoreArchive);
@@ -217,7 +212,7 @@ function addStore(program: GateCommand): void {
     "gate store migrate",
     "gate store migrate --owner env:OWNER_URL --server-role gate_server",
   ])
-    .option("--config <PATH>", CONFIG_FILE)
+    .withConfig()
     .option("--owner <URL>", "postgres: address of the role that owns the tables, or env:NAME (default: url)")
     .option("--server-role <NAME>", "postgres: role of the servers, which is granted what it needs")
     .runs(async () => (await import("./store/migrate.ts")).runStoreMigrate);
@@ -318,7 +313,7 @@ function addExplain(program: GateCommand): void {
   ])
     .argument("<run>", "run_id of the run, or its first digits")
     .option("--namespace <N>", "namespace of the run (default: search all)")
-    .option("--config <PATH>", CONFIG_FILE)
+    .withConfig()
     .runs(async () => (await import("./run/explain.ts")).runExplain);
 }
 

@@ -22,6 +22,8 @@ export interface LoadOptions {
   readonly config?: string | undefined;
   /** The value of `GATE_CONFIG`; empty counts as unset. Default: read from the environment. */
   readonly environment?: string | undefined;
+  /** The path given with `--data-dir`: without any file, the starter configuration applies there. */
+  readonly dataDir?: string | undefined;
   /** The working directory. Default: that of the process. */
   readonly workingDirectory?: string | undefined;
 }
@@ -34,7 +36,8 @@ interface ConfigFile {
 }
 
 /**
- * The configuration from `--config`, else `GATE_CONFIG`, else `./gate.toml`, else the built-in defaults.
+ * The configuration from `--config`, else `GATE_CONFIG`, else `./gate.toml`, else the starter configuration in `--data-dir`,
+ * else the built-in defaults.
  *
  * @throws {ConfigError} Where the file cannot be read or is invalid; the error holds every problem
  *
@@ -54,6 +57,10 @@ export async function loadConfig(options: LoadOptions = {}): Promise<GateConfig>
   const workingDirectory = resolve(options.workingDirectory ?? Deno.cwd());
   const file = findConfig(options, workingDirectory);
   const bytes = await readFile(file);
+  if (bytes === null && options.dataDir !== undefined) {
+    const { starterIn } = await import("./sections/starter.ts");
+    return await starterIn(resolve(workingDirectory, options.dataDir));
+  }
   if (bytes === null) return { ...DEFAULT_SETTINGS, config_path: null, base_dir: workingDirectory };
   const { parseConfig } = await import("./parse.ts");
   return await parseConfig(bytes, file.path, file.implicit);

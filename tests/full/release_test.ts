@@ -11,6 +11,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { sha256 } from "@/evidence/host_primitives.ts";
 import { packSigner } from "@/runpack/host/signing.ts";
 import { VERSION } from "@/config/product_version.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { ENDPOINT, serveVersion } from "../../docs/examples/release_gate/checks.ts";
 import type { Json } from "../../docs/examples/release_gate/gate_session.ts";
 import { gate, inFolder } from "../e2e/gate_command.ts";
@@ -60,6 +61,25 @@ interface Installed {
 
 async function runInstalled({ command, args, env, outside }: Installed, words: readonly string[]): Promise<string> {
   return await run(command, [...args, ...words], { clearEnv: true, env: { ...env }, cwd: outside });
+}
+
+/** Starts a server twice with a data folder and no configuration: the law that the first one accepts is there for the second. */
+async function assertKeeps({ command, args, env, outside }: Installed, serve: readonly string[]): Promise<void> {
+  const called = async (name: string, input: Json): Promise<Json> => {
+    const transport = new StdioClientTransport({ command, args: [...args, ...serve], env: { ...env }, cwd: outside });
+    const client = new Client({ name: "release-test", version: "1.0.0" });
+    await client.connect(transport);
+    try {
+      const { structuredContent, isError } = await client.callTool({ name, arguments: { ...input } });
+      assert.ok(isError !== true, JSON.stringify(structuredContent));
+      return structuredContent as Json;
+    } finally {
+      await client.close();
+    }
+  };
+  const { scenario_law_identity } = await called("scenario_define", { spec: spec() });
+  const { items } = await called("scenarios_list", { namespace_id: 2 });
+  assert.deepEqual(items.map((item: Json) => item["scenario_law_identity"]), [scenario_law_identity]);
 }
 
 /** Takes a run of the release gate to its end, and verifies its runpack with the same gate. */
@@ -228,7 +248,10 @@ async function asManifestSays(folder: string): Promise<Installed> {
     text.replace("${__dirname}", join(folder, "bundle")).replace("${user_config.data_folder}", data);
   const installed = await here(folder, replaced(command));
   assert.ok(args.some((word) => replaced(word) === data));
-  return { ...installed, env: { ...installed.env, ...env }, serve: args.map(replaced) };
+  const bundle = { ...installed, env: { ...installed.env, ...env }, serve: args.map(replaced) };
+  await assertKeeps(bundle, bundle.serve);
+  assert.ok(Deno.statSync(join(data, "gate.db")).isFile);
+  return bundle;
 }
 
 async function inChroot(folder: string): Promise<Installed> {
@@ -237,6 +260,16 @@ async function inChroot(folder: string): Promise<Installed> {
   // Every runtime of containers mounts it.
   await run("mount", ["--bind", "/proc", join(root, "proc")]);
   const uninstall = (): Promise<unknown> => run("umount", [join(root, "proc")]);
+  try {
+    return { ...await imageAt(folder, root), uninstall };
+  } catch (error) {
+    await uninstall();
+    throw error;
+  }
+}
+
+/** The gate of an image whose layers are unpacked, started as its configuration says. */
+async function imageAt(folder: string, root: string): Promise<Installed> {
   const { config } = JSON.parse(await run("skopeo", ["inspect", "--config", `oci:${folder}/layout:${VERSION}`]));
   assert.match(config.Labels["org.opencontainers.image.description"], /Holds the runtime Deno [\d.]+ /);
   const [command, ...args] = config.Entrypoint as string[];
@@ -244,14 +277,19 @@ async function inChroot(folder: string): Promise<Installed> {
   const [user = 0, group = 0] = String(config.User).split(":").map(Number);
   assert.ok(user > 0 && group > 0, config.User);
   await Deno.chown(join(root, "work"), user, group);
-  return {
+  assert.deepEqual(config.Volumes, { "/data": {} });
+  const { uid, gid, mode } = await Deno.stat(join(root, "data"));
+  assert.deepEqual([uid, gid, (mode ?? 0) & 0o777], [user, group, 0o700]);
+  const image = {
     command: "chroot",
     args: [`--userspec=${user}:${group}`, root, command ?? "", ...args],
     env,
     outside: join(root, "work"),
     inside: "/work",
-    uninstall,
   };
+  await assertKeeps(image, config.Cmd as string[]);
+  assert.ok(Deno.statSync(join(root, "data/gate.db")).isFile);
+  return image;
 }
 
 const DEBIAN_PACKAGE = `gate_${VERSION}_${CPU === "x64" ? "amd64" : "arm64"}.deb`;
@@ -347,6 +385,17 @@ async function assertHandsSignalsOn(installed: Installed): Promise<void> {
   });
 }
 
+/** Signal 9 to the launcher alone ends the server below it, although no process can hand it on. */
+async function assertEndsWithLauncher(installed: Installed): Promise<void> {
+  await usingServer(installed, async (child) => {
+    child.kill("SIGKILL");
+    await child.status;
+  });
+}
+
+/** No server takes this long to end, in milliseconds. */
+const ENDED_MILLIS = 60_000;
+
 /** Starts a server over stdio, ends it by `end`, and reads its output to the end. It has answered, so it listens to signals. */
 async function usingServer(
   { command, env, outside }: Installed,
@@ -358,10 +407,21 @@ async function usingServer(
   await writer.write(new TextEncoder().encode('{"jsonrpc":"2.0","id":1,"method":"ping"}\n'));
   const reader = child.stdout.getReader();
   assert.notEqual((await reader.read()).value, undefined);
-  await end(child);
-  // The answer may come in parts, and its last part with the end.
-  while (!(await reader.read()).done);
-  await writer.close().catch(() => {});
+  const drained = async (): Promise<"ended"> => {
+    // The answer may come in parts, and its last part with the end.
+    while (!(await reader.read()).done);
+    return "ended";
+  };
+  const timeout = Promise.withResolvers<"still running">();
+  const timer = setTimeout(() => timeout.resolve("still running"), ENDED_MILLIS);
+  try {
+    await end(child);
+    assert.equal(await Promise.race([drained(), timeout.promise]), "ended");
+  } finally {
+    clearTimeout(timer);
+    // The end of its input ends a server that a failure has left.
+    await writer.close().catch(() => {});
+  }
 }
 
 /** A Node that can replace its process (`process.execve`, since 22.15). */
@@ -409,6 +469,12 @@ const WAYS: readonly {
     install: async (release, folder) => {
       const installed = await installNpm(release, folder);
       await assertHandsSignalsOn(installed);
+      await assertEndsWithLauncher(installed);
+      const entry = JSON.parse(await Deno.readTextFile(`${release}/server.json`)) as Json;
+      const words = (entry["packages"][0]["packageArguments"] as Json[]).flatMap(({ name, value }) =>
+        [name, value.replace("{data_folder}", `${folder}/kept`)].filter((word) => word !== undefined)
+      );
+      await assertKeeps(installed, words);
       return installed;
     },
   },
@@ -642,6 +708,31 @@ async function writePoorPackage(folder: string): Promise<string> {
   return path;
 }
 
+/** The data folder, which the user of a registry gives. */
+const NAMED_ARGUMENT = {
+  type: "object",
+  required: ["type", "name", "description", "format", "isRequired", "value", "variables"],
+  additionalProperties: false,
+  properties: {
+    type: { const: "named" },
+    name: { const: "--data-dir" },
+    description: { type: "string", minLength: 1 },
+    format: { const: "filepath" },
+    isRequired: { const: true },
+    value: { const: "{data_folder}" },
+    variables: {
+      type: "object",
+      required: ["data_folder"],
+      additionalProperties: {
+        type: "object",
+        required: ["description", "format", "isRequired"],
+        additionalProperties: false,
+        properties: { description: { type: "string" }, format: { const: "filepath" }, isRequired: { const: true } },
+      },
+    },
+  },
+};
+
 /** What an entry for registries takes, as the description of its format says; closed, because we write it. */
 const ENTRY_SCHEMA = {
   type: "object",
@@ -666,7 +757,11 @@ const ENTRY_SCHEMA = {
           runtimeHint: { const: "npx" },
           fileSha256: { type: "string", pattern: "^[a-f0-9]{64}$" },
           transport: { const: { type: "stdio" } },
-          packageArguments: { const: [{ type: "positional", value: "serve" }] },
+          packageArguments: {
+            items: [{ const: { type: "positional", value: "serve" } }, NAMED_ARGUMENT],
+            additionalItems: false,
+            minItems: 2,
+          },
         },
         if: { properties: { registryType: { const: "mcpb" } } },
         then: { required: ["fileSha256"], properties: { identifier: { pattern: "^https://.*\\.mcpb$" } } },
@@ -682,6 +777,7 @@ const PLANTED_IN_ENTRY = [
   ["another registry", /"mcpb"/, '"brew"'],
   ["a digest that is none", /"fileSha256": "\w/, '"fileSha256": "X'],
   ["no digest", /"fileSha256": "\w*",/, ""],
+  ["no data folder", /"name": "--data-dir",/, ""],
   ["no transport", /,\s*"transport": \{[^}]*\}/, ""],
   ["a member more", /\{/, '{ "status": "active",'],
 ] as const;

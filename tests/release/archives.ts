@@ -15,6 +15,14 @@ export interface PackageFile {
   readonly executable?: boolean;
 }
 
+/** An empty folder of one user. */
+export interface OwnedFolder {
+  /** Relative, with `/`, without one at its end. */
+  readonly path: string;
+  /** The id of the user and of the group. */
+  readonly owner: number;
+}
+
 const BLOCK = 512;
 /** Lengths of the two parts of a path in a ustar header. */
 const NAME_BYTES = 100;
@@ -37,7 +45,12 @@ export function foldersOf(files: readonly PackageFile[]): readonly string[] {
  * @param seconds The time of every entry, Unix time
  * @param root Put before every path, such as `./`
  */
-export function tar(files: readonly PackageFile[], seconds: number, root = ""): Uint8Array {
+export function tar(
+  files: readonly PackageFile[],
+  seconds: number,
+  root = "",
+  owned: readonly OwnedFolder[] = [],
+): Uint8Array {
   const sorted = [...files].sort((a, b) => a.path < b.path ? -1 : 1);
   const folders = foldersOf(files).map((path) => header(`${root}${path}`, 0o755, 0, "5", seconds));
   const entries = sorted.flatMap(({ path, bytes, executable }) => [
@@ -45,24 +58,25 @@ export function tar(files: readonly PackageFile[], seconds: number, root = ""): 
     bytes,
     new Uint8Array((BLOCK - bytes.length % BLOCK) % BLOCK),
   ]);
-  return join([...folders, ...entries, new Uint8Array(2 * BLOCK)]);
+  const ownFolders = owned.map(({ path, owner }) => header(`${root}${path}/`, 0o700, 0, "5", seconds, owner));
+  return join([...folders, ...ownFolders, ...entries, new Uint8Array(2 * BLOCK)]);
 }
 
-function header(path: string, mode: number, size: number, type: string, seconds: number): Uint8Array {
+function header(path: string, mode: number, size: number, type: string, seconds: number, owner = 0): Uint8Array {
   const block = new Uint8Array(BLOCK);
   const put = (text: string, at: number): void => block.set(encoder.encode(text), at);
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, "0")}\0`;
   const [prefix, name] = splitPath(path);
   put(name, 0);
   put(octal(mode, 7), 100);
-  put(octal(0, 7), 108);
-  put(octal(0, 7), 116);
+  put(octal(owner, 7), 108);
+  put(octal(owner, 7), 116);
   put(octal(size, 11), 124);
   put(octal(seconds, 11), 136);
   put(" ".repeat(8), 148);
   put(type, 156);
-  put("ustar\x0000root", 257);
-  put("root", 297);
+  put("ustar\x0000", 257);
+  if (owner === 0) [265, 297].forEach((at) => put("root", at));
   put(prefix, 345);
   const sum = block.reduce((total, byte) => total + byte, 0);
   put(`${sum.toString(8).padStart(6, "0")}\0 `, 148);

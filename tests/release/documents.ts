@@ -47,6 +47,22 @@ export function billOfMaterials(dependencies: readonly Dependency[], runtimes: r
   });
 }
 
+/** How clients start the npm package: what it accepts is kept in a folder that the user names. */
+const PACKAGE_ARGUMENTS = [
+  { type: "positional", value: "serve" },
+  {
+    type: "named",
+    name: "--data-dir",
+    description: "Folder where gate keeps its runs and runpacks",
+    format: "filepath",
+    isRequired: true,
+    value: "{data_folder}",
+    variables: {
+      data_folder: { description: "Data folder, such as /srv/gate", format: "filepath", isRequired: true },
+    },
+  },
+];
+
 /** The entry for registries of MCP servers (schema 2025-09-29): the npm package, and each bundle for desktop clients. */
 export function serverEntry(bundles: readonly PackageFile[], downloads: string): PackageFile {
   const transport = { type: "stdio" };
@@ -63,7 +79,7 @@ export function serverEntry(bundles: readonly PackageFile[], downloads: string):
     name: SERVER_NAME,
     description: DESCRIPTION,
     version: VERSION,
-    packages: [{ ...npm, packageArguments: [{ type: "positional", value: "serve" }] }, ...others],
+    packages: [{ ...npm, packageArguments: PACKAGE_ARGUMENTS }, ...others],
   });
 }
 

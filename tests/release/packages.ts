@@ -138,7 +138,8 @@ export function npmPlatformPackage(
 
 /**
  * The npm package that users install: it starts the gate of their platform. Where Node can, the gate replaces the process of the launcher,
- * so no second runtime stays in memory and every signal reaches the server. Otherwise the launcher hands signals on.
+ * so no second runtime stays in memory and every signal reaches the server. Otherwise the launcher hands signals on, and its own end
+ * ends the server.
  */
 export function npmLauncher(platforms: readonly Platform[], seconds: number): PackageFile {
   const names = platforms.map((platform) => [`${NPM_NAME}-${platformName(platform)}`, VERSION]);
@@ -190,6 +191,12 @@ if (!windows && typeof process.execve === "function") {
   process.execve(program, [program, ...given], env);
 }
 const child = spawn(program, [...words, ...given], { stdio: "inherit", env });
+// SIGKILL cannot be handed on. The input of this shell ends with the launcher, and the shell then ends gate. Windows does so itself.
+const watch = windows || child.pid === undefined ? null : spawn("/bin/sh", ["-c", 'read -r _; kill "$0"', String(child.pid)], {
+  stdio: ["pipe", "ignore", "ignore"],
+  detached: true,
+});
+watch?.on("error", () => {});
 // npx sends a signal to this process alone.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 for (const signal of signals) process.on(signal, () => child.kill(signal));
@@ -197,7 +204,10 @@ child.on("error", (error) => {
   console.error(\`gate: Cannot start: \${error.message}\`);
   process.exit(8);
 });
-child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+child.on("exit", (code, signal) => {
+  watch?.kill("SIGKILL");
+  process.exit(code ?? 128 + (constants.signals[signal] ?? 0));
+});
 `;
 }
 
@@ -332,7 +342,10 @@ gate\\-verify is gate without permission to write, to reach a network, to start 
 const BASE_FILES = ["libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "librt.so.1"];
 /** Files that the C library opens by name to look up hosts. */
 const LOOKUP_FILES = ["libnss_dns.so.2", "libnss_files.so.2", "libresolv.so.2"];
-const NOBODY = "65532:65532";
+const NOBODY_ID = 65532;
+const NOBODY = `${NOBODY_ID}:${NOBODY_ID}`;
+/** The folder of the image that keeps runs. It belongs to the user of the image, so a new volume there does too. */
+const IMAGE_DATA = "data";
 
 /** A container image as an OCI layout in a tar: one layer, no shell. Built for this machine's own platform only. */
 export async function containerImage(
@@ -340,7 +353,9 @@ export async function containerImage(
   platform: Platform,
   seconds: number,
 ): Promise<PackageFile> {
-  const layer = tar([...await baseFiles(), ...installedBelowUsr(installed), ...ACCOUNTS], seconds);
+  const layer = tar([...await baseFiles(), ...installedBelowUsr(installed), ...ACCOUNTS], seconds, "", [
+    { path: IMAGE_DATA, owner: NOBODY_ID },
+  ]);
   const packed = gzip(layer);
   const created = new Date(seconds * 1000).toISOString();
   const config = encoder.encode(JSON.stringify({
@@ -350,7 +365,8 @@ export async function containerImage(
     config: {
       User: NOBODY,
       Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`, "serve")],
-      Cmd: ["serve"],
+      Cmd: ["serve", "--data-dir", `/${IMAGE_DATA}`],
+      Volumes: { [`/${IMAGE_DATA}`]: {} },
       Env: [...assignments(), "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",
       Labels: {

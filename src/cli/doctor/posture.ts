@@ -24,6 +24,11 @@ export interface PostureLine {
 /** Minimum characters of a bearer token: 16 random bytes are 22 characters in base64, and 32 in hex. */
 const TOKEN_CHARACTERS = 22;
 
+function sourceOf({ config_path, base_dir, run_state_store }: GateConfig): string {
+  if (config_path !== null) return `configuration ${config_path}`;
+  return run_state_store.type === "memory" ? "built-in defaults" : `starter configuration in ${base_dir}`;
+}
+
 /** Describes the security posture in a few lines; the first is a summary. */
 export function securityPosture(config: GateConfig): readonly PostureLine[] {
   const { server, namespace, schema_registry: registry, validation } = config;
@@ -31,7 +36,7 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   const lines: PostureLine[] = [{
     level: "info",
     message: [
-      config.config_path === null ? "built-in defaults" : `configuration ${config.config_path}`,
+      sourceOf(config),
       `transport ${server.transport}`,
       `auth ${mode}`,
       `namespace 1 ${namespace.allow_default ? `open to tenants ${namespace.default_tenants.join(", ")}` : "refused"}`,

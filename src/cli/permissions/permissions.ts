@@ -16,7 +16,6 @@ import { type Allowance, OWN_FOLDERS, ownPath, type PermissionPlan, planPermissi
 
 /** The flags of `gate permissions`, including those of `gate serve` that need permissions. */
 export interface PermissionsOptions extends ConfigFlags {
-  readonly dataDir?: string;
   readonly signingKey?: string;
   readonly typedHost?: readonly string[];
   readonly typedPrivate?: boolean;
@@ -66,7 +65,7 @@ const COMPILE_FLAGS: readonly string[] = [
 
 /** Runs `gate permissions`. */
 export async function runPermissions(options: PermissionsOptions): Promise<number> {
-  const config = await loadConfig({ config: options.config });
+  const config = await loadConfig(options);
   const files = {
     dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
     signingKey: options.signingKey === undefined ? undefined : resolve(options.signingKey),

@@ -7,7 +7,6 @@
 import { resolve } from "node:path";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
@@ -36,7 +35,7 @@ import {
 } from "../session/tool_session.ts";
 import { PIPELINE_STORE } from "../store/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { dataDirOf } from "../terminal/data_dir.ts";
+import { dataDirOf, loadConfigToWrite } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
 import { type ConfigFlags, writeError, writeOut, writeResult } from "../terminal/output.ts";
@@ -76,7 +75,7 @@ export async function runRun(file: string | undefined, flags: RunCommandFlags): 
   if (isRemote) {
     return await withServerSession(flags, (session) => drive({ session, source, flags, waitMillis, dataDir: null }));
   }
-  const config = await loadConfig({ config: flags.config });
+  const config = await loadConfigToWrite(flags);
   const used = withStore(config, flags);
   const local = (dataDir: string): Promise<number> =>
     withLocalSession(used, (session) => drive({ session, source, flags, waitMillis, dataDir }), {
@@ -84,7 +83,8 @@ export async function runRun(file: string | undefined, flags: RunCommandFlags): 
       signingKey: flags.signingKey ?? null,
       evidenceKeys: flags.evidenceKeys ?? null,
     });
-  return used.run_state_store.path === null ? await withTemporaryData(local) : await local(dataDirOf(used, undefined));
+  const isTemporary = used.run_state_store.path === null && flags.dataDir === undefined;
+  return isTemporary ? await withTemporaryData(local) : await local(dataDirOf(used, flags.dataDir));
 }
 
 async function checkFlags({ server, runKey, dryRun, signingKey, export: pack }: RunCommandFlags): Promise<void> {

@@ -5,7 +5,7 @@
  */
 
 import type { RunStatus } from "../../run/types.ts";
-import { collect, command, CONFIG_FILE, type GateCommand } from "../terminal/command_parts.ts";
+import { collect, command, type GateCommand } from "../terminal/command_parts.ts";
 
 /** Adds the flags that name a running server. */
 function withServerAddress(added: GateCommand): GateCommand {
@@ -22,7 +22,7 @@ function withServerAddress(added: GateCommand): GateCommand {
 
 /** Adds the flags of all commands on runs. */
 export function withRunFlags(added: GateCommand): GateCommand {
-  return withServerAddress(added.option("--config <PATH>", CONFIG_FILE))
+  return withServerAddress(added.withConfig())
     .option("--namespace <N>", "namespace of the run (default: all)");
 }
 
@@ -51,7 +51,7 @@ export function addRun(program: GateCommand): void {
     .option("--summary <FILE>", "write a summary in Markdown")
     .option("--dry-run", "take the steps in memory, and record nothing")
     .option("--evidence-keys <DIR>", "as for gate serve; without --server")
-    .option("--config <PATH>", CONFIG_FILE)
+    .withConfig()
     .stoppable()
     .runs(async () => (await import("../pipeline/run.ts")).runRun);
 }

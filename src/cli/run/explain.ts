@@ -41,7 +41,7 @@ interface ExplainedRun extends ProjectedRun {
 export async function runExplain(runId: string, options: ExplainOptions): Promise<number> {
   requireRunDigits("run", runId);
   const namespaceId = options.namespace === undefined ? null : parseNamespace(options.namespace);
-  const config = await withPipelineStore(await loadConfig({ config: options.config }));
+  const config = await withPipelineStore(await loadConfig(options));
   const { law, state, attempts, archived } = await loadRun(config, runId, namespaceId);
   const verifiedOnly = (): boolean => config.trust.min_lane === "verified" && !config.dev.permissive;
   const missing = missingOfRun(law, state, verifiedOnly, { maximum: MISSING_CHARACTERS });

@@ -19,6 +19,7 @@ import {
 import { requireFile, storeFile, withPipelineStore } from "../store/files.ts";
 import type { Archived } from "../../store/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { dataDirOf } from "../terminal/data_dir.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { ambiguousRun, requireRunDigits } from "./stored_run.ts";
 import type { ConfigFlags } from "../terminal/output.ts";
@@ -57,9 +58,12 @@ export async function withRunTools<Result>(
   body: (session: ToolSession) => Promise<Result>,
 ): Promise<Result> {
   if (namesServer(flags)) return await withServerSession(flags, body);
-  const config = await withPipelineStore(await loadConfig({ config: flags.config }));
+  const config = await withPipelineStore(await loadConfig(flags));
   if (config.run_state_store.type !== "postgres") await requireFile(storeFile(config, "run_state_store"));
-  return await withLocalSession(config, body, { evidenceKeys: flags.evidenceKeys ?? null });
+  return await withLocalSession(config, body, {
+    dataDir: dataDirOf(config, flags.dataDir),
+    evidenceKeys: flags.evidenceKeys ?? null,
+  });
 }
 
 /** The namespaces of `--namespace`, else all that the caller may read. */

@@ -7,9 +7,6 @@
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 import { addVerification } from "./verification_commands.ts";
 
-const CONFIG = "configuration file (default: GATE_CONFIG, then ./gate.toml)";
-const DATA_DIR = "folder for runpacks (default: the folder of run_state_store.path, else .gate)";
-
 /** Adds `gate runpack` with all of its commands. */
 export function addRunpack(program: GateCommand): void {
   const runpack = group(program, "runpack", "Export, sign, verify, admit and show runpacks", [
@@ -32,8 +29,7 @@ function addExport(runpack: GateCommand): void {
   ])
     .requiredOption("--namespace <N>", "namespace of the run")
     .requiredOption("--run <RUN_ID>", "the run")
-    .option("--config <PATH>", CONFIG)
-    .option("--data-dir <DIR>", DATA_DIR)
+    .withConfig()
     .option("--out <DIR>", "also write the runpack to this folder, which must not exist or be empty")
     .option("--archive <FILE>", "also write the runpack to this file, which must not exist")
     .option("--redact <CONDITION>", "omit the values of this condition (repeatable)", collect)
@@ -47,8 +43,7 @@ function addPull(runpack: GateCommand): void {
     "gate runpack pull 3f0c...9a",
   ])
     .argument("<runpack_identity...>", "the runpacks to fetch")
-    .option("--config <PATH>", CONFIG)
-    .option("--data-dir <DIR>", DATA_DIR)
+    .withConfig()
     .runs(async () => (await import("./pull.ts")).runRunpackPull);
 }
 
@@ -60,8 +55,7 @@ function addSign(runpack: GateCommand): void {
     .argument("<runpack>", "a folder, a file, or a runpack identity in the local repository")
     .requiredOption("--key <FILE>", "Ed25519 private key: PKCS #8 PEM, 32 raw bytes, or their base64")
     .option("--out <FILE>", "write the signed runpack to this file, which must not exist, and leave RUNPACK as it is")
-    .option("--config <PATH>", CONFIG)
-    .option("--data-dir <DIR>", DATA_DIR)
+    .withConfig()
     .stoppable()
     .runs(async () => (await import("./sign.ts")).runRunpackSign);
 }

@@ -43,7 +43,7 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
   const given = runKeyOf(flags);
   const target = targetOf(flags);
   const signer = await signerOf(flags.signingKey);
-  const config = await withPipelineStore(await loadConfig({ config: flags.config }));
+  const config = await withPipelineStore(await loadConfig(flags));
   const runKey = await wholeRunKey(config, given);
   const dataDir = dataDirOf(config, flags.dataDir);
   const progress = progressLine(flags.json === true);

@@ -16,9 +16,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import type { ConfigFlags } from "../terminal/output.ts";
 
 /** The flags that locate the local repository. */
-export interface RepositoryFlags extends ConfigFlags {
-  readonly dataDir?: string;
-}
+export type RepositoryFlags = ConfigFlags;
 
 /** An open pack. */
 export interface OpenPack {

@@ -24,7 +24,7 @@ export async function runRunpackPull(identities: readonly string[], flags: Repos
   if (wrong !== undefined) {
     throw new CliError("usage", `Cannot pull "${wrong}": expected a runpack identity of 64 lower-case hex digits`);
   }
-  const config = await loadConfig({ config: flags.config });
+  const config = await loadConfig(flags);
   if (config.runpack_storage === null) {
     throw new CliError(
       "usage",

@@ -50,7 +50,7 @@ async function signAt(runpack: string, flags: RunpackSignOptions, sign: Sign): P
   // A link to a runpack stays: its file gets the signature.
   if (kind === "file") return await addArchiveSignature(sha256, await Deno.realPath(runpack), sign);
   if (!isIdentity(runpack)) throw notFound(runpack);
-  const config = await loadConfig({ config: flags.config });
+  const config = await loadConfig(flags);
   const repository = openLocalRepository(repositoryFolder(dataDirOf(config, flags.dataDir)));
   const contents = await openContents(sha256, repository, runpack);
   if (contents === null) throw notFound(runpack);

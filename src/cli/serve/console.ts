@@ -16,7 +16,6 @@ import { runServe } from "./serve.ts";
 
 /** The flags of `gate console`. */
 export interface ConsoleFlags extends ConfigFlags {
-  readonly dataDir?: string;
   readonly evidenceKeys?: string;
   readonly port?: string;
   /** False with `--no-open`. */

@@ -6,54 +6,10 @@
 
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
+import { STARTER_CONFIG, STARTER_EVIDENCE_FOLDER } from "../../config/sections/starter.ts";
 import { removedUnlessDone } from "../../store/unfinished.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
-
-/**
- * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time`
- * and `json` can be bound.
- */
-const STARTER_CONFIG = `# Configuration of gate. Relative paths count from the folder of this file.
-#
-#   gate config check    lists every problem of this file
-#   gate config schema   prints the allowed members
-#   gate doctor          checks this file and the machine
-
-# Runs and scenario laws, on disk; with type "memory" they are lost at exit.
-[run_state_store]
-type = "sqlite"
-path = ".gate/gate.db"
-
-# Registered schemas, in the same file.
-[schema_registry]
-type = "sqlite"
-path = ".gate/gate.db"
-
-# Local callers may register and read schemas without a role.
-[schema_registry.acl]
-allow_local_only = true
-
-# Namespace 1 is closed unless it is opened to tenants. Use namespace 2 or above, as the examples do:
-#
-#   scenario_define  { "spec": { "namespace_id": 2, ... } }
-[namespace]
-allow_default = false
-
-# The time of day, for conditions such as "not before".
-[[providers]]
-name = "time"
-type = "builtin"
-
-# JSON and YAML files in the folder "evidence", which must exist.
-[[providers]]
-name = "json"
-type = "builtin"
-config = { root = "evidence", root_id = "checks" }
-`;
-
-/** The root folder of the provider `json` in the starter file; a server does not start without it. */
-const STARTER_EVIDENCE_FOLDER = "evidence";
 
 /** The flags of `gate init`. */
 export interface InitOptions extends JsonFlag {

@@ -4,12 +4,11 @@
  * @module
  */
 
-import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
 import type { Collector } from "../../server/telemetry/exporter.ts";
 import type { LogLevel } from "../../server/process/log.ts";
-import { dataDirOf } from "../terminal/data_dir.ts";
+import { dataDirOf, loadConfigToWrite } from "../terminal/data_dir.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
 import type { Receiver } from "../../tools/notifications/open.ts";
@@ -34,7 +33,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   // The server's modules load while the configuration is read; an invalid configuration is reported first.
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
-  const loaded = await loadConfig({ config: flags.config });
+  const loaded = await loadConfigToWrite(flags);
   const config = changes === null ? loaded : changes.adapt(loaded);
   const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.

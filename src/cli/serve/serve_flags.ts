@@ -25,7 +25,8 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   {
     name: "data-dir",
     value: "DIR",
-    description: "folder for runpacks (default: the folder of run_state_store.path, else .gate)",
+    description:
+      "folder for runpacks (default: of run_state_store.path, else .gate); without a configuration, for runs too",
   },
   { name: "log-level", value: "LEVEL", description: "error, warn, info or debug (default: info)" },
   { name: "allow-non-loopback", value: null, description: "listen beyond this machine (or GATE_ALLOW_NON_LOOPBACK=1)" },

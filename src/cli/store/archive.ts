@@ -24,7 +24,6 @@ import { requireDatabase, withPipelineStore, withRunStore } from "./files.ts";
 /** The flags of `gate store archive`. */
 export interface StoreArchiveOptions extends ConfigFlags {
   readonly before: string;
-  readonly dataDir?: string;
   readonly owner?: string;
   readonly signingKey?: string;
   readonly dryRun?: boolean;
@@ -50,7 +49,7 @@ const PAGE = 500;
 export async function runStoreArchive(options: StoreArchiveOptions): Promise<number> {
   const before = instantOf(options.before);
   const signer = await signerOf(options.signingKey);
-  const config = asOwner(await withPipelineStore(await loadConfig({ config: options.config })), options.owner);
+  const config = asOwner(await withPipelineStore(await loadConfig(options)), options.owner);
   const dataDir = dataDirOf(config, options.dataDir);
   const { runpack_storage: storage } = config;
   const warnings = warningsOf(config, dataDir);

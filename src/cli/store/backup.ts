@@ -22,7 +22,7 @@ export interface StoreBackupOptions extends ConfigFlags {
 /** Runs `gate store backup FILE`. */
 export async function runStoreBackup(file: string, options: StoreBackupOptions): Promise<number> {
   const section = sectionOf(options.store);
-  const config = await loadConfig({ config: options.config });
+  const config = await loadConfig(options);
   refuseDatabase(config[section]);
   const path = storeFile(config, section);
   const target = resolve(file);

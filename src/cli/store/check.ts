@@ -23,20 +23,13 @@ import { type ConfigFlags, writeOut, writeResult } from "../terminal/output.ts";
 import { configuredStore, type NamedStore, namedStore, storagesOf, withRows } from "./named_store.ts";
 import { describeCounts, locationOf, withProgress } from "./report.ts";
 
-/** The flags of `gate store check`. */
-export interface StoreCheckOptions extends ConfigFlags {
-  readonly dataDir?: string;
-}
-
 /** Runs `gate store check [STORE]`. Returns 0 if every store is sound, else 6. */
-export async function runStoreCheck(name: string | undefined, options: StoreCheckOptions): Promise<number> {
+export async function runStoreCheck(name: string | undefined, options: ConfigFlags): Promise<number> {
   refuseRuntimeTelemetry();
   if (name !== undefined && options.config !== undefined) {
     throw new CliError("usage", "Cannot check two stores at once", "pass STORE or --config, not both");
   }
-  const store = name === undefined
-    ? configuredStore(await loadConfig({ config: options.config }))
-    : await namedStore(name);
+  const store = name === undefined ? configuredStore(await loadConfig(options)) : await namedStore(name);
   const runpackProblem = runpackCheck({ ...store, dataDir: resolve(options.dataDir ?? store.dataDir) });
   const reports: StoreCheckReport[] = [];
   for (const storage of storagesOf(store)) {

@@ -19,7 +19,7 @@ export interface StoreMigrateOptions extends ConfigFlags {
 
 /** Runs `gate store migrate`. */
 export async function runStoreMigrate(options: StoreMigrateOptions): Promise<number> {
-  const config = await loadConfig({ config: options.config });
+  const config = await loadConfig(options);
   requireDatabase(config, "--owner", options.owner);
   requireDatabase(config, "--server-role", options.serverRole);
   if (config.run_state_store.type === "postgres") return await migratePostgres(config.run_state_store, options);

@@ -77,6 +77,11 @@ export class GateCommand extends Command {
     return this;
   }
 
+  /** Adds the flags that say which configuration and which data folder a command uses. */
+  withConfig(): this {
+    return this.option("--config <PATH>", CONFIG_FILE).asForServe("data-dir");
+  }
+
   /** Lets a stop signal end the command as an exit does. Not for commands that compute for long without a pause: they would not notice. */
   stoppable(): this {
     this.#isStoppable = true;

@@ -23,6 +23,8 @@ export interface JsonFlag {
 export interface ConfigFlags extends JsonFlag {
   /** The configuration file. */
   readonly config?: string;
+  /** The folder of runs and runpacks where there is no configuration, else of runpacks. */
+  readonly dataDir?: string;
 }
 
 /** A synchronous writer, such as `Deno.stdout`. */

@@ -75,17 +75,20 @@ export function openLocalRepository(root: string): Repository {
     getSignatures: (identity) => guard("read signatures", () => readSignatures(signaturesFolder(root, identity))),
     ready: () =>
       guard("write", async () => {
-        await Deno.mkdir(root, { recursive: true });
+        await Deno.mkdir(root, OWNER_ONLY);
         await Deno.remove(await Deno.makeTempFile({ dir: root, prefix: TEMPORARY_PREFIX }));
       }),
     close: () => {},
   };
 }
 
+/** Runpacks hold evidence in the clear, as the store beside them does. */
+const OWNER_ONLY: Deno.MkdirOptions = { recursive: true, mode: 0o700 };
+
 async function put(local: Local, folders: readonly string[], name: string, bytes: Uint8Array): Promise<Written> {
   const folder = join(local.root, ...folders);
   if (plainFile(local.root) === "missing") local.touched.add(dirname(local.root));
-  await Deno.mkdir(folder, { recursive: true });
+  await Deno.mkdir(folder, OWNER_ONLY);
   // A process that wrote an existing entry may have ended before the entry was durable.
   for (let depth = 0; depth <= folders.length; depth++) local.touched.add(join(local.root, ...folders.slice(0, depth)));
   const path = join(folder, name);

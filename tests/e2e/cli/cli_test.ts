@@ -158,6 +158,10 @@ Deno.test("the desktop preset equals the file of gate init", async () => {
     await gate(folder, "init");
     const [first, second] = [await loadConfig({ config: desktop }), await loadConfig({ config: starter })];
     assert.deepEqual({ ...first, config_path: "" }, { ...second, config_path: "" });
+    // The data folder of a packaged start takes the place of `.gate`.
+    const packaged = await loadConfig({ dataDir: folder, environment: "", workingDirectory: join(folder, "evidence") });
+    const text = JSON.stringify({ ...second, config_path: null }).replaceAll(".gate/gate.db", "gate.db");
+    assert.deepEqual(packaged, JSON.parse(text));
   });
 });
 
