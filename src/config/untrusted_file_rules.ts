@@ -2,8 +2,8 @@
  * Restrictions on a configuration file that the user did not name.
  *
  * Clients start servers in workspace folders, so `./gate.toml` may come from a foreign repository. Such a file may not start
- * programs, or contain or use credentials. It may not read outside its folder, read the whole environment, reach private
- * networks, or send data to an address of its choice.
+ * programs, or contain or use credentials. It may not read outside its folder, read variables, reach private networks, or send
+ * data to an address of its choice.
  *
  * @module
  */
@@ -11,7 +11,7 @@
 import { dirname, relative, resolve, sep } from "node:path";
 import { pathMembers, resolvePath } from "./paths.ts";
 import type { Report, SettingPath } from "./problems.ts";
-import { arrayAt, at, membersAt } from "./toml_tree.ts";
+import { at, membersAt } from "./toml_tree.ts";
 
 const REMEDY = "name the file with --config to allow it";
 
@@ -24,8 +24,8 @@ const isFilled = (value: unknown): boolean =>
   !(typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
 /**
- * The members that such a file may not have. The whole environment and the private networks of the user who started the
- * server are out of reach.
+ * The members that such a file may not have. The variables and the private networks of the user who started the server are out
+ * of reach.
  */
 const REFUSALS: readonly Refusal[] = [
   ["command", ["providers", "*", "command"], (value) => Array.isArray(value) && value.length > 0],
@@ -39,6 +39,12 @@ const REFUSALS: readonly Refusal[] = [
     isFilled,
   ]),
   // Mirroring uses the credentials of the user who started the server, and sends that user's runs.
+  // A variable often holds a token, and what a provider answers goes into runpacks.
+  [
+    'the provider "env"',
+    ["providers", "*"],
+    (value) => at(value, ["type"]) === "builtin" && at(value, ["name"]) === "env",
+  ],
   ["an object store", ["runpack_storage"], isPresent],
   ["allow_private_networks = true", ["providers", "*", "config", "allow_private_networks"], isTrue],
   // The profile of a typed provider names an address, and credentials to send there.
@@ -54,18 +60,11 @@ const REFUSALS: readonly Refusal[] = [
 /** Reports each member of a raw tree that a file found in the working directory may not have. */
 export async function checkUntrustedFile(tree: unknown, baseDir: string, report: Report): Promise<void> {
   for (const [what, pattern, isRefused] of REFUSALS) {
-    for (const { at, value } of membersAt(tree, pattern)) {
+    for (const { at: path, value } of membersAt(tree, pattern)) {
       if (!isRefused(value)) continue;
-      report(at, `must not hold ${what} in a file that was found in the working directory: ${REMEDY}`);
+      report(path, `must not hold ${what} in a file that was found in the working directory: ${REMEDY}`);
     }
   }
-  arrayAt(tree, ["providers"]).forEach((entry, index) => {
-    const hasAllowlist = at(entry, ["config", "allowlist"]) !== undefined;
-    if (at(entry, ["type"]) === "builtin" && at(entry, ["name"]) === "env" && !hasAllowlist) {
-      const path = ["providers", index, "config", "allowlist"];
-      report(path, `is required in a file that was found in the working directory: ${REMEDY}`);
-    }
-  });
   const folder = await realPathOf(baseDir);
   for (const member of pathMembers(tree)) {
     if (member.value.includes("\0")) continue;
