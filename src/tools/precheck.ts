@@ -30,7 +30,7 @@ import { lawUnder } from "./mutation/run_parameters.ts";
 import { registeredSchemas } from "./mutation/schema_verdicts.ts";
 import { precheckEnvironment, type Services } from "./services/services.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
-import { inTurns } from "./framework/cooperative_scheduler.ts";
+import { inTurns } from "../evidence/cooperative_scheduler.ts";
 import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "precheck", group: "Run", audit: "precheck" } as const;

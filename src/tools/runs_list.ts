@@ -11,7 +11,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import { asJson } from "../run/primitives.ts";
 import { type ListedRun, type RunPosition, StoreError } from "../store/types.ts";
 import { parameterText } from "../store/run_index.ts";
-import { timeSlices } from "./framework/cooperative_scheduler.ts";
+import { timeSlices } from "../evidence/cooperative_scheduler.ts";
 import { storeFailure, textAnswer } from "./framework/errors.ts";
 import {
   briefly,

@@ -8,6 +8,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { LineReader } from "../../canonical/lines.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { workSlices } from "../cooperative_scheduler.ts";
 import { ExternalFailure } from "./failure.ts";
 import { HAS_GROUPS, killGroup, stopGroup, watchGroup } from "./process_group.ts";
 import { createReplyLines } from "./reply_lines.ts";
@@ -166,6 +167,8 @@ export function noteOutgoing(
   return requestId;
 }
 
-async function drain(stream: ReadableStream<Uint8Array>, take: LineReader["push"]): Promise<void> {
-  for await (const bytes of stream) await take(bytes);
+/** Reads the output of a provider in time slices, so that one that writes without end does not delay other calls. */
+export async function drain(stream: ReadableStream<Uint8Array>, take: LineReader["push"]): Promise<void> {
+  const inSlice = workSlices();
+  for await (const bytes of stream) await inSlice(() => take(bytes));
 }

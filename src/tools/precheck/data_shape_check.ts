@@ -16,7 +16,7 @@ import type { CompiledStage } from "../../run/compile.ts";
 import { allowanceOf, allowancesOf, inquire, type Inquiry, listedComparators, membersFor } from "./data_shape.ts";
 import { type DataShape, type Fragment, fragmentOf } from "./data_shape_members.ts";
 import type { Services } from "../services/services.ts";
-import { inTurns } from "../framework/cooperative_scheduler.ts";
+import { inTurns } from "../../evidence/cooperative_scheduler.ts";
 
 /** Why a condition cannot be evaluated on data of a shape. */
 export interface ShapeRefusal {

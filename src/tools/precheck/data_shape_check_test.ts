@@ -5,7 +5,7 @@ import type { CompiledStage } from "../../run/compile.ts";
 import { checkDataShape } from "./data_shape_check.ts";
 import { readingShape } from "./data_shape_members.ts";
 import type { Services } from "../services/services.ts";
-import { inTurns } from "../framework/cooperative_scheduler.ts";
+import { inTurns } from "../../evidence/cooperative_scheduler.ts";
 
 /** A stage with a number of conditions on a text: its value, or only its presence. */
 function stageOf(count: number, isExpecting: boolean): CompiledStage {

@@ -14,7 +14,7 @@ import type { RunState } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
 import { sentBytes } from "../framework/response_size.ts";
-import { inTurns } from "../framework/cooperative_scheduler.ts";
+import { inTurns } from "../../evidence/cooperative_scheduler.ts";
 
 /** States whose text is cached. */
 const KEPT_STATES = 16;

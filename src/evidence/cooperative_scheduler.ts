@@ -30,12 +30,30 @@ export function timeSlices(): () => Promise<void> {
 }
 
 /**
+ * Time slices for work that arrives from outside, such as the chunks of a stream. Only the work counts, not the time until it
+ * arrives: work that comes seldom never waits, and a flood of it waits for a slice again and again.
+ */
+export function workSlices(): <T>(work: () => T | Promise<T>) => Promise<T> {
+  let used = 0;
+  return async (work) => {
+    if (used >= TURN_MILLISECONDS) {
+      await nextTurn();
+      used = 0;
+    }
+    const start = performance.now();
+    const result = work();
+    used += performance.now() - start;
+    return await result;
+  };
+}
+
+/**
  * Runs a generator to its end; other requests may run at each `yield`.
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
- * import { inTurns } from "@/tools/framework/cooperative_scheduler.ts";
+ * import { inTurns } from "@/evidence/cooperative_scheduler.ts";
  *
  * function* sum(count: number): Generator<undefined, number> {
  *   let total = 0;

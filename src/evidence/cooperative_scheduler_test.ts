@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { stoppedClock, type TestClock } from "../../../tests/clock.ts";
+import { stoppedClock, type TestClock } from "../../tests/clock.ts";
 import { inTurns } from "./cooperative_scheduler.ts";
 
 /** Takes 2 ms at a time, and records when. */
