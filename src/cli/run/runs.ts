@@ -87,7 +87,7 @@ async function runsOf(session: ToolSession, query: JsonObject, limit: number): P
 function tableOf(runs: readonly RunItem[]): string {
   if (runs.length === 0) return "No runs.\n";
   const digits = digitsOf(runs);
-  const named = runs.some(({ parameters }) => parameters !== undefined);
+  const named = runs.some(({ parameters }) => (parameters?.length ?? 0) > 0);
   const head = ["RUN", "NAMESPACE", "SCENARIO", "STATUS", "REVISION", "BEGUN", ...named ? ["PARAMETERS"] : []];
   return columns([
     head,
