@@ -22,26 +22,41 @@ export const LONG = [
   "tests/e2e/evidence/acquisition_permissive_test.ts",
   "tests/e2e/evidence/acquisition_signatures_test.ts",
   "tests/e2e/evidence/parameters_test.ts",
-  // A server for each row, where src/cli holds the rules.
+  "tests/e2e/evidence/acquisition_serve_test.ts",
+  "tests/e2e/providers/permissions_test.ts",
+  "tests/e2e/providers/provider_processes_test.ts",
+  // A server for each row, where src/cli, src/server and src/config hold the rules.
+  "tests/e2e/access/auth_process_test.ts",
+  "tests/e2e/audit/http_test.ts",
+  "tests/e2e/audit/process_test.ts",
+  "tests/e2e/audit/rotation_test.ts",
   "tests/e2e/cli/client_command_test.ts",
   "tests/e2e/cli/run_command_test.ts",
   // Whole stories of examples and pages.
+  "tests/e2e/docs/agent_script_test.ts",
   "tests/e2e/docs/database_migration_test.ts",
   "tests/e2e/docs/demo_test.ts",
+  "tests/e2e/docs/offer_test.ts",
   "tests/e2e/docs/pipelines_test.ts",
   // Servers that start and stop again and again.
+  "tests/e2e/serve/first_start_test.ts",
   "tests/e2e/serve/presets_blocks_test.ts",
   "tests/e2e/serve/presets_test.ts",
   "tests/e2e/serve/rounds_over_restarts_test.ts",
+  "tests/e2e/serve/start_failure_test.ts",
   "tests/e2e/serve/telemetry_test.ts",
   // Large stores, and processes that are killed.
   "tests/e2e/store/archive_test.ts",
+  "tests/e2e/store/cold_read_test.ts",
   "tests/e2e/store/copy_test.ts",
+  "tests/e2e/store/files_lost_test.ts",
   "tests/e2e/store/full_disk_test.ts",
   "tests/simulation/crash",
   "tests/simulation/runpack/crash_test.ts",
   "tests/simulation/store/growth_test.ts",
   "tests/simulation/store/processes_test.ts",
+  // Runs of deno test that hang, and are ended.
+  "tests/steps_test.ts",
   // A megabyte of program, built twice.
   "tests/compile",
   // Random messages for gate and for another server.
