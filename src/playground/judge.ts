@@ -99,7 +99,7 @@ export async function judge(
   const verifiedOnly = verifiedOnlyUnder(PROFILE);
   const stages = trial.law.stages.map((stage, index): JudgedStage => {
     const { stage_id } = stage.stage;
-    const result = results.get(stage_id) ?? { outcome: "blocked" as const, why: [], evaluation: null };
+    const result = results.get(stage_id) ?? { outcome: "blocked" as const, why: [], codes: [], evaluation: null };
     const missing = result.evaluation === null
       ? missingOfStage(stage, new Map(), verifiedOnly)
       : missingOfTrace(stage, result.evaluation.trace, verifiedOnly);

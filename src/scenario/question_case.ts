@@ -5,7 +5,7 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import type { JsonValue } from "../canonical/json.ts";
+import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { ParameterValues } from "../law/expand.ts";
 import { compileFormula, variableOf } from "../law/proof/formula.ts";
 import { QUESTION_TIME } from "../law/questions/candidates.ts";
@@ -37,35 +37,30 @@ export function caseText(
   const goal = compileFormula(law.completion_requirement, (id) => ids.indexOf(id));
   const isComplete = isTrue(goal, (literal) => done.has(variableOf(literal)));
   const one = {
-    name,
-    ...parameters.size === 0
-      ? {}
-      : { parameters: Object.fromEntries([...parameters].map(([id, { value }]) => [id, value])) },
-    evaluated_at: new Date(QUESTION_TIME).toISOString(),
-    stages: steps.map((step) => stageOf(law, step)),
-    expect: isComplete ? "complete" : "active",
+    ...Object.fromEntries([...parameters].map(([id, { value }]) => [id, value])),
+    now: new Date(QUESTION_TIME).toISOString(),
+    steps: steps.map((step) => stepOf(law, step)),
+    then: isComplete ? "complete" : "active",
   };
-  return `${JSON.stringify({ cases: [one] }, null, 2)}\n`;
+  return `${JSON.stringify({ [name]: one }, null, 2)}\n`;
 }
 
-function stageOf(law: ScenarioLaw, { stage_id, evidence }: CaseStep): Readonly<Record<string, unknown>> {
+function stepOf(law: ScenarioLaw, { stage_id, evidence }: CaseStep): JsonObject {
   const stage = law.stages.find((one) => one.stage_id === stage_id);
   const items: Record<string, JsonValue[]> = {};
-  const acquired: Record<string, JsonValue> = {};
-  const submitted: Record<string, Record<string, JsonValue>> = {};
-  const signed: string[] = [];
+  const found: Record<string, JsonValue> = {};
+  const sign: JsonObject[] = [];
   for (const condition_id of stage === undefined ? [] : leavesOf(stage.completion_requirement)) {
     const policy = law.conditions.find((one) => one.condition_id === condition_id)?.evidence_use_policy;
     const { value = null, by = [] } = evidence.find((one) => one.condition_id === condition_id) ?? {};
-    const waits = policy?.allowed_channels.includes("accepted_submission") === true;
     const count = policy?.independence === "not_required" && policy.combination.combination === "Quorum"
       ? policy.combination.minimum
       : 1;
     for (const party of by) {
       if (value === null || party.kind === "source") continue;
-      if (party.kind === "key" && waits) (submitted[condition_id] ??= {})[party.key_id] = value.value;
-      else (items[condition_id] ??= []).push(...Array.from({ length: count }, () => value.value));
-      if (party.kind === "key" && !waits && !signed.includes(condition_id)) signed.push(condition_id);
+      const times = Array.from({ length: count }, () => value.value);
+      if (party.kind === "key") sign.push(...times.map((one) => ({ [party.key_id]: { [condition_id]: one } })));
+      else (items[condition_id] ??= []).push(...times);
     }
     for (const binding of law.acquisition_bindings) {
       if (binding.condition_id !== condition_id) continue;
@@ -74,15 +69,15 @@ function stageOf(law: ScenarioLaw, { stage_id, evidence }: CaseStep): Readonly<R
         canonicalize(party.params) === canonicalize(binding.params ?? null)
       );
       if (isGiven || policy?.requires_all_bindings === true) {
-        acquired[binding.binding_id] = isGiven ? value?.value ?? null : null;
+        found[binding.binding_id] = isGiven ? value?.value ?? null : null;
       }
     }
   }
-  const members = { items, acquired, submitted };
   return {
     stage: stage_id,
-    ...Object.fromEntries(Object.entries(members).filter(([, one]) => Object.keys(one).length > 0)),
-    ...signed.length === 0 ? {} : { signed },
-    expect: true,
+    ...found,
+    ...Object.keys(items).length === 0 ? {} : { items },
+    ...sign.length === 0 ? {} : { sign },
+    then: `${stage_id} is true`,
   };
 }

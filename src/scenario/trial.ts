@@ -11,7 +11,7 @@ import { formatPath } from "../canonical/path.ts";
 import type { SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { Condition, ParameterValue } from "../law/types.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
-import type { Environment } from "../run/command.ts";
+import type { AcquisitionFailure, Environment } from "../run/command.ts";
 import { type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
 import { judgeDisclosure } from "../run/disclosure.ts";
 import { type CallerEvidence, type EvidenceRejection, hashValue, type PresentedEvidence } from "../run/evidence.ts";
@@ -34,8 +34,19 @@ export interface StageAttempt {
   readonly acquired: readonly { readonly binding_id: string; readonly value: JsonValue }[];
   /** Conditions whose items count as signed. */
   readonly signed: readonly string[];
-  /** Statements that wait for the stage: the last one of each key, by condition. */
-  readonly submitted: readonly { readonly condition_id: string; readonly key_id: string; readonly value: JsonValue }[];
+  /** Values that keys signed, by condition; of those that wait for the stage the last one of each key. */
+  readonly submitted: readonly {
+    readonly condition_id: string;
+    readonly key_id: string;
+    readonly value: JsonValue;
+    /** False for a value that the caller sends with the signature. */
+    readonly waits?: boolean;
+    /** Unix milliseconds. */
+    readonly submitted_at?: number;
+  }[];
+  /** Items that providers found, and the failures of those that could not be asked. */
+  readonly presented?: readonly PresentedEvidence[];
+  readonly failures?: readonly AcquisitionFailure[];
   /** Unix milliseconds; null if no condition of the stage depends on the evaluation time. */
   readonly evaluated_at: number | null;
 }
@@ -45,6 +56,8 @@ export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   /** Why the stage is blocked or denied, or why the evidence is rejected; empty for an evaluated stage. */
   readonly why: readonly string[];
+  /** The codes of the reasons. */
+  readonly codes: readonly string[];
   /** The evaluation; null where the stage was not evaluated. */
   readonly evaluation: Extract<Precheck, { readonly ok: true }> | null;
 }
@@ -79,11 +92,11 @@ export function startTrial(given: TrialContext, parameters: readonly ParameterVa
   const { law } = context;
   let stages = initialStages(law);
   let isComplete = false;
-  const notEvaluated = (outcome: AttemptOutcome, why: readonly string[]): AttemptResult => ({
-    outcome,
-    why,
-    evaluation: null,
-  });
+  const notEvaluated = (
+    outcome: AttemptOutcome,
+    why: readonly string[],
+    codes: readonly string[] = [],
+  ): AttemptResult => ({ outcome, why, codes, evaluation: null });
   const attempt = async (one: StageAttempt): Promise<AttemptResult> => {
     const index = law.stageIndex.get(one.stage_id) ?? -1;
     const stage = law.stages[index];
@@ -94,18 +107,25 @@ export function startTrial(given: TrialContext, parameters: readonly ParameterVa
     }
     if (state.classification === "ready_unopened") {
       const denial = denialOf(context, stage);
-      if (denial !== null) return notEvaluated("denied", [denial]);
+      if (denial !== null) return notEvaluated("denied", [denial], ["policy_denied"]);
       stages[index] = { ...state, classification: "open_incomplete" };
+    }
+    const { failures = [] } = one;
+    if (failures.length > 0) {
+      const why = failures.map(({ binding_id, message }) => `${binding_id}: ${message}`);
+      return notEvaluated("rejected", why, failures.map(({ code }) => code));
     }
     const evaluation = await evaluateStage(context, stage, one);
     if (!evaluation.ok) {
-      return notEvaluated("rejected", evaluation.rejections.map(({ path, message }) => `${path}: ${message}`));
+      const { rejections } = evaluation;
+      const why = rejections.map(({ path, message }) => `${path}: ${message}`);
+      return notEvaluated("rejected", why, rejections.map(({ code }) => code));
     }
     if (evaluation.outcome === "true") {
       stages = stagesAfterCompletion(law, stages.with(index, { ...state, classification: "complete" }), index);
       isComplete = stagesSatisfy(law.completion, law.completionStages, stages);
     }
-    return { outcome: evaluation.outcome, why: [], evaluation };
+    return { outcome: evaluation.outcome, why: [], codes: [], evaluation };
   };
   return { law, attempt, stages: () => stages, isComplete: () => isComplete };
 }
@@ -153,7 +173,8 @@ async function evaluateStage(context: TrialContext, stage: CompiledStage, one: S
   const keys = new Map(context.environment.keys);
   for (const { key_id } of one.submitted) keys.set(key_id, { key_id, public_key: trialKey(key_id) });
   const environment = { ...context.environment, keys, precheck_at: one.evaluated_at };
-  return precheckStage(law, compiled, evidence, verdicts, assumed, environment, submitted);
+  const presented = [...submitted, ...one.presented ?? []];
+  return precheckStage(law, compiled, evidence, verdicts, assumed, environment, presented);
 }
 
 /** The key of a statement in a trial. No real key has this text. */
@@ -168,7 +189,7 @@ async function submittedItems(
   { submitted }: StageAttempt,
 ): Promise<PresentedEvidence[] | EvidenceRejection> {
   const items: PresentedEvidence[] = [];
-  for (const { condition_id, key_id, value: given } of submitted) {
+  for (const { condition_id, key_id, value: given, waits = true, submitted_at = 0 } of submitted) {
     const domain = context.law.conditionIndex.get(condition_id)?.condition.observation_domain;
     const value = { value: given, value_type: domain?.domain ?? "Json" };
     const fault = domain === undefined ? null : checkInDomain(value, domain);
@@ -181,7 +202,7 @@ async function submittedItems(
     items.push({
       item_id: `submission:${key_id}`,
       condition_id,
-      channel: "accepted_submission",
+      channel: waits ? "accepted_submission" : "caller_submission",
       retention: "RetainCanonicalValue",
       lane: "verified",
       value,
@@ -191,7 +212,7 @@ async function submittedItems(
       observed_at: 0,
       signature: { scheme: "ed25519", key_id, signature: "" },
       ...schema_verdict === null ? {} : { schema_verdict },
-      submission: { record_id: "", public_key: trialKey(key_id), submitted_at: 0 },
+      submission: { record_id: "", public_key: trialKey(key_id), submitted_at },
     });
   }
   return items;

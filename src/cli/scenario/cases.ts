@@ -1,41 +1,54 @@
 /**
- * Reads cases files, with given evidence and expected outcomes, for a law. Every name must exist in the law: otherwise a
- * misspelt case would pass without a test.
+ * Reads cases files: what is given, and how the run ends (docs/reference/cli.md, "Cases"). Every name must exist in the law:
+ * otherwise a misspelt case would pass without a test.
  *
  * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { nearest } from "../../canonical/nearest.ts";
 import { formatPath } from "../../canonical/path.ts";
-import type { Kleene } from "../../law/value/truth.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
+import { didYouMean, quote } from "../../law/suggest.ts";
 import type { ParameterValue } from "../../law/types.ts";
+import type { PinnedResponse } from "../../evidence/egress/pinned_request.ts";
 import { exactMillis } from "../../law/value/timestamp.ts";
 import { fitProviderResult } from "../../law/value/typed_value.ts";
 import { usesEvaluationTime } from "../../law/value/types.ts";
-import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
+import type { LawNames } from "../../law/words.ts";
+import type { CompiledLaw } from "../../run/compile.ts";
 import { checkParameters } from "../../run/parameters.ts";
-import { ATTEMPT_OUTCOMES, type AttemptOutcome, type StageAttempt } from "../../scenario/trial.ts";
+import { durationMillis } from "../../scenario/law_file/expression.ts";
+import { readAnswers, readFiles } from "./case_services.ts";
+import { type Expectation, readExpectations } from "./expectations.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
 
 /** Maximum cases of a file. */
 export const CASES_MAXIMUM = 4096;
 
-/** The outcomes that a case may expect of a stage. */
-export const STAGE_EXPECTATIONS = ATTEMPT_OUTCOMES;
-/** One of {@link STAGE_EXPECTATIONS}. */
-export type StageExpectation = AttemptOutcome;
-/** The outcomes with evaluated conditions. */
-const EVALUATED: readonly StageExpectation[] = ["true", "false", "unknown"];
-/** The possible statuses of a run. */
-export const RUN_EXPECTATIONS = ["complete", "active"] as const;
+/** A person who signs: the value that they state, also by condition; where it is absent, the one of the step. */
+export interface Signing {
+  readonly key_id: string;
+  readonly value?: JsonValue;
+  readonly values: ReadonlyMap<string, JsonValue>;
+}
 
-/** An attempt at a stage, with its expected outcome. */
-export interface StageCase extends StageAttempt {
-  readonly expect: StageExpectation;
-  readonly conditions: ReadonlyMap<string, Kleene>;
+/** A step of a case: what is given from then on, and how the run stands after it. */
+export interface CaseStep {
+  /** Unix milliseconds; null where the case has no time. */
+  readonly now: number | null;
+  /** The only stage that is attempted; null for every stage that is ready. */
+  readonly stage: string | null;
+  /** Values by condition. */
+  readonly values: ReadonlyMap<string, JsonValue>;
+  /** What bindings find; null for nothing. */
+  readonly found: ReadonlyMap<string, JsonValue>;
+  /** Several values of the caller, by condition. */
+  readonly items: ReadonlyMap<string, readonly JsonValue[]>;
+  readonly sign: readonly Signing[];
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly answers: ReadonlyMap<string, PinnedResponse>;
+  readonly then: readonly Expectation[];
 }
 
 /** One run. */
@@ -45,9 +58,7 @@ export interface Case {
   readonly line: () => number;
   /** The values of the parameters of the law; undefined for a law without parameters. */
   readonly parameters: readonly ParameterValue[] | undefined;
-  readonly stages: readonly StageCase[];
-  readonly expect: typeof RUN_EXPECTATIONS[number];
-  readonly ready: readonly string[] | null;
+  readonly steps: readonly CaseStep[];
 }
 
 /** A schema of a cases file, inline or in another file. */
@@ -68,347 +79,305 @@ export interface Cases {
 type Steps = readonly (string | number)[];
 
 /** Reports a fault at a path. */
-type Report = (steps: Steps, message: string, part?: "name" | "value") => void;
+export type Report = (steps: Steps, message: string, part?: "name" | "value") => void;
 
-/** Reads cases. Cases with diagnostics must not be run. */
+/** Members of a cases file that are no case. `given` holds for every case. */
+const HEAD = ["given", "schemas"];
+/** Members of a case that are no name of the law. */
+const WORDS = ["now", "stage", "sign", "items", "files", "answers", "steps", "then"];
+
+/** Members of a case by name, with their places. Those of a step stand over those of its case and of `given`. */
+type Members = ReadonlyMap<string, { readonly value: JsonValue; readonly at: Steps }>;
+
+/**
+ * Reads cases. Cases with diagnostics must not be run.
+ *
+ * @param over Values that stand over those of every case, by name
+ */
 export function readCases(
   source: Source,
   law: CompiledLaw,
+  names: LawNames,
+  over: ReadonlyMap<string, JsonValue> = new Map(),
 ): { readonly cases: Cases; readonly diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const report: Report = (steps, message, part = "value") => {
     const path = formatPath(steps);
     diagnostics.push({ severity: "error", ...source.locate(steps, part), code: "case_invalid", path, message });
   };
-  const file = objectAt(report, source.value, [], ["cases", "parameters", "schemas"]);
-  const shared = givenAt(report, law, file, []);
-  const cases = listAt(report, file, [], "cases").slice(0, CASES_MAXIMUM + 1);
-  if (cases.length === 0) report(["cases"], "Expected at least one case");
-  if (cases.length > CASES_MAXIMUM) report(["cases"], `Expected at most ${CASES_MAXIMUM} cases`);
-  const read = cases.map((one, index) => readCase(report, law, one, ["cases", index], source, shared));
-  reportRepeatedNames(report, read);
-  const schemas = listAt(report, file, [], "schemas").map((one, index) => readSchema(report, one, ["schemas", index]));
-  schemasMissing(law, schemas).forEach((name) => report(["schemas"], `Expected schema ${name}, which conditions name`));
-  return { cases: { cases: read, schemas }, diagnostics };
+  const file = objectAt(report, source.value, [], "cases by their names");
+  const reader = new CaseReader(report, law, names, over);
+  const shared = reader.members(member(file, "given"), ["given"], ["steps", "then", "stage"]);
+  const own = Object.entries(file).filter(([name]) => !HEAD.includes(name));
+  if (own.length === 0) report([], "Expected at least one case");
+  if (own.length > CASES_MAXIMUM) report([], `Expected at most ${CASES_MAXIMUM} cases`);
+  const cases = own.slice(0, CASES_MAXIMUM).map(([name, value]): Case => ({
+    name,
+    line: () => source.locate([name], "name").line,
+    ...reader.read(value, [name], shared),
+  }));
+  const schemas = readSchemas(report, member(file, "schemas"), law);
+  return { cases: { cases, schemas }, diagnostics };
 }
 
-/** Reports repeated names, because the name identifies a failed case. */
-function reportRepeatedNames(report: Report, cases: readonly Case[]): void {
-  const seen = new Set<string>();
-  cases.forEach(({ name }, index) => {
-    if (name !== "" && seen.has(name)) {
-      report(["cases", index, "name"], `Expected a unique name: "${name}" is repeated`);
+function objectAt(report: Report, value: JsonValue | undefined, steps: Steps, expected: string): JsonObject {
+  if (isJsonObject(value)) return value;
+  if (value !== undefined) report(steps, `Expected an object with ${expected}`);
+  return {};
+}
+
+/** Reads cases of one law. */
+class CaseReader {
+  readonly #report: Report;
+  readonly #law: CompiledLaw;
+  readonly #names: LawNames;
+  readonly #over: Members;
+  /** What each name of the law stands for. An id stands for itself where it is no name. */
+  readonly #parameters: ReadonlyMap<string, string>;
+  readonly #conditions: ReadonlyMap<string, readonly string[]>;
+  readonly #bindings: ReadonlySet<string>;
+  readonly #keys: ReadonlySet<string> | null;
+
+  constructor(report: Report, law: CompiledLaw, names: LawNames, over: ReadonlyMap<string, JsonValue>) {
+    const { parameters = [], conditions, acquisition_bindings, stages: _ } = law.law;
+    this.#report = report;
+    this.#law = law;
+    this.#names = names;
+    this.#over = new Map([...over].map(([name, value]) => [name, { value, at: [] }]));
+    this.#parameters = new Map(parameters.flatMap(({ parameter_id: id }) => [
+      [id, id],
+      [names.parameters.get(id) ?? id, id],
+    ]));
+    const ids = conditions.map(({ condition_id }) => condition_id);
+    this.#conditions = new Map<string, readonly string[]>([
+      ...ids.map((id): [string, readonly string[]] => [id, [id]]),
+      ...Map.groupBy(ids, (id) => names.evidence.get(id) ?? id),
+    ]);
+    this.#bindings = new Set(acquisition_bindings.map(({ binding_id }) => binding_id));
+    const signed = conditions.map(({ evidence_use_policy: policy }) => policy).filter(needsSignature);
+    const keys = signed.flatMap(({ authorized_key_ids = [] }) => authorized_key_ids);
+    this.#keys = signed.some((policy) => policy.authorized_key_ids === undefined) ? null : new Set(keys);
+  }
+
+  /** The members of a case, each a word of cases or a name of the law. */
+  members(value: JsonValue | undefined, at: Steps, without: readonly string[] = []): Members {
+    const words = WORDS.filter((word) => !without.includes(word));
+    const members = new Map<string, { readonly value: JsonValue; readonly at: Steps }>();
+    for (const [name, given] of Object.entries(objectAt(this.#report, value, at, "names of the law"))) {
+      const isKnown = words.includes(name) || this.#parameters.has(name) || this.#conditions.has(name) ||
+        this.#bindings.has(name);
+      if (isKnown) members.set(name, { value: given, at: [...at, name] });
+      else this.#unknown([...at, name], "Name", name, [...words, ...this.#parameters.keys(), ...this.#conditions.keys()]);
     }
-    seen.add(name);
-  });
+    return members;
+  }
+
+  #unknown(at: Steps, what: string, name: string, known: Iterable<string>): void {
+    this.#report(at, `${what} ${quote(name)} is not in the law${didYouMean(name, known)}`, "name");
+  }
+
+  read(value: JsonValue, at: Steps, shared: Members): Pick<Case, "parameters" | "steps"> {
+    const own = this.members(value, at);
+    const listed = own.get("steps")?.value;
+    if (listed !== undefined && (!isJsonArray(listed) || listed.length === 0)) {
+      this.#report([...at, "steps"], "Expected a list of at least one step");
+    }
+    const base = over(shared, new Map([...own].filter(([name]) => name !== "steps")), this.#over);
+    const steps = isJsonArray(listed)
+      ? listed.map((one, index) => this.members(one, [...at, "steps", index], ["steps"]))
+      : [new Map() as Members];
+    const last = steps.length - 1;
+    const read = steps.map((step, index) => {
+      // The people of the case sign in its first step, and its end is that of the last one.
+      const inherited = new Map(
+        [...base].filter(([name]) => (name !== "sign" || index === 0) && (name !== "then" || index === last)),
+      );
+      return this.#step(over(inherited, step, this.#over), at);
+    });
+    if (read.every(({ then }) => then.length === 0)) this.#report(at, 'Expected a member "then": how the run ends');
+    return { parameters: this.#readParameters(base, at), steps: read };
+  }
+
+  #step(members: Members, at: Steps): CaseStep {
+    const get = (name: string): JsonValue | undefined => members.get(name)?.value;
+    const place = (name: string): Steps => members.get(name)?.at ?? at;
+    const now = this.#instant(get("now"), place("now"));
+    const stage = get("stage") === undefined ? null : this.#stage(get("stage") ?? null, place("stage"));
+    const values = new Map<string, JsonValue>();
+    const found = new Map<string, JsonValue>();
+    // A value by the id of one condition stands over one by the name of all.
+    const named = [...members].sort(([one], [other]) => this.#count(other) - this.#count(one));
+    for (const [name, { value, at: where }] of named) {
+      if (WORDS.includes(name) || this.#parameters.has(name)) continue;
+      if (!this.#conditions.has(name)) found.set(name, value);
+      for (const id of this.#conditions.get(name) ?? []) this.#give(id, this.#relative(id, value, now), where, values, found);
+    }
+    this.#checkTime(now, stage, at);
+    const report = this.#report;
+    return {
+      now,
+      stage,
+      values,
+      found,
+      items: this.#items(get("items"), place("items")),
+      sign: this.#signers(get("sign"), place("sign")),
+      files: readFiles(report, get("files"), place("files")),
+      answers: readAnswers(report, get("answers"), place("answers")),
+      then: readExpectations(report, this.#law, this.#names, get("then"), place("then")),
+    };
+  }
+
+  #count(name: string): number {
+    return this.#conditions.get(name)?.length ?? 0;
+  }
+
+  /** A value of a condition: of the caller or of those who sign if the law allows that, else what its bindings find. */
+  #give(id: string, value: JsonValue, at: Steps, values: Map<string, JsonValue>, found: Map<string, JsonValue>): void {
+    const channels = this.#law.conditionIndex.get(id)?.condition.evidence_use_policy.allowed_channels ?? [];
+    const bindings = this.#law.law.acquisition_bindings.filter(({ condition_id }) => condition_id === id);
+    // Null takes back a value that is given for every case; of a source it is that it finds nothing.
+    if (channels.includes("caller_submission") || bindings.length === 0) value === null ? values.delete(id) : values.set(id, value);
+    else bindings.forEach(({ binding_id }) => found.has(binding_id) || found.set(binding_id, value));
+    if (channels.includes("caller_submission") || bindings.length > 0) return;
+    if (channels.includes("accepted_submission")) return;
+    this.#report(at, `No evidence is possible for ${quote(id)}: it has no source, and callers may not send any`);
+  }
+
+  /** `now - 1h` as an instant, where the condition compares instants. */
+  #relative(id: string, value: JsonValue, now: number | null): JsonValue {
+    const domain = this.#law.conditionIndex.get(id)?.condition.observation_domain;
+    const match = domain?.domain === "Timestamp" && typeof value === "string" ? RELATIVE.exec(value) : null;
+    const millis = match?.[2] === undefined ? 0 : durationMillis(match[2]);
+    if (match === null || match === undefined || millis === null || now === null) return value;
+    return new Date(now + (match[1] === "-" ? -millis : millis)).toISOString();
+  }
+
+  #instant(value: JsonValue | undefined, at: Steps): number | null {
+    if (value === undefined) return null;
+    const millis = typeof value === "string" ? exactMillis(value) : null;
+    if (millis === null) this.#report(at, "Expected an RFC 3339 date-time with offset, exact to the millisecond");
+    return millis;
+  }
+
+  #checkTime(now: number | null, stage: string | null, at: Steps): void {
+    const stages = this.#law.stages.filter((one) => stage === null || one.stage.stage_id === stage);
+    const timed = stages.flatMap(({ conditions }) => conditions)
+      .find(({ condition }) => usesEvaluationTime(condition.predicate))?.condition.condition_id;
+    if (now !== null || timed === undefined) return;
+    this.#report(at, `Expected a member "now": ${quote(timed)} is relative to the evaluation time`);
+  }
+
+  #stage(value: JsonValue, at: Steps): string | null {
+    const ids = this.#law.stages.map(({ stage }) => stage.stage_id);
+    const named = new Map(ids.flatMap((id) => [[id, id], [this.#names.stages.get(id) ?? id, id]]));
+    const id = typeof value === "string" ? named.get(value) : undefined;
+    if (id === undefined) this.#unknown(at, "Stage", String(value), named.keys());
+    return id ?? null;
+  }
+
+  #items(value: JsonValue | undefined, at: Steps): CaseStep["items"] {
+    const items = new Map<string, readonly JsonValue[]>();
+    for (const [name, list] of Object.entries(objectAt(this.#report, value, at, "a list of values for each name"))) {
+      const ids = this.#conditions.get(name);
+      if (ids === undefined) this.#unknown([...at, name], "Name", name, this.#conditions.keys());
+      else if (!isJsonArray(list)) this.#report([...at, name], "Expected a list of values");
+      else ids.forEach((id) => items.set(id, list));
+    }
+    return items;
+  }
+
+  /** People, each as NAME, as `{NAME: VALUE}`, or as `{NAME: {EVIDENCE: VALUE}}`. */
+  #signers(value: JsonValue | undefined, at: Steps): readonly Signing[] {
+    if (value === undefined) return [];
+    if (!isJsonArray(value)) {
+      this.#report(at, "Expected a list of people, as [alice, {bob: false}]");
+      return [];
+    }
+    return value.flatMap((one, index) => {
+      const people: readonly (readonly [string, JsonValue?])[] = typeof one === "string"
+        ? [[one]]
+        : Object.entries(objectAt(this.#report, one, [...at, index], "a value for each name"));
+      return people.map(([key_id, value]): Signing => {
+        if (this.#keys?.has(key_id) === false) this.#unknown([...at, index], "Person", key_id, this.#keys);
+        const named = isJsonObject(value) ? Object.entries(value) : [];
+        const isByName = named.length > 0 && named.every(([name]) => this.#conditions.has(name));
+        if (!isByName) return { key_id, values: new Map(), ...value === undefined ? {} : { value } };
+        const values = named.flatMap(([name, given]) =>
+          (this.#conditions.get(name) ?? []).map((id) => [id, given] as const)
+        );
+        return { key_id, values: new Map(values) };
+      });
+    });
+  }
+
+  #readParameters(members: Members, at: Steps): Case["parameters"] {
+    const { parameters } = this.#law.law;
+    if (parameters === undefined) return undefined;
+    const places = new Map<string, Steps>();
+    const values = parameters.flatMap(({ parameter_id, domain }): ParameterValue[] => {
+      const name = this.#names.parameters.get(parameter_id) ?? parameter_id;
+      const given = members.get(name) ?? members.get(parameter_id);
+      if (given === undefined) {
+        this.#report(at, `Expected a value of parameter ${quote(name)}`);
+        return [];
+      }
+      places.set(parameter_id, given.at);
+      const value = fitProviderResult(given.value, domain);
+      if (value !== null) return [{ parameter_id, value }];
+      this.#report(given.at, `Expected a value of domain "${domain.domain}", within its bounds`);
+      return [];
+    });
+    if (values.length < parameters.length) return values;
+    const checked = checkParameters(this.#law, { kind: "parameters", parameters: values }, SPEC_LIMITS.parametersBytes);
+    if (checked.ok) return checked.parameters;
+    for (const { message, parameter_id } of checked.faults) this.#report(places.get(parameter_id ?? "") ?? at, message);
+    return values;
+  }
 }
 
-function schemasMissing(law: CompiledLaw, schemas: readonly CaseSchema[]): string[] {
+const RELATIVE = /^now(?:\s*([+-])\s*(\S+))?$/;
+
+/** Members over others. Those of `files`, `answers` and `items` are joined. */
+function over(...layers: readonly Members[]): Members {
+  const members = new Map<string, { readonly value: JsonValue; readonly at: Steps }>();
+  for (const [name, one] of layers.flatMap((layer) => [...layer])) {
+    const below = members.get(name)?.value;
+    const isJoined = ["files", "answers", "items"].includes(name) && isJsonObject(below) && isJsonObject(one.value);
+    members.set(name, isJoined ? { ...one, value: { ...below, ...one.value as JsonObject } } : one);
+  }
+  return members;
+}
+
+/** Whether a policy counts signed evidence only. */
+export function needsSignature(
+  { authorization, integrity, required_assurance }: CompiledLaw["law"]["conditions"][number]["evidence_use_policy"],
+): boolean {
+  return authorization === "signature" || integrity === "signed_content" ||
+    required_assurance.includes("source_signature");
+}
+
+function readSchemas(report: Report, value: JsonValue | undefined, { law }: CompiledLaw): readonly CaseSchema[] {
+  if (value !== undefined && !isJsonArray(value)) report(["schemas"], "Expected a list of schemas");
+  const schemas = isJsonArray(value) ? value.map((one, index) => readSchema(report, one, ["schemas", index])) : [];
   const missing = new Set<string>();
-  for (const { observation_domain: domain } of law.law.conditions) {
+  for (const { observation_domain: domain } of law.conditions) {
     if (domain.domain !== "Json" || domain.schema === undefined) continue;
     const { schema_id, version } = domain.schema;
     if (schemas.some((one) => one.schema_id === schema_id && one.version === version)) continue;
     missing.add(`"${schema_id}" version "${version}"`);
   }
-  return [...missing];
+  missing.forEach((name) => report(["schemas"], `Expected schema ${name}, which conditions name`));
+  return schemas;
 }
 
-function objectAt(report: Report, value: JsonValue | undefined, steps: Steps, names: readonly string[]): JsonObject {
-  if (!isJsonObject(value)) {
-    report(steps, `Expected an object with ${names.join(", ")}`);
-    return {};
-  }
-  for (const name of Object.keys(value)) {
-    if (names.includes(name)) continue;
-    const meant = nearest(name, names);
-    const hint = meant === null ? `expected one of ${names.join(", ")}` : `did you mean "${meant}"?`;
-    report([...steps, name], `Unknown member "${name}": ${hint}`, "name");
-  }
-  return value;
-}
-
-/** Reads a list; a missing member is an empty list. */
-function listAt(report: Report, object: JsonObject, steps: Steps, name: string): readonly JsonValue[] {
-  const value = member(object, name) ?? [];
-  if (isJsonArray(value)) return value;
-  report([...steps, name], "Expected a list");
-  return [];
-}
-
-/** Reads the entries of an object with any names; a missing member is empty. */
-function mapAt(
-  report: Report,
-  object: JsonObject,
-  steps: Steps,
-  name: string,
-): readonly (readonly [string, JsonValue])[] {
-  const value = member(object, name);
-  if (value === undefined) return [];
-  if (isJsonObject(value)) return Object.entries(value);
-  report([...steps, name], "Expected an object");
-  return [];
-}
-
-function textAt(report: Report, object: JsonObject, steps: Steps, name: string): string {
-  const value = member(object, name);
-  if (typeof value === "string" && value !== "") return value;
-  report(
-    [...steps, name],
-    value === undefined ? `Expected a member "${name}"` : `Expected "${name}" to be a string that is not empty`,
-  );
-  return "";
-}
-
-/** Reads one of several words. A boolean is the word `true` or `false`, because YAML reads these words as booleans. */
-function wordAt<Word extends string>(
-  report: Report,
-  value: JsonValue | undefined,
-  steps: Steps,
-  words: readonly Word[],
-): Word | null {
-  const text = typeof value === "boolean" ? String(value) : value;
-  const found = words.find((word) => word === text);
-  if (found === undefined) {
-    const among = `one of ${words.join(", ")}`;
-    report(steps, value === undefined ? `Expected a member "${steps.at(-1)}": ${among}` : `Expected ${among}`);
-  }
-  return found ?? null;
-}
-
-function nameAmong(
-  report: Report,
-  value: JsonValue,
-  steps: Steps,
-  known: readonly string[],
-  what: string,
-): string | null {
-  if (typeof value === "string" && known.includes(value)) return value;
-  const meant = typeof value === "string" ? nearest(value, known) : null;
-  const hint = meant === null ? "" : `: did you mean "${meant}"?`;
-  report(steps, `Expected ${what}, got ${JSON.stringify(value)}${hint}`, "name");
-  return null;
-}
-
-function readSchema(report: Report, value: JsonValue, steps: Steps): CaseSchema {
-  const object = objectAt(report, value, steps, ["schema_id", "version", "schema", "file"]);
-  const schema_id = textAt(report, object, steps, "schema_id");
-  const version = textAt(report, object, steps, "version");
-  const schema = member(object, "schema");
-  const file = member(object, "file");
-  if ((schema === undefined) === (file === undefined)) report(steps, 'Expected one of the members "schema" and "file"');
-  if (file !== undefined && typeof file !== "string") report([...steps, "file"], 'Expected "file" to be a path');
-  return typeof file === "string"
-    ? { schema_id, version, file, schema: null }
-    : { schema_id, version, file: null, schema: schema ?? false };
-}
-
-/** The values of parameters that a file or a case gives, by id. */
-type GivenParameters = ReadonlyMap<string, { readonly value: JsonValue; readonly steps: Steps }>;
-
-/** Reads `parameters`: a value for each id, without its type. */
-function givenAt(report: Report, { law }: CompiledLaw, object: JsonObject, steps: Steps): GivenParameters {
-  const known = law.parameters?.map(({ parameter_id }) => parameter_id) ?? [];
-  const given = new Map<string, { readonly value: JsonValue; readonly steps: Steps }>();
-  for (const [name, value] of mapAt(report, object, steps, "parameters")) {
-    const at = [...steps, "parameters", name];
-    if (nameAmong(report, name, at, known, "a parameter of the law") !== null) given.set(name, { value, steps: at });
-  }
-  return given;
-}
-
-/** The values of the parameters of a case: its own, else those of the file. */
-function readParameters(
-  report: Report,
-  law: CompiledLaw,
-  object: JsonObject,
-  steps: Steps,
-  shared: GivenParameters,
-): Case["parameters"] {
-  const { parameters } = law.law;
-  const own = givenAt(report, law, object, steps);
-  if (parameters === undefined) return undefined;
-  const values: ParameterValue[] = [];
-  for (const { parameter_id, domain } of parameters) {
-    const given = own.get(parameter_id) ?? shared.get(parameter_id);
-    if (given === undefined) {
-      report(steps, `Expected a value of parameter "${parameter_id}" in "parameters"`);
-      continue;
-    }
-    const value = fitProviderResult(given.value, domain);
-    if (value === null) report(given.steps, `Expected a value of domain "${domain.domain}", within its bounds`);
-    else values.push({ parameter_id, value });
-  }
-  if (values.length < parameters.length) return values;
-  const checked = checkParameters(law, { kind: "parameters", parameters: values }, SPEC_LIMITS.parametersBytes);
-  if (checked.ok) return checked.parameters;
-  for (const { message, parameter_id } of checked.faults) {
-    report(own.get(parameter_id ?? "")?.steps ?? shared.get(parameter_id ?? "")?.steps ?? steps, message);
-  }
-  return values;
-}
-
-function readCase(
-  report: Report,
-  law: CompiledLaw,
-  value: JsonValue,
-  steps: Steps,
-  source: Source,
-  shared: GivenParameters,
-): Case {
-  const object = objectAt(report, value, steps, ["name", "parameters", "evaluated_at", "stages", "expect", "ready"]);
-  const evaluatedAt = instantAt(report, object, steps, "evaluated_at");
-  const stages = listAt(report, object, steps, "stages");
-  if (stages.length === 0) report([...steps, "stages"], "Expected at least one stage");
-  const known = law.stages.map(({ stage }) => stage.stage_id);
-  const ready = member(object, "ready") === undefined
-    ? null
-    : listAt(report, object, steps, "ready").flatMap((one, index) =>
-      nameAmong(report, one, [...steps, "ready", index], known, "a stage") ?? []
-    );
-  return {
-    name: textAt(report, object, steps, "name"),
-    line: () => source.locate(steps, "value").line,
-    parameters: readParameters(report, law, object, steps, shared),
-    stages: stages.flatMap((one, index) => readStage(report, law, one, [...steps, "stages", index], evaluatedAt) ?? []),
-    expect: wordAt(report, member(object, "expect"), [...steps, "expect"], RUN_EXPECTATIONS) ?? "active",
-    ready,
+function readSchema(report: Report, value: JsonValue, at: Steps): CaseSchema {
+  const object = objectAt(report, value, at, "schema_id, version, and schema or file");
+  const text = (name: string): string => {
+    const one = member(object, name);
+    if (typeof one !== "string" || one === "") report([...at, name], `Expected a member "${name}" that is a text`);
+    return String(one);
   };
-}
-
-const STAGE_MEMBERS = [
-  "stage",
-  "evaluated_at",
-  "given",
-  "items",
-  "acquired",
-  "signed",
-  "submitted",
-  "expect",
-  "conditions",
-];
-
-function readStage(
-  report: Report,
-  law: CompiledLaw,
-  value: JsonValue,
-  steps: Steps,
-  evaluatedAt: number | null,
-): StageCase | null {
-  const object = objectAt(report, value, steps, STAGE_MEMBERS);
-  const expect = wordAt(report, member(object, "expect"), [...steps, "expect"], STAGE_EXPECTATIONS) ?? "unknown";
-  const known = law.stages.map(({ stage }) => stage.stage_id);
-  const stage_id = nameAmong(report, member(object, "stage") ?? null, [...steps, "stage"], known, "a stage of the law");
-  const stage = law.stages[law.stageIndex.get(stage_id ?? "") ?? -1];
-  if (stage === undefined || stage_id === null) return null;
-  const sent: StageCase["sent"][number][] = [];
-  const acquired: StageCase["acquired"][number][] = [];
-  const ids = stage.conditions.map(({ condition }) => condition.condition_id);
-  const condition = (name: string, at: Steps): string | null =>
-    nameAmong(report, name, at, ids, `a condition of stage "${stage_id}"`);
-  for (const [name, given] of mapAt(report, object, steps, "given")) {
-    const at = [...steps, "given", name];
-    if (condition(name, at) !== null) addGiven(report, stage, { name, given, at }, sent, acquired);
-  }
-  for (const [name, items] of mapAt(report, object, steps, "items")) {
-    const at = [...steps, "items", name];
-    if (condition(name, at) === null) continue;
-    if (!isJsonArray(items)) report(at, "Expected a list of values");
-    else items.forEach((item) => sent.push({ condition_id: name, value: item }));
-  }
-  const bindings = stage.bindings.map(({ binding_id }) => binding_id);
-  for (const [name, found] of mapAt(report, object, steps, "acquired")) {
-    const binding_id = nameAmong(report, name, [...steps, "acquired", name], bindings, "a binding of the stage");
-    if (binding_id !== null) acquired.push({ binding_id, value: found });
-  }
-  const signed = listAt(report, object, steps, "signed").flatMap((one, index) => {
-    const at = [...steps, "signed", index];
-    const name = nameAmong(report, one, at, ids, `a condition of stage "${stage_id}"`);
-    if (name !== null && !usesSignature(stage, name)) report(at, `Condition "${name}" does not require a signature`);
-    return name ?? [];
-  });
-  const submitted = readSubmitted(report, stage, object, steps, condition);
-  const conditions = new Map<string, Kleene>();
-  const judgements = mapAt(report, object, steps, "conditions");
-  if (judgements.length > 0 && !EVALUATED.includes(expect)) {
-    report(
-      [...steps, "conditions"],
-      `No condition is evaluated at a stage that is ${expect}: omit "conditions"`,
-      "name",
-    );
-  }
-  for (const [name, judged] of judgements) {
-    const word = wordAt(report, judged, [...steps, "conditions", name], ["true", "false", "unknown"] as const);
-    if (condition(name, [...steps, "conditions", name]) !== null && word !== null) conditions.set(name, word);
-  }
-  const evaluated_at = instantAt(report, object, steps, "evaluated_at") ?? evaluatedAt;
-  const timed = stage.conditions.find(({ condition }) => usesEvaluationTime(condition.predicate));
-  if (evaluated_at === null && timed !== undefined && EVALUATED.includes(expect)) {
-    const name = timed.condition.condition_id;
-    report(steps, `Expected a member "evaluated_at": condition "${name}" is relative to the evaluation time`);
-  }
-  return { stage_id, sent, acquired, signed, submitted, evaluated_at, expect, conditions };
-}
-
-/** Reads the statements that wait: for each condition a value by key id. */
-function readSubmitted(
-  report: Report,
-  { conditions, slotOf }: CompiledStage,
-  object: JsonObject,
-  steps: Steps,
-  condition: (name: string, at: Steps) => string | null,
-): StageCase["submitted"] {
-  return mapAt(report, object, steps, "submitted").flatMap(([condition_id, byKey]) => {
-    const at = [...steps, "submitted", condition_id];
-    if (condition(condition_id, at) === null) return [];
-    const policy = conditions[slotOf.get(condition_id) ?? -1]?.condition.evidence_use_policy;
-    if (policy?.allowed_channels.includes("accepted_submission") !== true) {
-      report(at, `Condition "${condition_id}" does not allow channel "accepted_submission"`);
-      return [];
-    }
-    if (!isJsonObject(byKey)) {
-      report(at, "Expected an object with a value for each key id");
-      return [];
-    }
-    return Object.entries(byKey).map(([key_id, value]) => ({ condition_id, key_id, value }));
-  });
-}
-
-/** Reads an optional instant as Unix milliseconds. */
-function instantAt(report: Report, object: JsonObject, steps: Steps, name: string): number | null {
-  const value = member(object, name);
-  if (value === undefined) return null;
-  const millis = typeof value === "string" ? exactMillis(value) : null;
-  if (millis !== null) return millis;
-  report([...steps, name], `Expected "${name}" to be an RFC 3339 date-time with offset, exact to the millisecond`);
-  return null;
-}
-
-/** Whether a condition requires signed evidence. */
-function usesSignature({ conditions, slotOf }: CompiledStage, name: string): boolean {
-  const policy = conditions[slotOf.get(name) ?? -1]?.condition.evidence_use_policy;
-  if (policy === undefined) return false;
-  const { authorization, integrity, required_assurance } = policy;
-  const isSigned = authorization === "signature" || integrity === "signed_content";
-  return isSigned || required_assurance.includes("source_signature");
-}
-
-/** Adds a value of `given`: as an item from the caller if the condition allows that, else as the result of each binding. */
-function addGiven(
-  report: Report,
-  { conditions, slotOf, bindings }: CompiledStage,
-  { name, given, at }: { readonly name: string; readonly given: JsonValue; readonly at: Steps },
-  sent: { condition_id: string; value: JsonValue }[],
-  acquired: { binding_id: string; value: JsonValue }[],
-): void {
-  const policy = conditions[slotOf.get(name) ?? -1]?.condition.evidence_use_policy;
-  if (policy?.allowed_channels.includes("caller_submission") === true) {
-    sent.push({ condition_id: name, value: given });
-    return;
-  }
-  const own = bindings.filter(({ condition_id }) => condition_id === name);
-  if (own.length === 0) {
-    report(at, `No evidence is possible for "${name}": it has no binding, and callers may not send any`);
-  }
-  own.forEach(({ binding_id }) => acquired.push({ binding_id, value: given }));
+  const { schema, file = null } = object;
+  if ((schema === undefined) === (file === null)) report(at, 'Expected one of the members "schema" and "file"');
+  return { schema_id: text("schema_id"), version: text("version"), schema: schema ?? false, file: file === null ? null : text("file") };
 }

@@ -5,80 +5,55 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import { CASES_MAXIMUM, RUN_EXPECTATIONS, STAGE_EXPECTATIONS } from "./cases.ts";
+import { CASES_MAXIMUM } from "./cases.ts";
 
 const TEXT: JsonObject = { type: "string", minLength: 1 };
-
-function closed(properties: JsonObject, required: readonly string[], description: string): JsonObject {
-  return { type: "object", description, properties, required, additionalProperties: false };
-}
-
-function list(items: JsonObject, description: string): JsonObject {
-  return { type: "array", description, items };
-}
+const THEN: JsonObject = {
+  type: "string",
+  description: "complete, active, held: EXPR, unknown: EXPR, waits for N of NAMES, error CODE, ready: STAGES, " +
+    "or STAGE is OUTCOME",
+};
 
 function byName(values: JsonObject | true, description: string): JsonObject {
   return { type: "object", description, additionalProperties: values };
 }
 
-const KLEENE: JsonObject = { enum: [true, false, "true", "false", "unknown"] };
+const GIVEN: JsonObject = {
+  now: { type: "string", format: "date-time", description: "The time of the evaluation, of clocks and of signatures" },
+  sign: { type: "array", items: { type: ["string", "object"] }, description: "People who sign: NAME or {NAME: VALUE}" },
+  items: byName({ type: "array" }, "Several values of the caller for a name"),
+  files: byName(true, "What files of the provider json hold: a text as it stands, else JSON"),
+  answers: byName(true, "What services answer by URL: a body, or {status, headers, body}"),
+};
+const STEP: JsonObject = {
+  ...GIVEN,
+  stage: { ...TEXT, description: "The only stage that is attempted (default: every stage that is ready)" },
+  then: { anyOf: [THEN, { type: "object" }, { type: "array", items: { anyOf: [THEN, { type: "object" }] } }] },
+};
 
-const INSTANT: JsonObject = { type: "string", format: "date-time" };
+function named(properties: JsonObject, description: string): JsonObject {
+  return { type: "object", description: `${description}; other members are values by name`, properties };
+}
 
-const STAGE: JsonObject = closed(
-  {
-    stage: { ...TEXT, description: "The stage; it is opened first if it is ready" },
-    evaluated_at: { ...INSTANT, description: "The evaluation time, to which expected values may be relative" },
-    given: byName(true, "A value for each condition: sent by the caller if allowed, else found by its bindings"),
-    items: byName({ type: "array" }, "Several values for a condition, each an item from the caller"),
-    acquired: byName(true, "The result of each binding; null if it finds nothing"),
-    submitted: byName(
-      { type: "object", additionalProperties: true },
-      "Statements that wait: for each condition the last value of each key id",
-    ),
-    signed: list(TEXT, "Conditions whose items count as signed by a trusted key"),
-    expect: { enum: [true, false, ...STAGE_EXPECTATIONS], description: "The expected outcome of the stage" },
-    conditions: byName(KLEENE, "The expected truth values of single conditions"),
-  },
-  ["stage", "expect"],
-  "One attempt at a stage",
-);
-
-const CASE: JsonObject = closed(
-  {
-    name: TEXT,
-    parameters: byName(true, "The values of the law's parameters, instead of those of the file"),
-    evaluated_at: { ...INSTANT, description: "The evaluation time of the stages that give none" },
-    stages: { ...list(STAGE, "The attempts of the run, in order"), minItems: 1 },
-    expect: { enum: RUN_EXPECTATIONS, description: "The expected status of the run" },
-    ready: list(TEXT, "Exactly the stages that are ready at the end"),
-  },
-  ["name", "stages", "expect"],
-  "One run",
-);
-
-const SCHEMA: JsonObject = closed(
-  {
-    schema_id: TEXT,
-    version: TEXT,
-    schema: { type: ["object", "boolean"] },
-    file: {
-      ...TEXT,
-      description:
-        "Instead of schema: a file with the schema or a list of schema records, relative to the folder of the cases",
-    },
-  },
-  ["schema_id", "version"],
-  "A schema that conditions name, as in the schema registry",
-);
+const SCHEMA: JsonObject = {
+  type: "object",
+  description: "A schema that conditions name, as in the schema registry; file is relative to the folder of the cases",
+  properties: { schema_id: TEXT, version: TEXT, schema: { type: ["object", "boolean"] }, file: TEXT },
+  required: ["schema_id", "version"],
+  additionalProperties: false,
+};
 
 /** The schema of a cases file. */
-export const CASES_SCHEMA: JsonObject = closed(
-  {
-    schemas: list(SCHEMA, "The schemas that the law's conditions name"),
-    parameters: byName(true, "The values of the law's parameters"),
-    cases: { ...list(CASE, "The cases"), minItems: 1, maxItems: CASES_MAXIMUM },
+export const CASES_SCHEMA: JsonObject = {
+  type: "object",
+  description: "Test cases by name: what is given, and how the run ends",
+  properties: {
+    given: named(GIVEN, "What is given in every case"),
+    schemas: { type: "array", items: SCHEMA },
   },
-  ["cases"],
-  "Test cases: given evidence, expected outcome",
-);
+  additionalProperties: named(
+    { ...STEP, steps: { type: "array", minItems: 1, items: named(STEP, "A step of a case over time") } },
+    "A case",
+  ),
+  maxProperties: CASES_MAXIMUM + 2,
+};

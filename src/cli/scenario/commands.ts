@@ -73,6 +73,7 @@ function addTest(scenario: GateCommand): void {
   ])
     .argument("<file>", FILE)
     .option("--cases <FILE>", "cases file (default: beside the scenario, release.cases.yaml for release.yaml)")
+    .option("--set <NAME=VALUE>", "evidence or a parameter for every case; @FILE reads it (repeatable)", collect)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./run_cases.ts")).runScenarioTest);
 }

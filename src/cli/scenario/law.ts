@@ -22,6 +22,7 @@ import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_
 import { lintLaw } from "../../law/lint.ts";
 import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
+import type { LawNames } from "../../law/words.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
@@ -56,6 +57,9 @@ export interface ReadScenario {
 /** A scenario with the profile and the schema sandbox of its configuration. */
 export interface ScenarioSession {
   readonly scenario: ReadScenario;
+  /** The names of a law file. */
+  readonly names: LawNames | undefined;
+  readonly config: GateConfig;
   readonly profile: OperatorProfile;
   readonly schemas: SchemaSandbox;
 }
@@ -92,6 +96,8 @@ export async function withScenario<Result>(
     if (!read.ok) {
       return await work({
         scenario: { file, diagnostics: diagnosticsOf(read), law: null, assumptions: [] },
+        names: undefined,
+        config,
         profile,
         schemas,
       });
@@ -107,7 +113,13 @@ export async function withScenario<Result>(
         (found) => proveSource(source, { config, isNamed, ...found, schemas, profile }),
       );
       const scenario = withNamespace(proved, source, config.namespace.allow_default);
-      return await work({ scenario: withFault(scenario, source, found.fault), profile, schemas });
+      return await work({
+        scenario: withFault(scenario, source, found.fault),
+        names: source.names,
+        config,
+        profile,
+        schemas,
+      });
     } finally {
       await Promise.all([...providers.values()].map((provider) => provider.close()));
     }

@@ -5,15 +5,20 @@
  */
 
 import { dirname, extname, join } from "node:path";
-import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { environmentUnder } from "../../run/command.ts";
-import { compileLaw } from "../../run/compile.ts";
+import { type CompiledLaw, compileLaw } from "../../run/compile.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import { type LawNames, lawWords } from "../../law/words.ts";
+import { isOldCases } from "../../scenario/old_cases.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
-import { type CaseSchema, readCases } from "./cases.ts";
+import { readValues } from "../pipeline/set_values.ts";
+import { startCaseServices } from "./case_services.ts";
+import { type Cases, type CaseSchema, readCases } from "./cases.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
 import { type Diagnostic, type ScenarioSession, withScenario } from "./law.ts";
 import { readSource, SOURCE_EXTENSIONS } from "./source.ts";
@@ -23,6 +28,7 @@ import { columns, paint, shown, wantsColour } from "../terminal/text.ts";
 /** The flags of `gate scenario test`. */
 export interface ScenarioTestFlags extends ScenarioFlags {
   readonly cases?: string;
+  readonly set?: readonly string[];
 }
 
 /** Runs `gate scenario test`. Returns 0 if every case passes, 3 if one fails, 2 if a file is invalid. */
@@ -38,25 +44,66 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     }
     const { scenario_law_identity, graph_identity } = identitiesOf(law);
     const compiled = compileLaw(law, scenario_law_identity, graph_identity);
-    const { cases, diagnostics } = readCases(read.source, compiled);
+    if (isOldCases(read.source.value)) {
+      throw new CliError("usage", `Cannot run "${casesFile}": its format is gone`, `gate scenario write ${casesFile}`);
+    }
+    const names = session.names ?? lawWords(law);
+    const { cases, diagnostics } = readCases(read.source, compiled, names, await valuesOver(law, names, flags.set));
     if (diagnostics.length > 0) return writeErrors(casesFile, diagnostics, flags);
-    const context = {
-      law: compiled,
-      environment: environmentUnder(HOST_PRIMITIVES, session.profile),
-      sandbox: session.schemas,
-      schemas: await loadSchemas(session, cases.schemas, casesFile),
-    };
-    const results: CaseResult[] = [];
-    for (const one of cases.cases) results.push(await runCase(context, one));
+    const results = await runAll(session, compiled, cases, casesFile);
     const failed = results.filter(({ passed }) => !passed).length;
     const untested = neverCompleted(law.stages.map(({ stage_id }) => stage_id), results);
     const counts = { passed: results.length - failed, failed };
     const result = { file, cases_file: casesFile, ...counts, cases: results, untested };
-    const text = describe(casesFile, results, untested, wantsColour());
+    const text = describe(casesFile, results, untested, wantsColour()) + describePins(law);
     return writeAnswer("scenario test", flags, result, text, {
       exitCode: failed === 0 ? EXIT.ok : EXIT.evaluatedFalse,
     });
   }, true);
+}
+
+async function runAll(
+  session: ScenarioSession,
+  law: CompiledLaw,
+  { cases, schemas }: Cases,
+  casesFile: string,
+): Promise<readonly CaseResult[]> {
+  const { profile, schemas: sandbox } = session;
+  const environment = environmentUnder(HOST_PRIMITIVES, profile);
+  const loaded = await loadSchemas(session, schemas, casesFile);
+  const context = { law, environment, sandbox, schemas: loaded };
+  const services = await startCaseServices(session.config, profile, sandbox, loaded);
+  try {
+    const results: CaseResult[] = [];
+    for (const one of cases) results.push(await runCase(context, services, one));
+    return results;
+  } finally {
+    await services.close();
+  }
+}
+
+/** The values of `--set` by evidence and by parameter, which stand over those of every case. */
+async function valuesOver(
+  law: ScenarioLaw,
+  names: LawNames,
+  pairs: readonly string[] = [],
+): Promise<ReadonlyMap<string, JsonValue>> {
+  const { parameters, evidence } = await readValues({ names }, law, pairs);
+  const { parameters: declared = [] } = law;
+  return new Map([
+    ...parameters.map((one) => {
+      const id = declared.find(({ parameter_id }) => one.startsWith(`${parameter_id}=`))?.parameter_id ?? "";
+      return [names.parameters.get(id) ?? id, one.slice(id.length + 1)] as const;
+    }),
+    ...evidence.map((item) => [item["condition_id"] as string, (item["value"] as JsonObject)["value"] ?? null] as const),
+  ]);
+}
+
+/** Says whose keys a trial makes in place of those that the law pins. */
+function describePins({ conditions }: ScenarioLaw): string {
+  const pinned = conditions.flatMap(({ evidence_use_policy: policy }) => Object.keys(policy.authorized_public_keys ?? {}));
+  const people = [...new Set(pinned)].map(shown).join(", ");
+  return people === "" ? "" : `keys of the cases stand for those that the law pins: ${people}\n`;
 }
 
 function writeErrors(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {
@@ -114,23 +161,25 @@ async function casesBeside(file: string): Promise<string> {
 /** The stages that no case completes. */
 function neverCompleted(stages: readonly string[], results: readonly CaseResult[]): string[] {
   const tested = new Set(
-    results.flatMap((one) => one.stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
+    results.flatMap(({ steps }) => steps).flatMap(({ stages }) => stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
   );
   return stages.filter((id) => !tested.has(id));
 }
 
 function describe(file: string, results: readonly CaseResult[], untested: readonly string[], colour: boolean): string {
-  const rows = results.map(({ name, passed, stages, status }) => [
+  const rows = results.map(({ name, passed, steps, status }) => [
     passed ? "ok" : "FAILED",
     shown(name),
-    `${stages.map(({ stage_id, outcome }) => `${shown(stage_id)}: ${outcome}`).join(", ")} -> ${status}`,
+    `${
+      steps.flatMap(({ stages }) => stages).map(({ stage_id, outcome }) => `${shown(stage_id)}: ${outcome}`).join(", ")
+    } -> ${status}`,
   ]);
   const table = columns(rows).split("\n").map((line, index) =>
     results[index]?.passed === false ? paint(line, "bad", colour) : line
   ).join("\n");
-  const failures = results.filter(({ passed }) => !passed).flatMap(({ name, line, stages, differences }) => [
+  const failures = results.filter(({ passed }) => !passed).flatMap(({ name, line, steps }) => [
     `${file}:${line ?? 1}: ${shown(name)}\n`,
-    ...[...stages.flatMap((one) => one.differences), ...differences].map((text) => `    ${shown(text)}\n`),
+    ...steps.flatMap(({ differences }) => differences).map((text) => `    ${shown(text)}\n`),
   ]);
   const failed = results.filter(({ passed }) => !passed).length;
   const note = untested.length === 0

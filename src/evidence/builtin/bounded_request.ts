@@ -12,7 +12,7 @@ import type { PinnedFailure, PinnedQuestion, PinnedResponse } from "../egress/pi
 import { untilAborted } from "../../config/until_aborted.ts";
 import type { WorkerPermissions } from "../sandbox/worker_host.ts";
 import { createWorkerPool, type WorkerPool } from "../sandbox/worker_pool.ts";
-import type { ProviderDependencies } from "./engine.ts";
+import type { GivenSources, ProviderDependencies } from "./engine.ts";
 import { addressPermissions } from "./permissions.ts";
 import { type Failure, workerFailure } from "./result.ts";
 
@@ -145,6 +145,8 @@ export async function sendRequest(
   limit: TimeLimit,
 ): Promise<PinnedResponse | Failure> {
   const { secure, host, authority, port, target } = destination;
+  const { given } = requester.dependencies;
+  if (given !== null) return givenResponse(given, destination, wantsBody);
   return await askHost<PinnedResponse>(requester, destination, limit, (address, connectMillis): PinnedQuestion => ({
     secure,
     host,
@@ -161,6 +163,12 @@ export async function sendRequest(
     authorities: requester.dependencies.authorities,
     client: null,
   }));
+}
+
+function givenResponse(given: GivenSources, { href }: Destination, wantsBody: boolean): PinnedResponse | Failure {
+  const found = given.answer(href);
+  if (found === undefined) return { code: "connection_failed", message: `No answer is given for ${href}` };
+  return { ...found, body: wantsBody ? found.body.slice() : new Uint8Array() };
 }
 
 /** What a worker replies to a question that connects to one address. */

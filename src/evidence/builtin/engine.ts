@@ -4,14 +4,24 @@
  * @module
  */
 
+import type { PinnedResponse } from "../egress/pinned_request.ts";
 import { type Resolver, systemResolver } from "../egress/destination.ts";
 import type { WorkerLimits } from "../sandbox/worker_host.ts";
 import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../types.ts";
 import { describeGrant } from "./permissions.ts";
 import { answered, failed, observed } from "./result.ts";
 
+/** What cases give in place of the files and the network of the machine. */
+export interface GivenSources {
+  /** The bytes of a file below the root. */
+  readonly file: (path: string) => Uint8Array | undefined;
+  /** The response to a request for a URL. */
+  readonly answer: (url: string) => PinnedResponse | undefined;
+}
+
 /** Dependencies of the built-in providers; those of the host by default. */
 export interface BuiltinProviderOptions {
+  readonly given?: GivenSources;
   /** Names of variables that gate's own configuration refers to: `env` never reads them. */
   readonly reservedEnvironment?: ReadonlySet<string>;
   readonly resolver?: Resolver;
@@ -24,6 +34,7 @@ export interface BuiltinProviderOptions {
 
 /** The dependencies with defaults filled in. */
 export interface ProviderDependencies {
+  readonly given: GivenSources | null;
   readonly reservedEnvironment: ReadonlySet<string>;
   readonly resolver: Resolver;
   readonly environment: (name: string) => string | undefined;
@@ -61,6 +72,7 @@ export class ProviderSetupError extends Error {
 /** Fills in defaults. */
 export function dependenciesOf(options: BuiltinProviderOptions): ProviderDependencies {
   return {
+    given: options.given ?? null,
     reservedEnvironment: options.reservedEnvironment ?? new Set(),
     resolver: options.resolver ?? systemResolver,
     environment: options.environment ?? ((name) => Deno.env.get(name)),

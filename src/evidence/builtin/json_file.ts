@@ -9,6 +9,7 @@ import { type JsonObject, member } from "../../canonical/json.ts";
 import { readBelow } from "../../config/files.ts";
 import type { ObservedError } from "../../run/types.ts";
 import type { EvidenceQuery } from "../types.ts";
+import type { GivenSources } from "./engine.ts";
 import { readJsonDocument } from "./json_document.ts";
 import { selectJson, selectWhole } from "../json_path/json_path.ts";
 import { type Finding, observed, paramsOf, readText } from "./result.ts";
@@ -40,22 +41,41 @@ interface RootedFile {
 
 type Failing = { readonly error: ObservedError };
 
-/** Answers a json check. */
-export async function checkJsonFile(setup: JsonSetup, query: EvidenceQuery): Promise<JsonAnswer> {
+/**
+ * Answers a json check.
+ *
+ * @param source The files in place of those below the root
+ */
+export async function checkJsonFile(
+  setup: JsonSetup,
+  query: EvidenceQuery,
+  source?: GivenSources["file"],
+): Promise<JsonAnswer> {
   const given = paramsOf(query, ["file", "jsonpath"], true);
   if ("error" in given) return { finding: given, path: null };
   const file = readText(given.params, "file");
   const jsonpath = member(given.params, "jsonpath") === undefined ? null : readText(given.params, "jsonpath");
   if (typeof file !== "string") return { finding: file, path: null };
   if (jsonpath !== null && typeof jsonpath !== "string") return { finding: jsonpath, path: null };
-  const found = findFile(setup.root, file);
+  const found = source === undefined ? findFile(setup.root, file) : refusePath(file) ?? { path: file };
   if ("error" in found) return { finding: found, path: null };
-  return { finding: await readAndSelect(setup, found, file, jsonpath), path: found.path };
+  const { path } = found;
+  const read = source === undefined ? readFile : givenFile(source);
+  return { finding: await readAndSelect(setup, { path, read }, file, jsonpath), path };
+}
+
+/** Reads files that are given, within the same limit. */
+function givenFile(source: GivenSources["file"]): typeof readFile {
+  return ({ max_bytes }, path, file) => {
+    const bytes = source(path);
+    if (bytes === undefined) return Promise.resolve(absent(file));
+    return Promise.resolve(bytes.length > max_bytes ? tooLarge(file, max_bytes, bytes.length) : bytes);
+  };
 }
 
 async function readAndSelect(
   setup: JsonSetup,
-  { path }: RootedFile,
+  { path, read: readBytes }: RootedFile & { readonly read: typeof readFile },
   file: string,
   jsonpath: string | null,
 ): Promise<Finding> {
@@ -63,7 +83,7 @@ async function readAndSelect(
   if (isYaml && !setup.allow_yaml) {
     return observed("yaml_disabled", "YAML files are not read (allow_yaml)", { file });
   }
-  const bytes = await readFile(setup, path, file);
+  const bytes = await readBytes(setup, path, file);
   if ("error" in bytes) return bytes;
   const read = isYaml ? readYamlDocument(bytes, { file }) : readJsonDocument(bytes, { file });
   if ("error" in read) return read;
@@ -162,10 +182,11 @@ async function readFile({ root, max_bytes }: JsonSetup, path: string, file: stri
 
 function accessError(error: unknown, file: string): Failing {
   if (error instanceof Deno.errors.NotCapable) return outside(file);
-  if (isAbsent(error)) {
-    return observed("file_not_found", `File "${file}" does not exist`, { file });
-  }
-  return unreadable(file);
+  return isAbsent(error) ? absent(file) : unreadable(file);
+}
+
+function absent(file: string): Failing {
+  return observed("file_not_found", `File "${file}" does not exist`, { file });
 }
 
 function outside(file: string): Failing {

@@ -9,7 +9,7 @@ import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";
 import type { ProviderAnswer } from "../types.ts";
 import { type Engine, type ProviderDependencies, ProviderSetupError } from "./engine.ts";
-import type { JsonAnswer, JsonSetup } from "./json_file.ts";
+import { checkJsonFile, type JsonAnswer, type JsonSetup } from "./json_file.ts";
 import { describeGrant } from "./permissions.ts";
 import { answered, failed, type Source, workerFailure } from "./result.ts";
 
@@ -20,6 +20,12 @@ import { answered, failed, type Source, workerFailure } from "./result.ts";
  */
 export function createJsonEngine(entry: BuiltinProviderEntry<"json">, dependencies: ProviderDependencies): Engine {
   const { root_id, allow_yaml, max_bytes } = entry.config;
+  const { given } = dependencies;
+  if (given !== null) {
+    const answer: Engine["answer"] = async (query) =>
+      answerOfFile(await checkJsonFile({ ...entry.config }, query, given.file), root_id, describeGrant({}));
+    return { answer, close: () => {} };
+  }
   const root = realFolder(entry.config.root);
   const setup: JsonSetup = { root, allow_yaml, max_bytes };
   const pool = createWorkerPool({
