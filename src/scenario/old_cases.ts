@@ -44,7 +44,9 @@ function convertCase(one: JsonObject, keysOf: KeysOf): JsonObject {
     ...expect === undefined ? [] : [String(expect)],
     ...isJsonArray(ready) ? [`ready: ${ready.join(", ") || "none"}`] : [],
   ];
-  const steps = stages.map((stage, index) => convertStage(objectOf(stage), index === stages.length - 1 ? end : [], keysOf));
+  const steps = stages.map((stage, index) =>
+    convertStage(objectOf(stage), index === stages.length - 1 ? end : [], keysOf)
+  );
   const head = { ...objectOf(one["parameters"]), ...now === undefined ? {} : { now } };
   const [only] = steps;
   return steps.length === 1 && only !== undefined ? { ...head, ...only } : { ...head, steps };

@@ -128,7 +128,13 @@ function sign(trial: Trial, step: CaseStep, waiting: Statements): readonly State
       const own = values.size > 0 ? values.get(condition_id) : stated ?? step.values.get(condition_id) ?? approval;
       if (own === undefined) continue;
       const waits = policy.allowed_channels.includes("accepted_submission");
-      const statement = { condition_id, key_id, value: own, waits, ...step.now === null ? {} : { submitted_at: step.now } };
+      const statement = {
+        condition_id,
+        key_id,
+        value: own,
+        waits,
+        ...step.now === null ? {} : { submitted_at: step.now },
+      };
       if (waits) waiting.set(JSON.stringify([condition_id, key_id]), statement);
       else if (policy.allowed_channels.includes("caller_submission")) sent.push(statement);
     }

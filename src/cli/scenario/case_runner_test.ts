@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LEAST_POLICY } from "../../../tests/least_policy.ts";
-import type { JsonObject } from "../../canonical/json.ts";
+import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS } from "../../law/limits.ts";
 import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
@@ -76,75 +76,93 @@ const YOUNG = {
     expected: { relative_to: "evaluation_time", offset_milliseconds: -86_400_000 },
   },
 };
-const AT = { evaluated_at: "2026-03-02T10:00:00Z" };
+const AT = { now: "2026-03-02T10:00:00Z" };
 
 /** A law of one condition, the evidence of a case, and the outcome. */
 const ROWS: readonly [what: string, law: JsonObject, given: JsonObject, outcome: string][] = [
   ["nothing", spec({}), {}, "unknown"],
-  ["the expected value", spec({}), { given: { a: 1 } }, "true"],
-  ["another value", spec({}), { given: { a: 2 } }, "false"],
-  ["a value of another domain", spec({}), { given: { a: "1" } }, "rejected"],
+  ["the expected value", spec({}), { a: 1 }, "true"],
+  ["another value", spec({}), { a: 2 }, "false"],
+  ["a value of another domain", spec({}), { a: "1" }, "rejected"],
   ["values that differ", spec({}), { items: { a: [1, 2] } }, "unknown"],
   ["too many items", spec({}), { items: { a: Array.from({ length: 65 }, () => 1) } }, "rejected"],
-  ["an unsigned item that must be signed", spec({}, SIGNED), { given: { a: 1 } }, "unknown"],
-  ["a signed item", spec({}, SIGNED), { given: { a: 1 }, signed: ["a"] }, "true"],
-  ["a signed item of another value", spec({}, SIGNED), { given: { a: 2 }, signed: ["a"] }, "false"],
+  ["an unsigned item that must be signed", spec({}, SIGNED), { a: 1 }, "unknown"],
+  ["a signed item", spec({}, SIGNED), { a: 1, sign: ["k"] }, "true"],
+  ["a signed item of another value", spec({}, SIGNED), { a: 2, sign: ["k"] }, "false"],
   ["no statement", spec({}, WAITS), {}, "unknown"],
-  ["a statement of one of two", spec({}, WAITS), { submitted: { a: { alice: 1 } } }, "unknown"],
-  ["statements of two", spec({}, WAITS), { submitted: { a: { alice: 1, bob: 1 } } }, "true"],
-  ["a refusal beside an approval", spec({}, WAITS), { submitted: { a: { alice: 1, bob: 2 } } }, "unknown"],
-  ["two refusals", spec({}, WAITS), { submitted: { a: { alice: 2, bob: 2 } } }, "false"],
-  ["a statement of a key without authority", spec({}, WAITS), { submitted: { a: { alice: 1, eve: 1 } } }, "unknown"],
-  ["a statement outside the domain", spec({}, WAITS), { submitted: { a: { alice: "1" } } }, "rejected"],
-  ["an item of any age", spec({}, FRESH), { given: { a: 1 } }, "true"],
-  ["a value that a binding finds", spec(PRESENT, ACQUIRED, NAMED), { given: { a: "x" } }, "true"],
-  ["nothing that a binding finds, as required", spec(ABSENT, ACQUIRED, NAMED), { acquired: { name: null } }, "true"],
+  ["a statement of one of two", spec({}, WAITS), { sign: [{ alice: 1 }] }, "unknown"],
+  ["statements of two", spec({}, WAITS), { sign: [{ alice: 1 }, { bob: 1 }] }, "true"],
+  ["a refusal beside an approval", spec({}, WAITS), { sign: [{ alice: 1 }, { bob: 2 }] }, "unknown"],
+  ["two refusals", spec({}, WAITS), { sign: [{ alice: 2 }, { bob: 2 }] }, "false"],
+  ["one who signs twice", spec({}, WAITS), { sign: [{ alice: 1 }, { alice: 1 }] }, "unknown"],
+  ["a statement outside the domain", spec({}, WAITS), { sign: [{ alice: "1" }] }, "rejected"],
+  ["an item of any age", spec({}, FRESH), { a: 1 }, "true"],
+  ["a value that a binding finds", spec(PRESENT, ACQUIRED, NAMED), { a: "x" }, "true"],
+  ["nothing that a binding finds, as required", spec(ABSENT, ACQUIRED, NAMED), { name: null }, "true"],
   [
     "a value that a binding finds against the requirement",
     spec(ABSENT, ACQUIRED, NAMED),
-    { acquired: { name: "x" } },
+    { name: "x" },
     "false",
   ],
-  ["an instant a day before the evaluation", spec(YOUNG), { ...AT, given: { a: "2026-03-01T10:00:00Z" } }, "true"],
-  ["an instant before that", spec(YOUNG), { ...AT, given: { a: "2026-03-01T09:59:59.999Z" } }, "false"],
+  ["an instant a day before the evaluation", spec(YOUNG), { ...AT, a: "2026-03-01T10:00:00Z" }, "true"],
+  ["an instant before that", spec(YOUNG), { ...AT, a: "2026-03-01T09:59:59.999Z" }, "false"],
   [
     "the same instant, evaluated earlier",
     spec(YOUNG),
-    { evaluated_at: "2026-03-02T11:59:59.999+02:00", given: { a: "2026-03-01T09:59:59.999Z" } },
+    { now: "2026-03-02T11:59:59.999+02:00", a: "2026-03-01T09:59:59.999Z" },
     "true",
   ],
-  ["a day against a relative instant", spec(YOUNG), { ...AT, given: { a: "2026-03-02" } }, "unknown"],
-  ["a packet that the policy denies", spec({}, {}, DISCLOSING), { given: { a: 1 } }, "denied"],
+  ["a day against a relative instant", spec(YOUNG), { ...AT, a: "2026-03-02" }, "unknown"],
+  ["a packet that the policy denies", spec({}, {}, DISCLOSING), { a: 1 }, "denied"],
 ];
 
 const CONFIG = `[[providers]]
 name = "env"
 type = "builtin"
+[[providers]]
+name = "time"
+type = "builtin"
+[[providers]]
+name = "rest"
+type = "builtin"
+[[providers]]
+name = "json"
+type = "builtin"
+config = { root = ".", root_id = "cases" }
 [policy]
 engine = "deny_all"
 `;
 
-Deno.test("gate scenario test needs an instant for a condition relative to the evaluation, of the stage or of the case", async () => {
-  const stage = { stage: "one", given: { a: "2026-03-01T10:00:00Z" }, expect: "true" };
-  const of = (
-    one: JsonObject,
-    stage: JsonObject,
-  ): unknown => [{ name: "n", stages: [stage], expect: "complete", ...one }];
-  const rows: readonly (readonly [cases: unknown, code: number, message: RegExp])[] = [
-    [of({}, { ...stage, ...AT }), 0, /1 passed, 0 failed/],
-    [of(AT, stage), 0, /1 passed, 0 failed/],
-    [of({ evaluated_at: "2026-04-01T10:00:00Z" }, { ...stage, ...AT }), 0, /1 passed, 0 failed/],
-    [of({ evaluated_at: "2026-04-01T10:00:00Z" }, stage), 3, /one is false, expected true/],
-    [of({}, stage), 2, /Expected a member "evaluated_at": condition "a" is relative to the evaluation time/],
-    [of({ evaluated_at: "2026-03-02" }, stage), 2, /Expected "evaluated_at" to be an RFC 3339 date-time with offset/],
-    [of({ evaluated_at: "2026-03-02T10:00:00.0001Z" }, stage), 2, /exact to the millisecond/],
-    [of({ evaluated_at: 1 }, stage), 2, /Expected "evaluated_at" to be/],
-  ];
-  for (const [cases, code, message] of rows) {
+/** The code and the output of cases of one law, each a row. */
+async function runRows(
+  law: JsonObject,
+  rows: readonly (readonly [file: JsonObject, code: number, message: RegExp])[],
+): Promise<void> {
+  for (const [file, code, message] of rows) {
     let text = "";
-    assert.equal(await runCases(spec(YOUNG), cases, [], (written) => text += written), code, JSON.stringify(cases));
+    assert.equal(await runCases(law, file, (written) => text += written), code, text);
     assert.match(text, message);
   }
+}
+
+Deno.test("gate scenario test needs an instant for a condition relative to the evaluation, of the step, the case or all", async () => {
+  const step = { a: "2026-03-01T10:00:00Z", then: "complete" };
+  const later = { now: "2026-04-01T10:00:00Z" };
+  await runRows(spec(YOUNG), [
+    [{ n: { steps: [{ ...step, ...AT }] } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...AT, steps: [step] } }, 0, /1 passed, 0 failed/],
+    [{ given: AT, n: step }, 0, /1 passed, 0 failed/],
+    [{ given: later, n: { ...later, steps: [{ ...step, ...AT }] } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...step, ...later } }, 3, /a is false/],
+    [{ n: { ...AT, a: "now - 24h", then: "complete" } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...AT, a: "now - 25h", then: "complete" } }, 3, /a is false/],
+    [{ n: { ...AT, a: "now", then: "complete" } }, 0, /1 passed, 0 failed/],
+    [{ n: step }, 2, /Expected a member "now": "a" is relative to the evaluation time/],
+    [{ n: { ...step, now: "2026-03-02" } }, 2, /Expected an RFC 3339 date-time with offset/],
+    [{ n: { ...step, now: "2026-03-02T10:00:00.0001Z" } }, 2, /exact to the millisecond/],
+    [{ n: { ...step, now: 1 } }, 2, /Expected an RFC 3339 date-time/],
+  ]);
 });
 
 const RELEASES = spec({ ...TEXT, predicate: { predicate: "InSet", expected: [{ parameter: "version" }] } }, {}, {
@@ -155,42 +173,25 @@ const RELEASES = spec({ ...TEXT, predicate: { predicate: "InSet", expected: [{ p
 });
 
 Deno.test("gate scenario test judges a case by its parameters, else by those of the file", async () => {
-  const of = (parameters: JsonObject | undefined, a: string): unknown => [{
-    name: "n",
-    ...parameters === undefined ? {} : { parameters },
-    stages: [{ stage: "one", given: { a }, expect: "true" }],
-    expect: "complete",
-  }];
   const both = { version: "v1", factor: 1.5 };
-  const rows: readonly (readonly [cases: unknown, shared: JsonObject, code: number, message: RegExp])[] = [
-    [of(both, "v1"), {}, 0, /1 passed, 0 failed/],
-    [of(both, "v2"), {}, 3, /one is false, expected true/],
-    [of(undefined, "v1"), { parameters: both }, 0, /1 passed, 0 failed/],
-    [of({ version: "v2" }, "v2"), { parameters: both }, 0, /1 passed, 0 failed/],
-    [of(undefined, "v1"), {}, 2, /Expected a value of parameter "factor" in "parameters"/],
-    [of({ version: "v1" }, "v1"), {}, 2, /Expected a value of parameter "factor"/],
+  const then = { then: "complete" };
+  await runRows(RELEASES, [
+    [{ n: { ...both, a: "v1", ...then } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...both, a: "v2", ...then } }, 3, /a is false/],
+    [{ given: both, n: { a: "v1", ...then } }, 0, /1 passed, 0 failed/],
+    [{ given: both, n: { a: "v2", version: "v2", ...then } }, 0, /1 passed, 0 failed/],
+    [{ n: { a: "v1", ...then } }, 2, /Expected a value of parameter "factor"/],
+    [{ n: { a: "v1", version: "v1", ...then } }, 2, /Expected a value of parameter "factor"/],
     [
-      of({ ...both, verison: "v1" }, "v1"),
-      {},
+      { n: { ...both, a: "v1", verison: "v1", ...then } },
       2,
-      /Expected a parameter of the law, got "verison": did you mean "version"/,
+      /Name "verison" is not in the law; did you mean "version"/,
     ],
-    [of({ ...both, version: "" }, "v1"), {}, 2, /Expected a value of domain "String", within its bounds/],
-    [of({ ...both, factor: "x" }, "v1"), {}, 2, /Expected a value of domain "Decimal"/],
-    [of(both, "v1"), { parameters: [] }, 2, /Expected an object/],
-  ];
-  for (const [cases, shared, code, message] of rows) {
-    let text = "";
-    assert.equal(await runCases(RELEASES, cases, [], (written) => text += written, shared), code, text);
-    assert.match(text, message);
-  }
-  const plain = [{
-    name: "n",
-    parameters: { version: "v1" },
-    stages: [{ stage: "one", given: { a: 1 }, expect: "true" }],
-    expect: "complete",
-  }];
-  assert.equal(await runCases(spec({}), plain), 2, "a law without parameters");
+    [{ n: { ...both, version: "", ...then } }, 2, /Expected a value of domain "String", within its bounds/],
+    [{ n: { ...both, factor: "x", ...then } }, 2, /Expected a value of domain "Decimal"/],
+    [{ given: [], n: { ...both, ...then } }, 2, /Expected an object/],
+  ]);
+  assert.equal(await runCases(spec({}), { n: { version: "v1", a: 1, ...then } }), 2, "a law without parameters");
 });
 
 Deno.test("gate scenario explain and graph show the parameters of a law", () => {
@@ -233,26 +234,27 @@ Deno.test("gate scenario test reports which schema it cannot use", async () => {
   const law = spec({ observation_domain: domain, predicate: { predicate: "Exists" } }, {}, {
     schemas: [{ schema_id: "s", version: "1" }],
   });
-  const cases = [{ name: "n", stages: [{ stage: "one", given: { a: 1 }, expect: "true" }], expect: "complete" }];
-  const schema = (schema: unknown): unknown => [{ schema_id: "s", version: "1", schema }];
-  assert.equal(await runCases(law, cases, schema({ type: "integer" })), 0);
-  assert.equal(await runCases(law, cases, schema({ type: "string" })), 3);
-  assert.equal(await runCases(law, cases, []), 2, "the schema is missing");
-  await assert.rejects(runCases(law, cases, schema({ type: "nonsense" })), /Cannot use schema "s" version "1"/);
+  const of = (schema: JsonValue): JsonObject => ({
+    schemas: [{ schema_id: "s", version: "1", schema }],
+    n: { a: 1, then: "complete" },
+  });
+  assert.equal(await runCases(law, of({ type: "integer" })), 0);
+  assert.equal(await runCases(law, of({ type: "string" })), 3);
+  assert.equal(await runCases(law, { n: { a: 1, then: "complete" } }), 2, "the schema is missing");
+  await assert.rejects(runCases(law, of({ type: "nonsense" })), /Cannot use schema "s" version "1"/);
 });
 
 /** Runs cases of a law; returns the exit code. */
 async function runCases(
   law: JsonObject,
-  cases: unknown,
-  schemas: unknown = [],
+  cases: JsonObject,
   written?: (text: string) => void,
-  shared: JsonObject = {},
+  set: readonly string[] = [],
 ): Promise<number> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/law.json`, JSON.stringify(law));
-    await Deno.writeTextFile(`${folder}/law.cases.json`, JSON.stringify({ cases, schemas, ...shared }));
+    await Deno.writeTextFile(`${folder}/law.cases.json`, JSON.stringify(cases));
     await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
     const config = `${folder}/gate.toml`;
     const errors = await withScenario(
@@ -261,7 +263,7 @@ async function runCases(
       ({ scenario }) => Promise.resolve(scenario.diagnostics.filter(({ severity }) => severity === "error")),
     );
     assert.deepEqual(errors, []);
-    return await silently(() => runScenarioTest(`${folder}/law.json`, { config }), written);
+    return await silently(() => runScenarioTest(`${folder}/law.json`, { config, set }), written);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -285,10 +287,10 @@ async function silently(body: () => Promise<number>, written: (text: string) => 
 const FAILURES: readonly [law: JsonObject, given: JsonObject, message: string][] = [
   [spec({}), {}, "a is unknown (no_evidence)"],
   [spec({}), { items: { a: [1, 2] } }, "a is unknown (disagreement)"],
-  [spec({}, SIGNED), { given: { a: 1 } }, "a is unknown (unqualified: authorization)"],
+  [spec({}, SIGNED), { a: 1 }, "a is unknown (unqualified: authorization)"],
   [
     spec(PRESENT, ACQUIRED, NAMED),
-    { acquired: { name: 1 } },
+    { name: 1 },
     'a is unknown (error: Value does not fit domain "String" of condition "a")',
   ],
 ];
@@ -296,42 +298,169 @@ const FAILURES: readonly [law: JsonObject, given: JsonObject, message: string][]
 for (const [law, given, message] of FAILURES) {
   Deno.test(`gate scenario test reports why a case fails: ${message}`, async () => {
     const texts: string[] = [];
-    const stages = [{ stage: "one", ...given, expect: "true", conditions: { a: "true" } }];
-    const code = await runCases(law, [{ name: "n", stages, expect: "complete" }], [], (text) => texts.push(text));
-    assert.equal(code, 3);
+    const cases = { n: { ...given, then: ["complete", 'held: condition("a")'] } };
+    assert.equal(await runCases(law, cases, (text) => texts.push(text)), 3);
     assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(message)}$`, "m"));
-    assert.match(texts.join(""), new RegExp(`^ {4}${RegExp.escape(message)}, expected true$`, "m"));
+    assert.match(texts.join(""), /^ {4}complete: the run is active$/m);
+    assert.match(texts.join(""), /^ {4}held: condition\("a"\): it is unknown$/m);
   });
 }
 
 for (const [what, law, given, outcome] of ROWS) {
   Deno.test(`gate scenario test: ${what}: ${outcome}`, async () => {
     const isPassing = outcome === "true";
-    const stages = [{ stage: "one", ...given, expect: outcome }];
-    const expect = isPassing ? "complete" : "active";
-    assert.equal(await runCases(law, [{ name: "n", stages, expect }]), 0);
-    const wrong = isPassing ? "false" : "true";
-    assert.equal(
-      await runCases(law, [{ name: "n", stages: [{ ...stages[0], expect: wrong }], expect }]),
-      3,
-      "the expected outcome can fail",
-    );
-    const otherStatus = isPassing ? "active" : "complete";
-    assert.equal(
-      await runCases(law, [{ name: "n", stages, expect: otherStatus }]),
-      3,
-      "the expected status of the run can fail",
-    );
+    const run = (then: readonly string[]): Promise<number> => runCases(law, { n: { ...given, then } });
+    assert.equal(await run([`one is ${outcome}`, isPassing ? "complete" : "active"]), 0);
+    assert.equal(await run([`one is ${isPassing ? "false" : "true"}`]), 3, "the expected outcome can fail");
+    assert.equal(await run([isPassing ? "active" : "complete"]), 3, "the expected status of the run can fail");
   });
 }
 
+const PROBED = {
+  acquisition_bindings: [{
+    binding_id: "probe",
+    condition_id: "a",
+    channel: "local_acquisition",
+    provider_id: "rest",
+    check_id: "json_path",
+    params: { url: "https://ci.example/tests", jsonpath: "$.failed" },
+  }],
+};
+const FILED = {
+  acquisition_bindings: [{
+    binding_id: "file",
+    condition_id: "a",
+    channel: "local_acquisition",
+    provider_id: "json",
+    check_id: "path",
+    params: { file: "results.json", jsonpath: "$.failed" },
+  }],
+};
+const OPENED = {
+  acquisition_bindings: [{
+    binding_id: "window",
+    condition_id: "a",
+    channel: "local_acquisition",
+    provider_id: "time",
+    check_id: "now",
+  }],
+};
+const URL_OF_TESTS = "https://ci.example/tests";
+
+/** What a source of a condition is given, and the sentences that hold afterwards. Each also fails where it should. */
+const SERVICES: readonly [what: string, bindings: JsonObject, given: JsonObject, holds: string, fails: string][] = [
+  ["a body", PROBED, { answers: { [URL_OF_TESTS]: { failed: 1 } } }, "complete", "held: a == 1"],
+  ["another value", PROBED, { answers: { [URL_OF_TESTS]: { failed: 2 } } }, "held: a == 1", "complete"],
+  ["a text", PROBED, { answers: { [URL_OF_TESTS]: '{"failed":1}' } }, "complete", "unknown: a == 1"],
+  [
+    "a status",
+    PROBED,
+    { answers: { [URL_OF_TESTS]: { status: 500 } } },
+    "error status_not_successful",
+    "error timeout",
+  ],
+  [
+    "a header",
+    PROBED,
+    { answers: { [URL_OF_TESTS]: { headers: { "Content-Type": "text/plain" }, body: { failed: 1 } } } },
+    "error content_type_invalid",
+    "complete",
+  ],
+  ["no such member", PROBED, { answers: { [URL_OF_TESTS]: {} } }, "error jsonpath_not_found", "error invalid_json"],
+  ["another URL", PROBED, { answers: { "https://ci.example/": 1 } }, "error connection_failed", "complete"],
+  ["no answers", PROBED, {}, "unknown: a == 1", "error connection_failed"],
+  ["a value in place of an answer", PROBED, { a: 1, answers: { [URL_OF_TESTS]: {} } }, "complete", "unknown: a == 1"],
+  ["a file", FILED, { files: { "results.json": { failed: 1 } } }, "complete", "active"],
+  ["a file of text", FILED, { files: { "results.json": '{"failed": 2}' } }, "held: a == 1", "unknown: a == 1"],
+  ["a file that is no JSON", FILED, { files: { "results.json": "{" } }, "error invalid_json", "complete"],
+  ["another file", FILED, { files: { "other.json": {} } }, "error file_not_found", "complete"],
+  ["a clock", OPENED, { now: "1970-01-01T00:00:00.001Z" }, "complete", "active"],
+  ["a later clock", OPENED, { now: "1970-01-01T00:00:00.002Z" }, "held: a == 1", "complete"],
+];
+
+for (const [what, bindings, given, holds, fails] of SERVICES) {
+  Deno.test(`gate scenario test runs providers on what a case gives: ${what}`, async () => {
+    const law = spec({}, ACQUIRED, bindings);
+    assert.equal(await runCases(law, { n: { ...given, then: holds } }), 0);
+    assert.equal(await runCases(law, { given, n: { then: holds } }), 0, "given for all cases");
+    assert.equal(await runCases(law, { n: { ...given, then: fails } }), 3);
+  });
+}
+
+const DAILY = { ...WAITS, freshness: { freshness: "MaximumAge", maximum_age_millis: 3_600_000 } };
+const PINS = {
+  ...WAITS,
+  authorized_public_keys: {
+    alice: "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=",
+    bob: "ebVWLo/mVPlAeLES6KmLp5AfhTrmlb7X4OORC60ElmQ=",
+  },
+};
+
+Deno.test("gate scenario test counts people, once each and while their word is fresh", async () => {
+  const noon = "2026-03-02T12:00:00Z";
+  await runRows(spec({}, DAILY), [
+    [{ n: { sign: [{ alice: 1 }], then: "waits for 1 of bob" } }, 0, /1 passed/],
+    [{ n: { sign: [{ alice: 1 }], then: "waits for 1 of alice" } }, 3, /it waits for 1 of bob/],
+    [{ n: { a: 1, sign: ["alice", "alice"], then: "waits for 1 of bob" } }, 0, /1 passed/],
+    [{ n: { a: 1, then: "waits for 2 of alice, bob" } }, 0, /1 passed/],
+    [{ n: { a: 1, sign: ["alice", { bob: { a: 2 } }], then: "waits for 1 of bob" } }, 0, /1 passed/],
+    [
+      { n: { a: 1, sign: ["alice", "bbo"], then: "complete" } },
+      2,
+      /Person "bbo" is not in the law; did you mean "bob"/,
+    ],
+    [{ n: { a: 1, sign: "alice", then: "complete" } }, 2, /Expected a list of people/],
+    [
+      {
+        n: {
+          a: 1,
+          steps: [{ now: noon, sign: ["alice"] }, { now: "2026-03-02T13:00:00Z", sign: ["bob"], then: "complete" }],
+        },
+      },
+      0,
+      /1 passed/,
+    ],
+    [
+      {
+        n: {
+          a: 1,
+          steps: [
+            { now: noon, sign: ["alice"] },
+            { now: "2026-03-02T13:00:00.001Z", sign: ["bob"], then: "waits for 1 of alice" },
+          ],
+        },
+      },
+      0,
+      /1 passed/,
+    ],
+  ]);
+  await runRows(spec({}, PINS), [
+    [
+      { n: { a: 1, sign: ["alice", "bob"], then: "complete" } },
+      0,
+      /^keys of the cases stand for those that the law pins: alice, bob$/m,
+    ],
+  ]);
+});
+
+Deno.test("gate scenario test takes values of --set over those of every case", async () => {
+  const cases = { given: { version: "v1", factor: 1 }, n: { a: "v1", then: "complete" } };
+  const rows: readonly (readonly [set: readonly string[], code: number])[] = [
+    [[], 0],
+    [["a=v2"], 3],
+    [["a=v2", "version=v2"], 0],
+  ];
+  for (const [set, code] of rows) assert.equal(await runCases(RELEASES, cases, () => {}, set), code, set.join());
+  await assert.rejects(runCases(RELEASES, cases, () => {}, ["b=1"]), /the law has no such name/);
+});
+
+Deno.test("gate scenario test names the command that converts old cases", async () => {
+  await assert.rejects(runCases(spec({}), { cases: [] }), /Cannot run ".*law\.cases\.json": its format is gone/);
+});
+
 Deno.test("gate scenario test accepts 1 to CASES_MAXIMUM cases", async () => {
-  const one = { name: "n", stages: [{ stage: "one", given: { a: 1 }, expect: "true" }], expect: "complete" };
   for (const [count, code] of [[CASES_MAXIMUM - 1, 0], [CASES_MAXIMUM, 0], [CASES_MAXIMUM + 1, 2], [0, 2]] as const) {
-    assert.equal(
-      await runCases(spec({}), Array.from({ length: count }, (_, at) => ({ ...one, name: `n${at}` }))),
-      code,
-      `${count} cases`,
-    );
+    const cases = Array.from({ length: count }, (_, at) => [`n${at}`, { a: 1, then: "complete" }]);
+    assert.equal(await runCases(spec({}), Object.fromEntries(cases)), code, `${count} cases`);
   }
 });

@@ -28,10 +28,12 @@ export function readFiles(report: Report, value: JsonValue | undefined, at: Step
 
 /** Reads `answers`: a body, or `{status, headers, body}`. */
 export function readAnswers(report: Report, value: JsonValue | undefined, at: Steps): CaseStep["answers"] {
-  return new Map(entriesOf(report, value, at, "BODY or {status, headers, body} for each URL").map(([url, given]) => {
-    if (!URL.canParse(url)) report([...at, url], "Expected an absolute URL", "name");
-    return [URL.parse(url)?.href ?? url, answerOf(report, given, [...at, url])];
-  }));
+  return new Map(
+    entriesOf(report, value, at, "BODY or {status, headers, body} for each URL").map(([url, given]) => {
+      if (!URL.canParse(url)) report([...at, url], "Expected an absolute URL", "name");
+      return [URL.parse(url)?.href ?? url, answerOf(report, given, [...at, url])];
+    }),
+  );
 }
 
 function answerOf(report: Report, given: JsonValue, at: Steps): PinnedResponse {
@@ -46,7 +48,10 @@ function answerOf(report: Report, given: JsonValue, at: Steps): PinnedResponse {
   const headers = entriesOf(report, member(whole, "headers"), [...at, "headers"], "a text for each header");
   return {
     status: Number(status),
-    headers: [["content-type", "application/json"] as const, ...headers.map(([name, one]) => [name, String(one)] as const)]
+    headers: [
+      ["content-type", "application/json"] as const,
+      ...headers.map(([name, one]) => [name, String(one)] as const),
+    ]
       .filter(([name], index) => index > 0 || !headers.some(([other]) => other.toLowerCase() === name)),
     body: bytesOf(member(whole, "body") ?? ""),
   };

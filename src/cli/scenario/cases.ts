@@ -167,7 +167,11 @@ class CaseReader {
       const isKnown = words.includes(name) || this.#parameters.has(name) || this.#conditions.has(name) ||
         this.#bindings.has(name);
       if (isKnown) members.set(name, { value: given, at: [...at, name] });
-      else this.#unknown([...at, name], "Name", name, [...words, ...this.#parameters.keys(), ...this.#conditions.keys()]);
+      else {this.#unknown([...at, name], "Name", name, [
+          ...words,
+          ...this.#parameters.keys(),
+          ...this.#conditions.keys(),
+        ]);}
     }
     return members;
   }
@@ -183,7 +187,7 @@ class CaseReader {
       this.#report([...at, "steps"], "Expected a list of at least one step");
     }
     const base = over(shared, new Map([...own].filter(([name]) => name !== "steps")), this.#over);
-    const steps = isJsonArray(listed)
+    const steps = isJsonArray(listed) && listed.length > 0
       ? listed.map((one, index) => this.members(one, [...at, "steps", index], ["steps"]))
       : [new Map() as Members];
     const last = steps.length - 1;
@@ -194,7 +198,9 @@ class CaseReader {
       );
       return this.#step(over(inherited, step, this.#over), at);
     });
-    if (read.every(({ then }) => then.length === 0)) this.#report(at, 'Expected a member "then": how the run ends');
+    if (![base, ...steps].some((one) => one.has("then"))) {
+      this.#report(at, 'Expected a member "then": how the run ends');
+    }
     return { parameters: this.#readParameters(base, at), steps: read };
   }
 
@@ -205,12 +211,13 @@ class CaseReader {
     const stage = get("stage") === undefined ? null : this.#stage(get("stage") ?? null, place("stage"));
     const values = new Map<string, JsonValue>();
     const found = new Map<string, JsonValue>();
-    // A value by the id of one condition stands over one by the name of all.
-    const named = [...members].sort(([one], [other]) => this.#count(other) - this.#count(one));
-    for (const [name, { value, at: where }] of named) {
+    // Values of --set come last, since they stand over those by the ids of bindings too.
+    for (const [name, { value, at: where }] of [...this.#byReach(members), ...this.#byReach(this.#over)]) {
       if (WORDS.includes(name) || this.#parameters.has(name)) continue;
       if (!this.#conditions.has(name)) found.set(name, value);
-      for (const id of this.#conditions.get(name) ?? []) this.#give(id, this.#relative(id, value, now), where, values, found);
+      for (const id of this.#conditions.get(name) ?? []) {
+        this.#give(id, this.#relative(id, value, now), where, values, found);
+      }
     }
     this.#checkTime(now, stage, at);
     const report = this.#report;
@@ -227,8 +234,10 @@ class CaseReader {
     };
   }
 
-  #count(name: string): number {
-    return this.#conditions.get(name)?.length ?? 0;
+  /** Members in the order in which they apply: the id of one condition or binding stands over the name of several. */
+  #byReach(members: Members): readonly (readonly [string, { readonly value: JsonValue; readonly at: Steps }])[] {
+    const reach = ([name]: readonly [string, unknown]): number => this.#conditions.get(name)?.length ?? 0;
+    return [...members].sort((one, other) => reach(other) - reach(one));
   }
 
   /** A value of a condition: of the caller or of those who sign if the law allows that, else what its bindings find. */
@@ -236,8 +245,9 @@ class CaseReader {
     const channels = this.#law.conditionIndex.get(id)?.condition.evidence_use_policy.allowed_channels ?? [];
     const bindings = this.#law.law.acquisition_bindings.filter(({ condition_id }) => condition_id === id);
     // Null takes back a value that is given for every case; of a source it is that it finds nothing.
-    if (channels.includes("caller_submission") || bindings.length === 0) value === null ? values.delete(id) : values.set(id, value);
-    else bindings.forEach(({ binding_id }) => found.has(binding_id) || found.set(binding_id, value));
+    if (channels.includes("caller_submission") || bindings.length === 0) {
+      value === null ? values.delete(id) : values.set(id, value);
+    } else bindings.forEach(({ binding_id }) => found.set(binding_id, value));
     if (channels.includes("caller_submission") || bindings.length > 0) return;
     if (channels.includes("accepted_submission")) return;
     this.#report(at, `No evidence is possible for ${quote(id)}: it has no source, and callers may not send any`);
@@ -248,7 +258,7 @@ class CaseReader {
     const domain = this.#law.conditionIndex.get(id)?.condition.observation_domain;
     const match = domain?.domain === "Timestamp" && typeof value === "string" ? RELATIVE.exec(value) : null;
     const millis = match?.[2] === undefined ? 0 : durationMillis(match[2]);
-    if (match === null || match === undefined || millis === null || now === null) return value;
+    if (match === null || millis === null || now === null) return value;
     return new Date(now + (match[1] === "-" ? -millis : millis)).toISOString();
   }
 
@@ -379,5 +389,10 @@ function readSchema(report: Report, value: JsonValue, at: Steps): CaseSchema {
   };
   const { schema, file = null } = object;
   if ((schema === undefined) === (file === null)) report(at, 'Expected one of the members "schema" and "file"');
-  return { schema_id: text("schema_id"), version: text("version"), schema: schema ?? false, file: file === null ? null : text("file") };
+  return {
+    schema_id: text("schema_id"),
+    version: text("version"),
+    schema: schema ?? false,
+    file: file === null ? null : text("file"),
+  };
 }

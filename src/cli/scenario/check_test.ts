@@ -10,6 +10,7 @@ import { drawLaw } from "../../runpack/picture/draw_law.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { AcquisitionBinding, Condition, ScenarioLaw } from "../../law/types.ts";
 import { compileLaw } from "../../run/compile.ts";
+import { lawWords } from "../../law/words.ts";
 import { readCases } from "./cases.ts";
 import { scenarioSchema } from "./schema.ts";
 
@@ -267,49 +268,32 @@ Deno.test("cases with names that the law lacks, and cases without a test, are re
   const read = async (text: string): Promise<string[]> => {
     const source = await withFile("c.yaml", text, readSource);
     assert.ok(source.ok);
-    return readCases(source.source as Source, compiled).diagnostics.map(({ line, message }) => `${line} ${message}`);
+    const read = readCases(source.source as Source, compiled, lawWords(law));
+    return read.diagnostics.map(({ line, message }) => `${line} ${message}`);
   };
+  const forms = '"complete", "active", "held: EXPR", "unknown: EXPR", "waits for N of NAMES", "error CODE", ' +
+    '"ready: STAGES" or "STAGE is OUTCOME"';
   const rows: readonly [text: string, expected: readonly string[]][] = [
-    ["cases: []", ["1 Expected at least one case"]],
-    ["cases:\n  - name: n\n    stages: []\n    expect: active", ["3 Expected at least one stage"]],
-    [
-      "cases:\n  - name: n\n    stages:\n      - { stage: frst, expect: true }\n    expect: done",
-      ['4 Expected a stage of the law, got "frst": did you mean "first"?', "5 Expected one of complete, active"],
-    ],
-    [
-      "cases:\n  - name: n\n    stages:\n      - { stage: first, given: { a: 1 }, expect: true }\n    expect: active",
-      ['4 Expected a condition of stage "first", got "a"'],
-    ],
-    ["cases:\n  - nam: n\n    stages:\n      - { stage: first, expect: maybe }\n    expect: active", [
-      '2 Unknown member "nam": did you mean "name"?',
-      "4 Expected one of true, false, unknown, blocked, denied, rejected",
-      '2 Expected a member "name"',
+    ["given: {}", ["1 Expected at least one case"]],
+    ["n: {}", ['1 Expected a member "then": how the run ends']],
+    ["n: { steps: [], then: active }", ["1 Expected a list of at least one step"]],
+    ["n: { steps: [{ z: 1 }] }", ['1 Expected a member "then": how the run ends']],
+    ["n:\n  stage: frst\n  then: complete", ['2 Stage "frst" is not in the law; did you mean "first"?']],
+    ["n:\n  then: frst is true", ['2 Stage "frst" is not in the law; did you mean "first"?']],
+    ["n:\n  then: first is maybe", [`2 Expected ${forms}, got "first is maybe"`]],
+    ["n:\n  then: [complete, 1]", [`2 Expected ${forms}`]],
+    ["n:\n  then: []", [`2 Expected ${forms}`]],
+    ["n:\n  zz: 1\n  then: active", ['2 Name "zz" is not in the law; did you mean "z"?']],
+    ["n:\n  thn: active", [
+      '2 Name "thn" is not in the law; did you mean "then"?',
+      '1 Expected a member "then": how the run ends',
     ]],
-    [
-      "cases:\n  - name: n\n    stages:\n      - { stage: first }",
-      [
-        '4 Expected a member "expect": one of true, false, unknown, blocked, denied, rejected',
-        '2 Expected a member "expect": one of complete, active',
-      ],
-    ],
-    ...["blocked", "denied", "rejected"].map((expect): [string, readonly string[]] => [
-      `cases:\n  - name: n\n    stages:\n      - { stage: first, expect: ${expect}, conditions: { z: true } }\n    expect: active`,
-      [`4 No condition is evaluated at a stage that is ${expect}: omit "conditions"`],
-    ]),
-    [
-      "cases:\n  - name: n\n    stages:\n      - { stage: first, signed: [z], expect: true }\n    expect: active",
-      ['4 Condition "z" does not require a signature'],
-    ],
-    [
-      [
-        "cases:",
-        ...["a", "b", "a"].map((name) =>
-          `  - { name: ${name}, stages: [{ stage: first, expect: unknown }], expect: active }`
-        ),
-      ]
-        .join("\n"),
-      ['4 Expected a unique name: "a" is repeated'],
-    ],
+    ["given: { then: complete }\nn: { then: complete }", ['1 Name "then" is not in the law']],
+    ["n: { items: { z: 1 }, then: active }", ["1 Expected a list of values"]],
+    ["n: { sign: [alice], then: active }", ['1 Person "alice" is not in the law']],
+    ["n: { answers: { ci: 1 }, then: active }", ["1 Expected an absolute URL"]],
+    ["n: { answers: { 'https://a.example/': { status: 99 } }, then: active }", ["1 Expected a status from 100 to 999"]],
+    ["n: { files: [], then: active }", ["1 Expected CONTENT for each FILE"]],
   ];
   for (const [text, expected] of rows) {
     assert.deepEqual((await read(text)).sort(), [...expected].sort(), text);

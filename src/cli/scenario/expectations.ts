@@ -14,14 +14,16 @@ import { ATTEMPT_OUTCOMES, type AttemptResult, type Trial } from "../../scenario
 import { needsSignature, type Report } from "./cases.ts";
 
 /** A sentence of `then`. */
-export type Expectation = { readonly text: string } & (
-  | { readonly kind: "run"; readonly status: "complete" | "active" }
-  | { readonly kind: "stage"; readonly stage: string; readonly outcome: string }
-  | { readonly kind: "ready"; readonly stages: readonly string[] }
-  | { readonly kind: "held" | "unknown"; readonly expression: AskedExpression }
-  | { readonly kind: "waits"; readonly count: number; readonly people: readonly string[] }
-  | { readonly kind: "error"; readonly code: string }
-);
+export type Expectation =
+  & { readonly text: string }
+  & (
+    | { readonly kind: "run"; readonly status: "complete" | "active" }
+    | { readonly kind: "stage"; readonly stage: string; readonly outcome: string }
+    | { readonly kind: "ready"; readonly stages: readonly string[] }
+    | { readonly kind: "held" | "unknown"; readonly expression: AskedExpression }
+    | { readonly kind: "waits"; readonly count: number; readonly people: readonly string[] }
+    | { readonly kind: "error"; readonly code: string }
+  );
 
 const EXPECTED = '"complete", "active", "held: EXPR", "unknown: EXPR", "waits for N of NAMES", "error CODE", ' +
   '"ready: STAGES" or "STAGE is OUTCOME"';
@@ -157,7 +159,9 @@ export function differenceOf(expectation: Expectation, done: Done): string | nul
       return found === expectation.outcome ? null : `${text}: it is ${found}`;
     }
     case "ready": {
-      const ready = isComplete ? [] : trial.stages().filter(({ classification }) => classification === "ready_unopened");
+      const ready = isComplete
+        ? []
+        : trial.stages().filter(({ classification }) => classification === "ready_unopened");
       const ids = ready.map(({ stage_id }) => stage_id);
       return sameNames(ids, expectation.stages) ? null : `${text}: ready are ${ids.join(", ") || "none"}`;
     }

@@ -95,13 +95,17 @@ async function valuesOver(
       const id = declared.find(({ parameter_id }) => one.startsWith(`${parameter_id}=`))?.parameter_id ?? "";
       return [names.parameters.get(id) ?? id, one.slice(id.length + 1)] as const;
     }),
-    ...evidence.map((item) => [item["condition_id"] as string, (item["value"] as JsonObject)["value"] ?? null] as const),
+    ...evidence.map((item) =>
+      [item["condition_id"] as string, (item["value"] as JsonObject)["value"] ?? null] as const
+    ),
   ]);
 }
 
 /** Says whose keys a trial makes in place of those that the law pins. */
 function describePins({ conditions }: ScenarioLaw): string {
-  const pinned = conditions.flatMap(({ evidence_use_policy: policy }) => Object.keys(policy.authorized_public_keys ?? {}));
+  const pinned = conditions.flatMap(({ evidence_use_policy: policy }) =>
+    Object.keys(policy.authorized_public_keys ?? {})
+  );
   const people = [...new Set(pinned)].map(shown).join(", ");
   return people === "" ? "" : `keys of the cases stand for those that the law pins: ${people}\n`;
 }
@@ -161,7 +165,8 @@ async function casesBeside(file: string): Promise<string> {
 /** The stages that no case completes. */
 function neverCompleted(stages: readonly string[], results: readonly CaseResult[]): string[] {
   const tested = new Set(
-    results.flatMap(({ steps }) => steps).flatMap(({ stages }) => stages).filter(({ outcome }) => outcome === "true").map((one) => one.stage_id),
+    results.flatMap(({ steps }) => steps).flatMap(({ stages }) => stages).filter(({ outcome }) => outcome === "true")
+      .map((one) => one.stage_id),
   );
   return stages.filter((id) => !tested.has(id));
 }

@@ -47,7 +47,7 @@ import {
   type Source,
   workerFailure,
 } from "./result.ts";
-import type { SelectQuestion } from "./select_worker.ts";
+import { selectInBody, type SelectQuestion } from "./select_body.ts";
 
 interface RestEngine {
   readonly requester: Requester;
@@ -173,6 +173,7 @@ async function findInBody(
   if (refusal !== null) return refusal;
   const { body } = response;
   const question: SelectQuestion = { body, jsonpath, url: destination.href };
+  if (engine.requester.dependencies.given !== null) return findingOf(selectInBody(question));
   await startWorker(engine.selector, NO_PERMISSIONS, limit);
   const reply = await engine.selector.ask<Selection>(NO_PERMISSIONS, question, {
     // Only terminating the worker stops a query that never ends.
@@ -181,7 +182,11 @@ async function findInBody(
     transfer: [body.buffer],
   });
   if (!reply.ok) return limit.signal.aborted ? ended(limit, destination) : workerFailure(reply);
-  return "error" in reply.answer ? reply.answer : { found: reply.answer.found, content_type: "application/json" };
+  return findingOf(reply.answer);
+}
+
+function findingOf(selection: Selection): Finding {
+  return "error" in selection ? selection : { found: selection.found, content_type: "application/json" };
 }
 
 function refuseStatus({ status }: PinnedResponse): Finding | null {

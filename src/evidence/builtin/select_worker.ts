@@ -6,18 +6,7 @@
  */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
-import { readJsonDocument } from "./json_document.ts";
-import { type Selection, selectJson } from "../json_path/json_path.ts";
+import type { Selection } from "../json_path/json_path.ts";
+import { selectInBody, type SelectQuestion } from "./select_body.ts";
 
-/** A question to the worker. */
-export interface SelectQuestion {
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly jsonpath: string;
-  /** URL of the body, for the details of errors. */
-  readonly url: string;
-}
-
-serveQuestions<null, SelectQuestion, Selection>(() => ({ body, jsonpath, url }) => {
-  const read = readJsonDocument(body, { url });
-  return "error" in read ? read : selectJson(read.document, jsonpath);
-});
+serveQuestions<null, SelectQuestion, Selection>(() => selectInBody);

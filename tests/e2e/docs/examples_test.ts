@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { parse as parseYaml } from "yaml";
 import type { JsonObject, JsonValue } from "@/canonical/json.ts";
+import { leavesOf } from "@/law/requirement_walk.ts";
+import type { ScenarioLaw } from "@/law/types.ts";
 import type { SeenServer } from "./agent_script.ts";
 import {
   COMMIT,
@@ -229,11 +231,14 @@ Deno.test("a case that comes out otherwise is shown with why, and fails", () =>
   withExample(exampleNamed("agent_task"), async ({ folder }) => {
     const path = `${folder}/scenario.cases.yaml`;
     const text = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, text.replace("acceptance_criteria: 3", "acceptance_criteria: 0"));
+    await Deno.writeTextFile(path, text.replace("types_check: true", "types_check: false"));
     const { code, stdout } = await gate(folder, "scenario", "test", "scenario.yaml");
     assert.equal(code, 3);
     assert.match(stdout, /^FAILED {2}two of three checks are enough/m);
-    assert.match(stdout, /scenario\.cases\.yaml:2: two of three checks are enough\n {4}plan is false, expected true\n/);
+    assert.match(
+      stdout,
+      /scenario\.cases\.yaml:3: two of three checks are enough\n {4}complete: the run is active\n {4}plan is true\n/,
+    );
     assert.match(stdout, /5 passed, 1 failed\n$/);
   }));
 
@@ -307,35 +312,32 @@ Deno.test("model_promotion: gate reads the reports itself, and a worse one holds
 interface TriedCase {
   readonly name: string;
   readonly status: string;
-  readonly stages: readonly { readonly stage_id: string; readonly outcome: string }[];
+  readonly steps: readonly { readonly stages: readonly { readonly stage_id: string; readonly outcome: string }[] }[];
 }
 
-interface WrittenStage {
-  readonly stage: string;
-  readonly given?: Readonly<Record<string, JsonValue>>;
-  readonly items?: Readonly<Record<string, readonly JsonValue[]>>;
-  readonly submitted?: Readonly<Record<string, Readonly<Record<string, boolean>>>>;
-}
-
-interface WrittenCase {
-  readonly stages: readonly WrittenStage[];
-}
+type Facts = Readonly<Record<string, JsonValue>>;
+type WrittenCase = Facts & { readonly steps?: readonly Facts[] };
 
 /** What a server makes of one attempt of a case, in the words of cases. */
 async function attempt(
   drive: Drive,
-  { stage, given = {}, items = {}, submitted = {} }: WrittenStage,
+  stage: string,
+  { sign = [], items = {}, ...given }: Facts,
   approve: (key: string) => Promise<void>,
 ): Promise<string> {
   const [opened] = await open(drive, stage);
   if (opened === "policy_denied") return "denied";
   if (opened === "stage_not_ready") return "blocked";
   assert.ok(["accepted", "stage_already_opened"].includes(opened), opened);
-  for (const key of Object.values(submitted).flatMap((byKey) => Object.keys(byKey))) await approve(key);
-  const sent = Object.entries(items).flatMap(([name, values]) =>
-    values.flatMap((value) => evidence(drive, { [name]: value }))
-  );
-  const outcome = await evaluate(drive, stage, [...evidence(drive, given), ...sent]);
+  const stages = drive.spec["stages"] as unknown as readonly ScenarioLaw["stages"][number][];
+  const own = leavesOf(stages.find(({ stage_id }) => stage_id === stage)?.completion_requirement ?? { And: [] });
+  const isOwn = ([name, value]: readonly [string, unknown]): boolean => own.includes(name) && value !== null;
+  if (own.includes("waived")) { for (const key of sign as readonly string[]) await approve(key); }
+  const sent = Object.entries(items as Readonly<Record<string, readonly JsonValue[]>>).filter(isOwn).flatMap((
+    [name, values],
+  ) => values.flatMap((value) => evidence(drive, { [name]: value })));
+  const facts = Object.fromEntries(Object.entries(given).filter(isOwn));
+  const outcome = await evaluate(drive, stage, [...evidence(drive, facts), ...sent]);
   return outcome === "evidence_rejected" ? "rejected" : outcome;
 }
 
@@ -345,10 +347,12 @@ for (const name of ["data_disclosure", "agent_task"]) {
     return withExample(example, async ({ folder, goal }) => {
       const { stdout } = await gate(folder, "scenario", "test", example.file, "--json");
       const tried = JSON.parse(stdout).result.cases as readonly TriedCase[];
-      const written = parseYaml(await Deno.readTextFile(`${folder}/scenario.cases.yaml`)) as { cases: WrittenCase[] };
+      const { given: shared = {}, ...written } = parseYaml(
+        await Deno.readTextFile(`${folder}/scenario.cases.yaml`),
+      ) as Readonly<Record<string, WrittenCase>>;
       await withServerIn(folder, async (server) => {
         const first = await start(server, goal.spec, goal.schemas ?? []);
-        for (const [index, { name, stages, status }] of tried.entries()) {
+        for (const { name, steps, status } of tried) {
           const drive = await again(first);
           const approve = async (key: string): Promise<void> => {
             const flags = ["--key", `keys/${key}.key`, "--yes", ...await keysOf(folder), ...await configOf(folder)];
@@ -356,8 +360,12 @@ for (const name of ["data_disclosure", "agent_task"]) {
             assert.equal(ended.code, 0, ended.stdout + ended.stderr);
             drive.head = (await server.call("scenario_status", drive.run))["accepted_head"] ?? null;
           };
-          for (const [at, one] of (written.cases[index]?.stages ?? []).entries()) {
-            assert.equal(await attempt(drive, one, approve), stages[at]?.outcome, `${name}: ${one.stage}`);
+          const { steps: listed = [{}], ...own } = written[name] ?? {};
+          for (const [at, { stages }] of steps.entries()) {
+            for (const { stage_id, outcome } of stages) {
+              const facts = { ...shared, ...own, ...listed[at] } as Facts;
+              assert.equal(await attempt(drive, stage_id, facts, approve), outcome, `${name}: ${stage_id}`);
+            }
           }
           assert.equal((await server.call("scenario_status", drive.run))["status"], status, name);
         }
