@@ -284,8 +284,8 @@ Deno.test("cases with names that the law lacks, and cases without a test, are re
     ["n:\n  then: [complete, 1]", [`2 Expected ${forms}`]],
     ["n:\n  then: []", [`2 Expected ${forms}`]],
     ["n:\n  zz: 1\n  then: active", ['2 Name "zz" is not in the law; did you mean "z"?']],
-    ["n:\n  thn: active", [
-      '2 Name "thn" is not in the law; did you mean "then"?',
+    ["n: { thn: active }", [
+      '1 Name "thn" is not in the law; did you mean "then"?',
       '1 Expected a member "then": how the run ends',
     ]],
     ["given: { then: complete }\nn: { then: complete }", ['1 Name "then" is not in the law']],
