@@ -9,6 +9,7 @@ import { parseJson } from "../canonical/scan.ts";
 import type { Condition, ScenarioLaw } from "../law/types.ts";
 import type { ObservationDomain } from "../law/value/types.ts";
 import { valueOfText } from "../law/value/value_of_text.ts";
+import { needsSignature } from "../scenario/trial.ts";
 import { describeCondition, describeDomain } from "../tools/law_words/describe_law.ts";
 
 /** What was entered: texts by condition and by parameter, and the conditions whose evidence counts as signed. */
@@ -41,11 +42,6 @@ export function routeOf(law: Pick<ScenarioLaw, "acquisition_bindings">, conditio
   return channels.includes("accepted_submission") ? "statements" : "none";
 }
 
-function needsSignature({ evidence_use_policy: policy }: Condition): boolean {
-  return policy.authorization === "signature" || policy.integrity === "signed_content" ||
-    policy.required_assurance.includes("source_signature");
-}
-
 /** The fields of some laws, in their order; a name that occurs in several has the field of the first. */
 export function fieldsOf(laws: readonly ScenarioLaw[]): {
   readonly parameters: readonly Field[];
@@ -65,7 +61,7 @@ export function fieldsOf(laws: readonly ScenarioLaw[]): {
         id,
         words: describeCondition(condition),
         route,
-        needsSignature: route === "caller" && needsSignature(condition),
+        needsSignature: route === "caller" && needsSignature(condition.evidence_use_policy),
       });
     }
   }

@@ -9,13 +9,14 @@ import type { TraceItem } from "../../run/types.ts";
 import {
   type AttemptOutcome,
   type AttemptResult,
+  needsSignature,
   type StageAttempt,
   startTrial,
   type Trial,
   type TrialContext,
 } from "../../scenario/trial.ts";
 import type { CaseServices } from "./case_services.ts";
-import { type Case, type CaseStep, needsSignature } from "./cases.ts";
+import type { Case, CaseStep } from "./case_types.ts";
 import { differenceOf, statusOf } from "./expectations.ts";
 
 /** The result of a step: its attempts in order, and what is not as expected. */

@@ -17,9 +17,8 @@ import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
-import type { CaseSchema, CaseStep, Report } from "./cases.ts";
-
-type Steps = readonly (string | number)[];
+import type { Steps } from "../../scenario/source_position.ts";
+import type { CaseSchema, CaseStep, Report } from "./case_types.ts";
 
 /** Reads `files`: a text as it stands, any other value as its JSON. */
 export function readFiles(report: Report, value: JsonValue | undefined, at: Steps): CaseStep["files"] {

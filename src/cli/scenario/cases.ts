@@ -10,7 +10,6 @@ import { formatPath } from "../../canonical/path.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import type { ParameterValue } from "../../law/types.ts";
-import type { PinnedResponse } from "../../evidence/egress/pinned_request.ts";
 import { exactMillis } from "../../law/value/timestamp.ts";
 import { fitProviderResult } from "../../law/value/typed_value.ts";
 import { usesEvaluationTime } from "../../law/value/types.ts";
@@ -19,67 +18,15 @@ import type { CompiledLaw } from "../../run/compile.ts";
 import { checkParameters } from "../../run/parameters.ts";
 import { durationMillis } from "../../scenario/law_file/expression.ts";
 import { readAnswers, readFiles } from "./case_services.ts";
-import { type Expectation, readExpectations } from "./expectations.ts";
+import { readExpectations } from "./expectations.ts";
+import type { Case, Cases, CaseSchema, CaseStep, Report, Signing } from "./case_types.ts";
+import type { Steps } from "../../scenario/source_position.ts";
+import { needsSignature } from "../../scenario/trial.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
 
 /** Maximum cases of a file. */
 export const CASES_MAXIMUM = 4096;
-
-/** A person who signs: the value that they state, also by condition; where it is absent, the one of the step. */
-export interface Signing {
-  readonly key_id: string;
-  readonly value?: JsonValue;
-  readonly values: ReadonlyMap<string, JsonValue>;
-}
-
-/** A step of a case: what is given from then on, and how the run stands after it. */
-export interface CaseStep {
-  /** Unix milliseconds; null where the case has no time. */
-  readonly now: number | null;
-  /** The only stage that is attempted; null for every stage that is ready. */
-  readonly stage: string | null;
-  /** Values by condition. */
-  readonly values: ReadonlyMap<string, JsonValue>;
-  /** What bindings find; null for nothing. */
-  readonly found: ReadonlyMap<string, JsonValue>;
-  /** Several values of the caller, by condition. */
-  readonly items: ReadonlyMap<string, readonly JsonValue[]>;
-  readonly sign: readonly Signing[];
-  readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly answers: ReadonlyMap<string, PinnedResponse>;
-  readonly then: readonly Expectation[];
-}
-
-/** One run. */
-export interface Case {
-  readonly name: string;
-  /** Finds the line of the case; called only for failed cases. */
-  readonly line: () => number;
-  /** The values of the parameters of the law; undefined for a law without parameters. */
-  readonly parameters: readonly ParameterValue[] | undefined;
-  readonly steps: readonly CaseStep[];
-}
-
-/** A schema of a cases file, inline or in another file. */
-export interface CaseSchema {
-  readonly schema_id: string;
-  readonly version: string;
-  readonly schema: JsonValue;
-  /** The path of the schema's file as written; null for an inline {@link schema}. */
-  readonly file: string | null;
-}
-
-/** The contents of a cases file. */
-export interface Cases {
-  readonly cases: readonly Case[];
-  readonly schemas: readonly CaseSchema[];
-}
-
-type Steps = readonly (string | number)[];
-
-/** Reports a fault at a path. */
-export type Report = (steps: Steps, message: string, part?: "name" | "value") => void;
 
 /** Members of a cases file that are no case. `given` holds for every case. */
 const HEAD = ["given", "schemas"];
@@ -356,14 +303,6 @@ function over(...layers: readonly Members[]): Members {
     members.set(name, isJoined ? { ...one, value: { ...below, ...one.value as JsonObject } } : one);
   }
   return members;
-}
-
-/** Whether a policy counts signed evidence only. */
-export function needsSignature(
-  { authorization, integrity, required_assurance }: CompiledLaw["law"]["conditions"][number]["evidence_use_policy"],
-): boolean {
-  return authorization === "signature" || integrity === "signed_content" ||
-    required_assurance.includes("source_signature");
 }
 
 function readSchemas(report: Report, value: JsonValue | undefined, { law }: CompiledLaw): readonly CaseSchema[] {

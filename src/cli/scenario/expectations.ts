@@ -10,20 +10,8 @@ import { TRI, type Tri, triName, TRUE } from "../../law/value/truth.ts";
 import type { LawNames } from "../../law/words.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { type AskedExpression, askedExpression } from "../../scenario/law_file.ts";
-import { ATTEMPT_OUTCOMES, type AttemptResult, type Trial } from "../../scenario/trial.ts";
-import { needsSignature, type Report } from "./cases.ts";
-
-/** A sentence of `then`. */
-export type Expectation =
-  & { readonly text: string }
-  & (
-    | { readonly kind: "run"; readonly status: "complete" | "active" }
-    | { readonly kind: "stage"; readonly stage: string; readonly outcome: string }
-    | { readonly kind: "ready"; readonly stages: readonly string[] }
-    | { readonly kind: "held" | "unknown"; readonly expression: AskedExpression }
-    | { readonly kind: "waits"; readonly count: number; readonly people: readonly string[] }
-    | { readonly kind: "error"; readonly code: string }
-  );
+import { ATTEMPT_OUTCOMES, type AttemptResult, needsSignature, type Trial } from "../../scenario/trial.ts";
+import type { Expectation, Report } from "./case_types.ts";
 
 const EXPECTED = '"complete", "active", "held: EXPR", "unknown: EXPR", "waits for N of NAMES", "error CODE", ' +
   '"ready: STAGES" or "STAGE is OUTCOME"';
@@ -186,7 +174,7 @@ export function differenceOf(expectation: Expectation, done: Done): string | nul
         return null;
       }
       const found = waiting.map(({ count, people }) => `${count} of ${people.join(", ")}`).join("; ");
-      return `${text}: it waits for ${found || "nobody"}`;
+      return `${text}: it waits for ${found || "no signature"}`;
     }
     case "error": {
       const codes = codesOf(done);
