@@ -4,7 +4,8 @@
  * @module
  */
 
-import { compareLaws, type Comparison, type Difference } from "../law/questions/compare.ts";
+import { compareLaws, type Comparison } from "../law/questions/compare.ts";
+import type { Difference } from "../law/questions/differences.ts";
 import { proveClaim } from "../law/questions/prove.ts";
 import {
   changeOf,

@@ -51,6 +51,7 @@ const BENCHES: readonly Bench[] = [
   { name: "docs", rows: ["11"], load: () => import("./rows/docs_bench.ts") },
   { name: "growth", rows: ["13"], load: () => import("./rows/growth_bench.ts") },
   { name: "loop", rows: ["14"], load: () => import("./rows/loop_bench.ts") },
+  { name: "questions", rows: ["16"], load: () => import("./rows/questions_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./rows/store_bench.ts") },
   { name: "postgres", rows: ["postgres"], load: () => import("./rows/postgres_bench.ts") },
   { name: "load", rows: [], load: () => import("./rows/load_bench.ts") },

@@ -5,7 +5,10 @@ import { type Editable, policy } from "../../../tests/simulation/kernel/law_spec
 import type { Requirement, ScenarioLaw } from "../types.ts";
 import { candidatesOf } from "./candidates.ts";
 import { compareLaws } from "./compare.ts";
+import { differenceBetween } from "./differences.ts";
 import { isTrue, negationOf } from "./formulas.ts";
+import { readPair } from "./law_pair.ts";
+import { findStage } from "./stage_findings.ts";
 import { mutantsOf } from "../../../tests/simulation/questions/mutants.ts";
 import { pairConditions } from "./paired_conditions.ts";
 import { parameterChoices } from "./parameter_choices.ts";
@@ -287,6 +290,17 @@ Deno.test("the parts of a question", () => {
     valueOptions([{ predicate: contains, domain: text }]).options.map(({ truths: [truth] }) => truth).sort(),
     [0, 2],
   );
+  const other = {
+    law: oneStage([condition("x", "LessThan", 6), condition("y", "Equals", 1)], any("x", "y")),
+    names: new Map(),
+  };
+  const pair = readPair({ law, names: new Map() }, other, false, meter);
+  const [world] = pair?.worlds ?? [];
+  assert.ok(pair !== null && world !== undefined);
+  const wider = { pair, world, from: "new", other: "old", optimistic: false } as const;
+  assert.notEqual(findStage(wider, "s").alone, null);
+  assert.deepEqual(differenceBetween(wider, null)?.steps.map(({ evidence }) => evidence[0]?.value?.value), [5]);
+  assert.equal(differenceBetween({ ...wider, from: "old", other: "new" }, null), null);
   const pairs = pairConditions({ law, names: new Map() }, { law, names: new Map() }, false);
   assert.equal(new Set(pairs.values()).size, 2);
 });

@@ -41,6 +41,8 @@ const ROWS: readonly (readonly [command: readonly string[], code: number, said: 
   ],
   [["prove", "waiver.yaml", "--needs", 'key("alice")'], 2, /Key "alice" is not in the law/],
   [["prove", "waiver.yaml", "--needs", 'provider("json")'], 2, /Provider "json" is not in the law/],
+  [["prove", "range.yaml", "--needs", "x < 20", "--one-value"], 3, /^Not proved: if each name has one value/],
+  [["prove", "range.yaml", "--needs", "x < 20 || y", "--one-value"], 0, /^Proved: if each name has one value/],
   [["who", "alone.yaml"], 0, /The run is completed by\n {2}key alice\n {2}key bob\n$/],
   [["check", "alone.yaml"], 0, /^alone\.yaml:1:1: warning: one person alone: .* \[one_person_alone\]\n.*, 1 warning\n/],
   [["check", "alone.yaml", "--forbid", "caller alone"], 0, /warning: one person alone/],
