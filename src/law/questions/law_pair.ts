@@ -17,6 +17,7 @@ import { type Declared, isIn, parameterChoices } from "./parameter_choices.ts";
 import { type PartyTable, partyTable } from "./parties.ts";
 import type { Routes } from "./routes.ts";
 
+/** One of two laws. */
 export type Side = "old" | "new";
 
 /** Two laws with numbers for their conditions: those of the old one first. */
@@ -52,6 +53,7 @@ export interface WorldEvidence {
   readonly stale: boolean;
 }
 
+/** Reads two laws with the values of their parameters and the evidence that both get; null if the budget ended before. */
 export function readPair(old: NamedLaw, next: NamedLaw, together: boolean, meter: Meter): Pair | null {
   const table = partyTable();
   const pair = { old: askedLaw(old.law, table, [next.law]), new: askedLaw(next.law, table, [old.law]) };
