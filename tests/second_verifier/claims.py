@@ -381,6 +381,7 @@ def _acquisition_fault(item, bindings, bound, contracts, resolved):
     version = next(one.get("provider_version_identity") for one in bound if one["provider_id"] == witness["provider_id"])
     if version is not None and "anchor" in item and _version_of(item["anchor"]) != version:
         return "provider_version_mismatch"
+    # The value is the producer's word: no record bounds it.
     if witness.get("trigger_time_given") is not True and witness["trigger_time"]["kind"] != "unix_millis":
         return "trigger_time_mismatch"
     return _result_fault(item, witness)

@@ -284,7 +284,7 @@ const LIST = [
     method: "acquisition_witness_v6",
     needs: ["law", "history"],
     table: "evidence",
-    meaning: "acquired evidence agrees with the result of its provider",
+    meaning: "acquired evidence agrees with the result of its provider, at times on the producer's word",
     codes: [
       "witness_unexpected",
       "witness_missing",

@@ -39,7 +39,8 @@ export const AT = {
 };
 
 const bodyOf = (parts: Parts, at: number): Editable => parts.records[at].body;
-const acquired = (parts: Parts): Editable => bodyOf(parts, AT.acquire).evidence[1];
+/** The acquired item of evidence of the golden run. */
+export const acquired = (parts: Parts): Editable => bodyOf(parts, AT.acquire).evidence[1];
 const digestOf = (character: string): string => character.repeat(64);
 
 /** What follows where a changed record is not what the kernel decides. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { CLAIM_NAMES } from "../../../src/runpack/verify/claims.ts";
-import { FORGERIES } from "./forgeries.ts";
+import { CLAIM_NAMES, CLAIMS } from "../../../src/runpack/verify/claims.ts";
+import { acquired, FORGERIES } from "./forgeries.ts";
 import { forge } from "./forge.ts";
 import { identityOf, packOf, statusesOf, verifyWhole } from "../runpack/memory.ts";
 import { playGoldenRun } from "../runpack/run.ts";
@@ -23,6 +23,17 @@ for (const { name, forge: change, violates } of FORGERIES) {
     for (const claim of ["structural_format_validity", "runpack_subject_identity", "artifact_tree_integrity"]) {
       assert.equal(statuses[claim], "satisfied", "the material of a forgery is intact: only a replay detects it");
     }
+  });
+}
+
+/** Stamps of an acquisition in the golden run, long before the run and long after it. */
+for (const value of [0, 4_102_444_800_000]) {
+  Deno.test(`verifyRunpack() takes the trigger time ${value} on the producer's word, and the claim says so`, async () => {
+    const report = await verifyWhole(forge(RUN, (parts) => acquired(parts).acquisition.trigger_time.value = value));
+    const violated = Object.entries(statusesOf(report)).filter(([, status]) => status.startsWith("violated "));
+    assert.deepEqual(violated, []);
+    const claim = CLAIMS.find(({ name }) => name === "acquisition_admission_witness_reconstruction");
+    assert.match(claim?.meaning ?? "", /on the producer's word$/);
   });
 }
 

@@ -312,7 +312,7 @@ function versionFault(
   return asked === named.provider_version_identity ? null : "provider_version_mismatch";
 }
 
-/** A caller may name any trigger time; the time of the authority is in Unix milliseconds. */
+/** A caller may name any trigger time; that of the authority is in Unix milliseconds. Clocks step, so its value has no bound. */
 function timeFault({ trigger_time, trigger_time_given }: AcquisitionWitness): ViolationCode | null {
   return trigger_time_given === true || trigger_time.kind === "unix_millis" ? null : "trigger_time_mismatch";
 }
