@@ -5,6 +5,7 @@
  * @module
  */
 
+import { conditionTexts } from "../run/missing/reason_text.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
@@ -203,10 +204,7 @@ function factsOf({ run, question }: AskedQuestion, answer: Answer, expected: boo
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     `${parameter_id} = ${canonicalize(value.value)}`
   );
-  const conditions = new Map((attempt?.trace ?? []).map((one) => [one.condition_id, one]));
-  const evidence = [...conditions.values()].map(({ condition_id, value, reason }) =>
-    `${condition_id} is ${value}${reason === undefined ? "" : ` (${reason.replaceAll("_", " ")})`}`
-  );
+  const evidence = attempt === undefined ? [] : conditionTexts(attempt);
   const signs = answer === "withdraw"
     ? "a withdrawal of your last statement"
     : expected === null

@@ -7,7 +7,7 @@
 import { basename } from "node:path";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identifyCanonical } from "../../canonical/identity.ts";
-import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import type { SigningKey } from "../../evidence/trust/signing_key.ts";
 import type { Condition } from "../../law/types.ts";
@@ -21,6 +21,7 @@ import {
 } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
+import { conditionTexts } from "../../run/missing/reason_text.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { Attempt, RunRecord, RunState } from "../../run/types.ts";
@@ -37,7 +38,7 @@ import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer, writeError } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
-import { readWaiting, type WaitingFlags } from "./waiting.ts";
+import { NO_KEY_REMEDY, readWaiting, type WaitingFlags } from "./waiting.ts";
 
 /** The flags of `gate approve`. */
 export interface ApproveFlags extends WaitingFlags {
@@ -182,9 +183,17 @@ async function findQuestion(
     const message = `Cannot approve: no open stage takes a statement of key "${keyId}"`;
     throw new CliError("refused", message, "gate waiting lists what waits, --key-id names the key", EXIT.denied);
   }
-  if (others.length === 0) return first;
+  if (others.length === 0) {
+    if (first.waiting?.no_key === true) throw noKey(first.waiting.condition_id);
+    return first;
+  }
   const names = candidates.map(({ asked }) => `${asked.stage_id} ${asked.condition.condition_id}`);
   throw new CliError("usage", `Cannot choose: ${names.map(shown).join(", ")}`, "name a stage, and --condition");
+}
+
+function noKey(conditionId: string): CliError {
+  const message = `Cannot approve: no key that may sign condition "${shown(conditionId)}" is configured`;
+  return new CliError("refused", message, NO_KEY_REMEDY, EXIT.evaluatedFalse);
 }
 
 /** The key id where the server does not say it: the name of the key file without its ending. */
@@ -230,12 +239,7 @@ function describe(question: Question, value: TypedValue | null, { comment }: App
 /** The evidence that is there and missing: each condition of the last attempt once. */
 function describeAttempt(attempt: Attempt | undefined): string[] {
   if (attempt === undefined) return ["Evidence   none evaluated yet"];
-  const conditions = new Map(attempt.trace.map((one) => [one.condition_id, one]));
-  const texts = [...conditions.values()].map(({ condition_id, value, reason }) => {
-    const why = reason === undefined ? "" : ` (${reason.replaceAll("_", " ")})`;
-    return `${shown(condition_id)} is ${value}${why}`;
-  });
-  return [`Evidence   attempt ${attempt.attempt_number}: ${texts.join(", ")}`];
+  return [`Evidence   attempt ${attempt.attempt_number}: ${conditionTexts(attempt).map(shown).join(", ")}`];
 }
 
 function missingKeys({ keys }: WaitingCondition): string {
@@ -296,7 +300,9 @@ async function evaluate(
   const result = isJsonObject(outcome) ? member(outcome, "result") : undefined;
   const decision = isJsonObject(result) ? member(result, "decision") : undefined;
   const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
-  if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${kind}` };
+  const unmet = isJsonObject(decision) ? member(decision, "unmet") ?? null : null;
+  const why = isJsonArray(unmet) && unmet.length > 0 ? `, unmet: ${unmet.map(String).map(shown).join(", ")}` : "";
+  if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${kind}${why}` };
   return { evaluated: false, line: `Stage ${shown(stage_id)} is not evaluated yet. ${whoEvaluates(answer)}` };
 }
 

@@ -5,10 +5,12 @@
  */
 
 import { isJsonArray } from "../../canonical/json.ts";
+import { countOf } from "../../config/problems.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
@@ -18,6 +20,10 @@ export interface WaitingFlags extends RunFlags {
   readonly key?: string;
   readonly passphraseFile?: string;
 }
+
+/** What to do where no key that may sign is configured. */
+export const NO_KEY_REMEDY =
+  "name the folder of the keys of people with --evidence-keys, here or where the server starts; gate key trust adds a key";
 
 /** Runs of a page. */
 const PAGE = 100;
@@ -35,7 +41,7 @@ export async function readWaiting(session: ToolSession, run: RunItem): Promise<r
   return (isJsonArray(waiting) ? waiting : []) as unknown as readonly WaitingCondition[];
 }
 
-/** Runs `gate waiting`: with `--key` only what waits for this key. */
+/** Runs `gate waiting`: with `--key` only what waits for this key. Returns 3 where no key that may sign is configured. */
 export async function runWaiting(flags: WaitingFlags): Promise<number> {
   const own = flags.key === undefined ? null : (await readKey(flags.key, flags.passphraseFile)).public_key;
   return await withRunTools(flags, async (session) => {
@@ -50,22 +56,26 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
             throw new CliError("store_corrupt", `Cannot read run "${run.run_key.run_id}": ${run.unreadable}`);
           }
           for (const one of run.waiting ?? []) {
-            const isOwn = own === null || one.keys.some(({ public_key }) => public_key === own);
+            // Without keys gate cannot tell for whom a condition waits.
+            const isOwn = own === null || one.no_key === true || one.keys.some(({ public_key }) => public_key === own);
             if (isOwn) found.push({ ...run.run_key, ...one });
           }
         }
         cursor = page.next;
       } while (cursor !== null);
     }
-    const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree }) => [
+    const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree, no_key }) => [
       run_id,
       shown(stage_id),
       shown(condition_id),
       `${have} of ${needed}${disagree === true ? ", disagree" : ""}`,
-      keys.map(({ key_id }) => shown(key_id)).join(" "),
+      no_key === true ? "no configured key" : keys.map(({ key_id }) => shown(key_id)).join(" "),
     ]);
     const table = columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]);
     const text = found.length === 0 ? "Nothing waits for a signature\n" : table;
-    return writeAnswer("waiting", flags, { waiting: found }, text);
+    const keyless = found.filter(({ no_key }) => no_key === true).length;
+    if (keyless === 0) return writeAnswer("waiting", flags, { waiting: found }, text);
+    const note = `For ${countOf(keyless, "condition")} no key that may sign is configured: ${NO_KEY_REMEDY}\n`;
+    return writeAnswer("waiting", flags, { waiting: found }, text, { note, exitCode: EXIT.evaluatedFalse });
   });
 }

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { hasCounted } from "../../run/missing/causes.ts";
+import { reasonText } from "../../run/missing/reason_text.ts";
 import type { RunStanding } from "../run/standing.ts";
 import { progressOf, stageStateOf } from "../run/standing.ts";
 import { shown } from "../terminal/text.ts";
@@ -36,8 +38,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     "",
   ];
   for (const { stage_id, causes } of attempts) {
-    for (const { condition_id, value, reason, cause = [] } of causes) {
-      const why = [reason?.replaceAll("_", " "), ...cause.map(shown)].filter((one) => one !== undefined).join(", ");
+    for (const { condition_id, value, reason, cause = [], counts } of causes) {
+      const words = reason === undefined ? [] : [reasonText(reason, hasCounted(counts))];
+      const why = [...words, ...cause.map(shown)].join(", ");
       lines.push(`- Stage ${code(stage_id)}: ${code(condition_id)} is ${value}${why === "" ? "" : ` (${why})`}`);
     }
   }

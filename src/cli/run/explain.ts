@@ -16,7 +16,14 @@ import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { parametersLine } from "./parameters_text.ts";
-import { describeMissing, describeRun, exitCodeOfAttempts, inOrder, type LastAttempt } from "./explain_view.ts";
+import {
+  describeMissing,
+  describeRun,
+  exitCodeOfAttempts,
+  holdsOf,
+  inOrder,
+  type LastAttempt,
+} from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { findStoredRun, requireRunDigits } from "./stored_run.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
@@ -75,7 +82,14 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || !open.includes(stage_id) || found.has(stage_id)) continue;
     const causes = causesOfRecord(stage, body, stored.material);
-    found.set(stage_id, { stage_id, attempt_number, record_id: stored.record_id, outcome, causes });
+    found.set(stage_id, {
+      stage_id,
+      attempt_number,
+      record_id: stored.record_id,
+      outcome,
+      causes,
+      holds: holdsOf(body.trace),
+    });
     if (found.size === open.length) break;
   }
   return open.flatMap((stageId) => found.get(stageId) ?? []);

@@ -7,10 +7,11 @@
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
-import type { UnmetCause } from "../../run/missing/causes.ts";
+import { hasCounted, type UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
+import { reasonText } from "../../run/missing/reason_text.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
-import type { RunState, StageClassification } from "../../run/types.ts";
+import type { RunState, StageClassification, TraceItem } from "../../run/types.ts";
 import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { paint, shown } from "../terminal/text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -45,8 +46,11 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
   return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
 }
 
-function describeNeeded({ condition_id, needed }: MissingCondition): string {
-  return needed ? condition_id : `not ${condition_id}`;
+/** An attempt takes no evidence from the previous one, so what held in it is needed again. */
+function describeNeeded({ condition_id, needed }: MissingCondition, attempt: LastAttempt | undefined): string {
+  const held = needed && attempt?.holds.includes(condition_id) === true;
+  const note = held ? ` (held in attempt ${attempt?.attempt_number})` : "";
+  return needed ? `${condition_id}${note}` : `not ${condition_id}`;
 }
 
 /** The parts of a law that determine which evidence counts. */
@@ -66,6 +70,13 @@ export interface LastAttempt {
   readonly record_id: string;
   readonly outcome: Kleene;
   readonly causes: readonly UnmetCause[];
+  /** The conditions that held in it. */
+  readonly holds: readonly string[];
+}
+
+/** The conditions that held in an attempt. */
+export function holdsOf(trace: readonly Pick<TraceItem, "condition_id" | "value">[]): readonly string[] {
+  return [...new Set(trace.flatMap(({ condition_id, value }) => value === "true" ? [condition_id] : []))];
 }
 
 /** 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */
@@ -84,7 +95,7 @@ export function inOrder<Named extends { readonly stage_id: string }>(
 }
 
 function describeCause({ condition_id, value, reason, cause = [], counts }: UnmetCause): string {
-  const why = reason === undefined ? "" : `, ${reason.replaceAll("_", " ")}`;
+  const why = reason === undefined ? "" : `, ${reasonText(reason, hasCounted(counts))}`;
   const codes = cause.length === 0 ? "" : `: ${cause.map(shown).join(", ")}`;
   const tally = counts === undefined
     ? ""
@@ -109,7 +120,7 @@ export function describeStage(
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
   }
-  const names = sets.map((set) => set.map(describeNeeded));
+  const names = sets.map((set) => set.map((one) => describeNeeded(one, attempt)));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) {
     lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law)));

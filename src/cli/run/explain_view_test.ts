@@ -103,6 +103,14 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
       { condition_id: "tests", value: "unknown", reason: "disagreement", counts: { holds: 1, fails: 0, needed: 2 } },
       "tests is unknown, disagreement (1 of 2 needed hold, 0 of 2 fail)",
     ],
+    [
+      { condition_id: "tests", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+      "tests is unknown, quorum not reached (1 of 2 needed hold, 0 of 2 fail)",
+    ],
+    [
+      { condition_id: "tests", value: "unknown", reason: "no_evidence", counts: { holds: 0, fails: 0, needed: 2 } },
+      "tests is unknown, no evidence (0 of 2 needed hold, 0 of 2 fail)",
+    ],
   ];
   for (const [cause, line] of causes) {
     const attempt = {
@@ -111,8 +119,16 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
       record_id: "0",
       outcome: "unknown",
       causes: [cause],
+      holds: [],
     } as const;
     const text = describeStage(READY, attempt, LAW, false);
     assert.ok(text.includes(`  Its last attempt, number 3, was unknown\n    ${line}\n  To be complete`), text);
   }
+});
+
+Deno.test("describeStage() says of each needed condition whether it held in the last attempt", () => {
+  const sets = [[{ condition_id: "tests", needed: true }, { condition_id: "review", needed: true }]];
+  const attempt = { stage_id: "build", attempt_number: 3, record_id: "0", outcome: "unknown", causes: [] } as const;
+  const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"] }, LAW, false);
+  assert.ok(text.includes("    tests (held in attempt 3) and review\n"), text);
 });

@@ -16,7 +16,7 @@ import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
-import { describeMissing, describeRun, inOrder, type LastAttempt } from "./explain_view.ts";
+import { describeMissing, describeRun, holdsOf, inOrder, type LastAttempt } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { readHistory } from "./history.ts";
 
@@ -38,7 +38,7 @@ export interface RunStanding {
 }
 
 /** An attempt with its trace. */
-type TracedAttempt = LastAttempt & Pick<PicturedAttempt, "trace">;
+type TracedAttempt = Omit<LastAttempt, "holds"> & Pick<PicturedAttempt, "trace">;
 
 /**
  * The law of a run, by `scenarios_get`. Its identity is computed here, so that a server cannot show one law and name
@@ -96,8 +96,8 @@ export async function readStanding(
     attempts: open.flatMap((stageId) => {
       const attempt = last.get(stageId);
       if (attempt === undefined) return [];
-      const { stage_id, attempt_number, record_id, outcome, causes = [] } = attempt;
-      return [{ stage_id, attempt_number, record_id, outcome, causes }];
+      const { stage_id, attempt_number, record_id, outcome, causes = [], trace } = attempt;
+      return [{ stage_id, attempt_number, record_id, outcome, causes, holds: holdsOf(trace ?? []) }];
     }),
   };
 }

@@ -73,6 +73,11 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
   };
 }
 
+/** Whether evidence counted, as far as the counts of a quorum say. */
+export function hasCounted(counts: QuorumCounts | undefined): boolean {
+  return counts !== undefined && counts.holds + counts.fails > 0;
+}
+
 function countsOf(
   condition: CompiledCondition,
   items: readonly JudgedItem[],

@@ -30,6 +30,8 @@ export interface WaitingCondition {
   readonly keys: readonly TrustedKey[];
   /** Present where statements that count differ, and all have to agree: `keys` are then those that have to state another value. */
   readonly disagree?: true;
+  /** Present where no key that may sign the condition is configured. */
+  readonly no_key?: true;
 }
 
 /** The stages of a run that evidence can wait for now, in the order of the law. */
@@ -59,7 +61,7 @@ export function waitingConditions(
   const times = { accepted_audit_instant: now, reading_unix_millis: now, last_audit_instant: now };
   const attempt = attemptAt(environment.procedure, scope, times);
   const items = presentSubmitted(state, stage_id, values);
-  return stage.conditions.flatMap((condition) => {
+  return stage.conditions.flatMap((condition): readonly WaitingCondition[] => {
     const { condition_id, evidence_use_policy: policy } = condition.condition;
     if (!policy.allowed_channels.includes("accepted_submission")) return [];
     const counting = items.filter((item) => item.condition_id === condition_id).filter((item) =>
@@ -83,7 +85,9 @@ export function waitingConditions(
       }];
     }
     if (have >= needed) return [];
-    return [{ stage_id, condition_id, have, needed, keys: missingKeys(condition, environment, signed) }];
+    const keys = missingKeys(condition, environment, signed);
+    const hasNoKey = keys.length === 0 && missingKeys(condition, environment, new Set()).length === 0;
+    return [{ stage_id, condition_id, have, needed, keys, ...hasNoKey ? { no_key: true } : {} }];
   });
 }
 

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { hasCounted } from "../../run/missing/causes.ts";
+import { reasonText } from "../../run/missing/reason_text.ts";
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
@@ -182,7 +184,9 @@ function conditionPicture(
   const tally = counts === undefined ? [] : [`${counts.holds} of ${counts.needed} hold, ${counts.fails} fail`];
   if (value === "true") return { mark: "met", detail: "" };
   // A code says more than that there was an error.
-  const reasons = reason === undefined || (reason === "error" && cause.length > 0) ? [] : [reason.replaceAll("_", " ")];
+  const reasons = reason === undefined || (reason === "error" && cause.length > 0)
+    ? []
+    : [reasonText(reason, hasCounted(counts))];
   const detail = [...reasons, ...new Set(cause), ...tally].join(", ");
   if (value === "false") return { mark: isStated && channels.length === 1 ? "refused" : "not_met", detail };
   if (reason === "error") return { mark: "unavailable", detail };

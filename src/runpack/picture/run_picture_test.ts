@@ -210,6 +210,6 @@ Deno.test("details name reasons, codes and counts, and the list of stages shows 
   });
   const text = listStages({ ...LAW, scenario_id: "s" }, picture).markup.replaceAll(/<[^>]*>/g, "");
   assert.ok(text.includes("scanned unavailable, http_timeout"), text);
-  assert.ok(text.includes("approved waiting, no evidence, 1 of 2 hold, 0 fail"), text);
+  assert.ok(text.includes("approved waiting, quorum not reached, 1 of 2 hold, 0 fail"), text);
   assert.ok(text.includes("review waiting, attempt 1 was unknown, after build"), text);
 });

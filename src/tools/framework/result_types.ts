@@ -55,7 +55,7 @@ const DOCUMENTS: Outputs = {
     have: anyInteger,
     needed: anyInteger,
     keys: arrayOf(closed({ key_id: text, public_key: text })),
-  }, { disagree: oneOf(true) }),
+  }, { disagree: oneOf(true), no_key: oneOf(true) }),
   contract: closed({
     provider_id: text,
     name: text,

@@ -57,9 +57,15 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.equal(alice.code, 0, alice.stderr);
     assert.match(alice.stdout, /Evidence {3}attempt 1: approved is unknown \(no evidence\)\n/);
     assert.match(alice.stdout, /Condition {2}approved: a boolean that equals true\n.*\nYou sign {3}true\nComment/);
-    assert.match(alice.stdout, /Stage release: hold/);
+    assert.match(alice.stdout, /Stage release: hold, unmet: approved\n/);
     assert.equal(await waiting(), "1 of 2: bob");
-    assert.equal((await approve(...BOB, "--reject")).code, 0);
+    for (const command of ["status", "explain"]) {
+      const { stdout } = await gate(folder, command, run);
+      assert.match(stdout, /approved is unknown, quorum not reached \(1 of 2 needed hold/, command);
+    }
+    const rejected = await approve(...BOB, "--reject");
+    assert.equal(rejected.code, 0);
+    assert.match(rejected.stdout, /Evidence {3}attempt 2: approved is unknown \(quorum not reached\)\n/);
     assert.equal(await waiting(), "1 of 2: ");
     assert.equal((await approve("--key", "alice.key", "--withdraw")).code, 0);
     assert.equal(await waiting(), "0 of 2: alice");
@@ -106,6 +112,22 @@ Deno.test("gate approve signs nothing for another law, key, stage or without a q
     assert.deepEqual([asked.code, asked.stdout], [2, ""]);
     assert.match(asked.stderr, /standard input is no terminal.*--yes/);
     assert.equal(await waiting(), "0 of 2: alice bob");
+  }));
+
+Deno.test("gate waiting and gate approve say that no key is configured, and end with 3", () =>
+  withRun(async ({ folder, run, waiting }) => {
+    const rows: readonly (readonly string[])[] = [
+      ["waiting"],
+      ["waiting", "--key", "alice.key"],
+      ["approve", run, "--key", "alice.key", "--yes"],
+    ];
+    for (const words of rows) {
+      const { code, stdout, stderr } = await gate(folder, ...words);
+      assert.equal(code, 3, words.join(" "));
+      assert.match(stderr, /no key that may sign .*--evidence-keys/, words.join(" "));
+      assert.match(stdout, words[0] === "waiting" ? /0 of 2 +no configured key\n/ : /^$/);
+    }
+    assert.equal(await waiting(), "0 of 2: alice bob", "nothing was signed");
   }));
 
 Deno.test("the older spellings print the new ones", () =>
