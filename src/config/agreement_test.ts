@@ -235,7 +235,7 @@ const COMBINATIONS: readonly (readonly [base: Tree, members: Readonly<Record<str
     "providers[0].config": [null, {}, 1],
   }],
   [{}, {
-    "providers[0].name": ["time", "env", "json", "http", "rest", "clock"],
+    "providers[0].name": ["time", "calendar", "env", "json", "http", "rest", "clock"],
     "providers[0].type": ["builtin", "mcp"],
     "providers[0].config": [null, {}, { allow_logical: true }, { root: "r", root_id: "r" }, { overrides: { A: "x" } }, {
       overrides: { A: 1 },

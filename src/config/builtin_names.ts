@@ -5,7 +5,7 @@
  */
 
 /** The names that are reserved for built-in providers. */
-export const BUILTIN_PROVIDER_NAMES = ["time", "env", "json", "http", "rest"] as const;
+export const BUILTIN_PROVIDER_NAMES = ["time", "calendar", "env", "json", "http", "rest"] as const;
 
 /** One of {@link BUILTIN_PROVIDER_NAMES}. */
 export type BuiltinProviderName = typeof BUILTIN_PROVIDER_NAMES[number];

@@ -93,7 +93,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_id: "providers",
     doc_role: "ontology",
     doc_title: "Providers",
-    description: "The built-in providers time, env, json, http and rest: checks, limits and every error code",
+    description: "The built-in providers time, calendar, env, json, http and rest: checks, limits and every error code",
     suffix: "providers",
     files: ["reference/providers.md"],
   },

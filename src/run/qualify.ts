@@ -17,8 +17,10 @@ import { type Lane, minimumLane } from "./profile.ts";
 import { hasBoundSignature } from "./statement.ts";
 import type { DisqualificationReason } from "./types.ts";
 
-/** The provider whose checks read the trigger time. */
-const TIME_PROVIDER = "time";
+/** Whether a check of the trigger time gave an item. A provider of the operator may have been called calendar. */
+function isOfClock({ provider_id, channel }: PresentedEvidence): boolean {
+  return provider_id === "time" || (provider_id === "calendar" && channel === "local_acquisition");
+}
 
 /** The environment of a decision with the law and the attempt. */
 export interface QualificationEnvironment extends Environment {
@@ -155,7 +157,7 @@ function laneOf(policy: EvidenceUsePolicy, item: PresentedEvidence, signed: bool
     return policy.authorization === "embedding_authority" || signed ? "verified" : "asserted";
   }
   // A caller that gives the trigger time decides the result of a check of that time.
-  if (item.acquisition?.trigger_time_given === true && item.provider_id === TIME_PROVIDER) return "asserted";
+  if (item.acquisition?.trigger_time_given === true && isOfClock(item)) return "asserted";
   return item.lane;
 }
 
@@ -193,9 +195,9 @@ function isSigned(environment: QualificationEnvironment, own: CompiledCondition,
   return item.signature !== undefined && hasBoundSignature(primitives, keys, law, attempt, item);
 }
 
-/** Whether an item depends on the reading of the time authority: a check of `time` without a given trigger time. */
-function restsOnAuthority({ provider_id, acquisition }: PresentedEvidence): boolean {
-  return provider_id === TIME_PROVIDER && acquisition !== undefined && acquisition.trigger_time_given !== true;
+/** Whether an item depends on the reading of the time authority: a check of it without a given trigger time. */
+function restsOnAuthority(item: PresentedEvidence): boolean {
+  return isOfClock(item) && item.acquisition !== undefined && item.acquisition.trigger_time_given !== true;
 }
 
 /** Whether the evaluation time decides which values satisfy a condition, or which of its items count. */

@@ -229,3 +229,25 @@ Deno.test("qualifyItem() tests neither freshness nor lane without an attempt, an
   assert.equal(qualifyItem(environment, condition, { ...env(law), lane: "asserted" }).reason, null);
   assert.equal(qualifyItem(environment, condition, signed(law, caller(law), KEY_1, ATTEMPT)).reason, "authorization");
 });
+
+Deno.test("qualifyItem() takes a built-in calendar at a caller's time as asserted, and no other provider of that name", () => {
+  const plain = oneConditionLaw({});
+  const rows = [["env-1", {}, null], ["env-1", { trigger_time_given: true }, "lane"], [
+    "scan-1",
+    { trigger_time_given: true },
+    null,
+  ]] as const;
+  for (const [id, witness, reason] of rows) {
+    const binding = plain.bindingIndex.get(id);
+    const condition = plain.conditionIndex.get("c");
+    assert.ok(binding !== undefined && condition !== undefined);
+    const law = {
+      ...plain,
+      bindingIndex: new Map([...plain.bindingIndex, [id, { ...binding, provider_id: "calendar" }]]),
+    };
+    assert.equal(
+      qualifyItem(qualificationWith(law), condition, acquiredItem(law, id, int(3), {}, witness)).reason,
+      reason,
+    );
+  }
+});

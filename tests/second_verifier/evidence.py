@@ -214,11 +214,16 @@ class Qualified:
         self.item, self.value, self.signer, self.lane, self.reason = item, value, signer, lane, reason
 
 
+def is_of_clock(item):
+    provider = item.get("provider_id")
+    return provider == "time" or (provider == "calendar" and item.get("channel") == "local_acquisition")
+
+
 def _lane(attempt, policy, item, signed):
     if is_of_caller(item):
         return "verified" if policy["authorization"] == "embedding_authority" or signed else "asserted"
     witness = item.get("acquisition", {})
-    if witness.get("trigger_time_given") is True and item.get("provider_id") == "time":
+    if witness.get("trigger_time_given") is True and is_of_clock(item):
         return "asserted"
     return witness.get("lane", "verified")
 
@@ -447,7 +452,7 @@ def _observe_clock(attempt, presented):
         return presented
     stamped = {
         item["condition_id"] for item, _ in presented
-        if item.get("provider_id") == "time" and "acquisition" in item and "trigger_time_given" not in item["acquisition"]
+        if is_of_clock(item) and "acquisition" in item and "trigger_time_given" not in item["acquisition"]
         or "valid_until" in item.get("submission", {})
     }
     for condition in attempt.law["conditions"]:

@@ -127,6 +127,9 @@ type = "builtin"
 name = "rest"
 type = "builtin"
 [[providers]]
+name = "calendar"
+type = "builtin"
+[[providers]]
 name = "json"
 type = "builtin"
 config = { root = ".", root_id = "cases" }
@@ -345,6 +348,16 @@ const OPENED = {
     check_id: "now",
   }],
 };
+const WINDOW = {
+  acquisition_bindings: [{
+    binding_id: "window",
+    condition_id: "a",
+    channel: "local_acquisition",
+    provider_id: "calendar",
+    check_id: "open",
+    params: { schedule: "Tue-Thu 22:00-02:00", time_zone: "Europe/Berlin" },
+  }],
+};
 const URL_OF_TESTS = "https://ci.example/tests";
 
 /** What a source of a condition is given, and the sentences that hold afterwards. Each also fails where it should. */
@@ -377,6 +390,22 @@ const SERVICES: readonly [what: string, bindings: JsonObject, given: JsonObject,
   ["a clock", OPENED, { now: "1970-01-01T00:00:00.001Z" }, "complete", "active"],
   ["a later clock", OPENED, { now: "1970-01-01T00:00:00.002Z" }, "held: a == 1", "complete"],
 ];
+
+Deno.test("gate scenario test runs the calendar at the time of a case", async () => {
+  const law = spec(
+    {
+      observation_domain: { domain: "Boolean" },
+      predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
+    },
+    ACQUIRED,
+    WINDOW,
+  );
+  await runRows(law, [
+    [{ n: { now: "2026-11-24T21:00:00Z", then: "complete" } }, 0, /1 passed/],
+    [{ n: { now: "2026-11-24T20:59:00Z", then: "held: a" } }, 0, /1 passed/],
+    [{ n: { then: "unknown: a" } }, 0, /1 passed/],
+  ]);
+});
 
 for (const [what, bindings, given, holds, fails] of SERVICES) {
   Deno.test(`gate scenario test runs providers on what a case gives: ${what}`, async () => {

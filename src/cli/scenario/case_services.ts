@@ -72,8 +72,9 @@ function bytesOf(value: JsonValue): Uint8Array<ArrayBuffer> {
 }
 
 /** The providers that cases run, where the configuration has none. */
-const PROVIDERS = ["time", "http", "rest"].map((name) => `[[providers]]\nname = "${name}"\ntype = "builtin"\n`)
-  .join("") + '[[providers]]\nname = "json"\ntype = "builtin"\nconfig = { root = ".", root_id = "case" }\n';
+const PROVIDERS =
+  ["time", "calendar", "http", "rest"].map((name) => `[[providers]]\nname = "${name}"\ntype = "builtin"\n`)
+    .join("") + '[[providers]]\nname = "json"\ntype = "builtin"\nconfig = { root = ".", root_id = "case" }\n';
 
 /** Runs the built-in providers on what a step gives. */
 export interface CaseServices {

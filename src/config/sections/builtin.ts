@@ -33,6 +33,8 @@ const timeConfig = z.strictObject({
   allow_logical: z.boolean().default(true).describe("Accept logical trigger times."),
 });
 
+const calendarConfig = z.strictObject({});
+
 const envConfig = z.strictObject({
   allowlist: z.array(z.string()).nullable().default(null).describe("Names that may be read; omit to permit all names."),
   denylist: strings(z.string()).describe("Names that may not be read; wins over the allowlist."),
@@ -114,6 +116,7 @@ const restConfig = z.strictObject({
 /** The shape of `config` for each built-in provider. */
 export const BUILTIN_CONFIG_SCHEMAS = {
   time: timeConfig,
+  calendar: calendarConfig,
   env: envConfig,
   json: jsonConfig,
   http: httpConfig,

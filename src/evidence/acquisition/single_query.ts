@@ -59,10 +59,11 @@ export async function querySingle(single: SingleQuery): Promise<ProviderAnswer> 
 
 /** The lane of a result at a trigger time of the caller: a check of time then only repeats what the caller asserted. */
 export function laneAtGivenTime(
-  { provider_id }: Pick<Provider, "provider_id">,
+  { provider_id, kind }: Pick<Provider, "provider_id" | "kind">,
   { lane }: Pick<EvidenceResult, "lane">,
 ): EvidenceResult["lane"] {
-  return provider_id === "time" ? "asserted" : lane;
+  const isClock = kind === "builtin" && (provider_id === "time" || provider_id === "calendar");
+  return isClock ? "asserted" : lane;
 }
 
 /** The error of a result under the operator's policies; null without one. */

@@ -14,6 +14,7 @@ import {
   type ProviderDependencies,
   providerOf,
 } from "./engine.ts";
+import { createCalendarEngine } from "./calendar_provider.ts";
 import { createEnvEngine } from "./env_provider.ts";
 import { createHttpEngine } from "./http_provider.ts";
 import { createJsonEngine } from "./json_provider.ts";
@@ -70,6 +71,8 @@ function createEngine(entry: BuiltinProviderEntry, dependencies: ProviderDepende
   switch (entry.name) {
     case "time":
       return createTimeEngine(entry, dependencies);
+    case "calendar":
+      return createCalendarEngine();
     case "env":
       return createEnvEngine(entry, dependencies);
     case "json":

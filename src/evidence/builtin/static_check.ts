@@ -17,6 +17,7 @@ import { refusePath } from "./json_file.ts";
 import { selectJson } from "../json_path/json_path.ts";
 import { configuredHeaders } from "./rest_headers.ts";
 import { decodeRequest } from "./rest_provider.ts";
+import { checkCalendar } from "./calendar_provider.ts";
 import { checkTime } from "./time.ts";
 
 /** An observed error or a failure. */
@@ -50,6 +51,8 @@ async function reasonOf(
   switch (entry.name) {
     case "time":
       return errorIn(checkTime(entry.config, { query, trigger_time: { kind: "unix_millis", value: 0 } }));
+    case "calendar":
+      return errorIn(checkCalendar(query, { kind: "unix_millis", value: 0 }));
     case "env":
       return errorIn(refuseKey({ config: entry.config, reserved }, textOf(params, "key")));
     case "json":

@@ -8,7 +8,14 @@ import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { BuiltinProviderName } from "../../config/types.ts";
 import { COMPARATORS } from "../../law/value/predicates.ts";
 import type { CheckContract, LoadedContract, ProviderContract } from "../types.ts";
-import { ENV_SETTINGS, HTTP_SETTINGS, JSON_SETTINGS, REST_SETTINGS, TIME_SETTINGS } from "./builtin_settings.ts";
+import {
+  CALENDAR_SETTINGS,
+  ENV_SETTINGS,
+  HTTP_SETTINGS,
+  JSON_SETTINGS,
+  REST_SETTINGS,
+  TIME_SETTINGS,
+} from "./builtin_settings.ts";
 import { sealContract } from "./seal.ts";
 
 const ALL = COMPARATORS;
@@ -91,6 +98,39 @@ const TIME: ProviderContract = {
   notes: [
     "Answers follow from the trigger time alone: the one the caller gave, else the stamp of the time authority.",
     "Fractions of a second in a threshold count exactly.",
+  ],
+};
+
+const CALENDAR: ProviderContract = {
+  provider_id: "calendar",
+  name: "Calendar Provider",
+  description: "Compares the trigger time with weekly windows in local time. Reads no clock.",
+  transport: "builtin",
+  config_schema: CALENDAR_SETTINGS,
+  checks: [{
+    check_id: "open",
+    description: "Whether the trigger time lies in a weekly window.",
+    determinism: "time_dependent",
+    params_required: true,
+    params_schema: params({
+      schedule: { type: "string", description: "Days and hours, such as Tue-Thu 22:00-02:00." },
+      time_zone: { type: "string", description: "IANA name, such as Europe/Berlin." },
+    }, ["schedule", "time_zone"]),
+    result_schema: { type: "boolean" },
+    allowed_comparators: EQUALITY,
+    anchor_types: ["time_zone_data"],
+    content_types: ["application/json"],
+    examples: [
+      example("Trigger time 2024-06-01T12:00:00Z, a Saturday", {
+        schedule: "Sat 14:00-15:00",
+        time_zone: "Europe/Berlin",
+      }, true),
+      example("The same in the night from Friday", { schedule: "Fri 22:00-02:00", time_zone: "UTC" }, false),
+    ],
+  }],
+  notes: [
+    "A window belongs to the day on which it begins. It ends before its second time.",
+    "An hour that a change of clocks skips or repeats is open when its local time is within.",
   ],
 };
 
@@ -263,6 +303,7 @@ const REST: ProviderContract = {
 
 const CONTRACTS: Readonly<Record<BuiltinProviderName, ProviderContract>> = {
   time: TIME,
+  calendar: CALENDAR,
   env: ENV,
   json: JSON_FILE,
   http: HTTP,

@@ -21,6 +21,9 @@ export const TIME_SETTINGS: JsonObject = closed({
   allow_logical: { type: "boolean", default: true, description: "Accept logical trigger times." },
 });
 
+/** `config` of `calendar`, which has no settings. */
+export const CALENDAR_SETTINGS: JsonObject = closed({});
+
 /** `config` of `env`. */
 export const ENV_SETTINGS: JsonObject = closed({
   allowlist: { ...TEXTS, description: "Names that may be read; left out for any." },

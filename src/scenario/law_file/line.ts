@@ -34,6 +34,8 @@ export interface CheckLine {
   readonly provider: string;
   readonly check: string;
   readonly params: readonly string[];
+  /** How many words the first param has; one if absent. */
+  readonly first?: number;
   /** How many of the params have to be there. */
   readonly needed: number;
   /** The type, where the contract of the check has one. */
@@ -50,6 +52,15 @@ export const CHECK_LINES: readonly CheckLine[] = [
   { word: "env", provider: "env", check: "get", params: ["key"], needed: 1, type: "text" },
   { word: "after", provider: "time", check: "after", params: ["timestamp"], needed: 1, type: "boolean" },
   { word: "before", provider: "time", check: "before", params: ["timestamp"], needed: 1, type: "boolean" },
+  {
+    word: "window",
+    provider: "calendar",
+    check: "open",
+    params: ["schedule", "time_zone"],
+    first: 2,
+    needed: 2,
+    type: "boolean",
+  },
   { word: "trigger_time", provider: "time", check: "now", params: [], needed: 0, type: "integer" },
 ];
 
@@ -108,7 +119,7 @@ function readGroup(text: string): readonly string[] | string {
 
 function readCheck(text: string, offset: number, fault: ReportFault): Line | undefined {
   const span: Span = { start: offset, end: offset + text.length };
-  const [word = "", ...words] = text.split(/\s+/);
+  const [word = "", ...given] = text.split(/\s+/);
   const line = CHECK_LINES.find((one) => one.word === word);
   if (line === undefined) {
     const words = CHECK_LINES.map((one) => one.word);
@@ -116,6 +127,8 @@ function readCheck(text: string, offset: number, fault: ReportFault): Line | und
     fault("line_invalid", `Check line ${quote(word)} is unknown${hint}`, { start: offset, end: offset + word.length });
     return undefined;
   }
+  const { first = 1 } = line;
+  const words = first === 1 ? given : [given.slice(0, first).join(" "), ...given.slice(first)];
   const expected = `${word} ${line.params.map((name) => name.toUpperCase()).join(" ")}`.trim();
   if (words.length < line.needed || (line.params.length === 0 && words.length > 0)) {
     fault("line_invalid", `Expected "${expected}", got ${quote(text)}`, span);
@@ -123,7 +136,7 @@ function readCheck(text: string, offset: number, fault: ReportFault): Line | und
   }
   // The last param takes the rest of the line with its spaces.
   const last = line.params.length - 1;
-  const rest = text.split(/(\s+)/).slice(2 * (last + 1)).join("");
+  const rest = text.split(/(\s+)/).slice(2 * (last + first)).join("");
   const values = words.length > last && last >= 0 ? [...words.slice(0, last), rest] : words;
   const params = Object.fromEntries(values.map((value, index) => [line.params[index] ?? "", value]));
   const source = { provider: line.provider, check: line.check };

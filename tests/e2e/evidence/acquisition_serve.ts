@@ -86,7 +86,7 @@ export function binding(
   check_id: string,
   params?: JsonValue,
 ): JsonObject {
-  const builtin = ["time", "env", "json", "http", "rest"].includes(provider_id);
+  const builtin = ["time", "calendar", "env", "json", "http", "rest"].includes(provider_id);
   return {
     binding_id,
     condition_id,
