@@ -306,3 +306,20 @@ Deno.test("askedExpression() reports a name that the law lacks", () => {
     }],
   });
 });
+
+Deno.test("the line of a window has days, hours and a time zone", () => {
+  const params = { schedule: "Tue-Thu 22:00-02:00", time_zone: "Europe/Berlin" };
+  const rows: readonly (readonly [line: string, found: unknown])[] = [
+    ["window Tue-Thu 22:00-02:00 Europe/Berlin", params],
+    ["boolean from window Tue-Thu 22:00-02:00 Europe/Berlin", params],
+    ["window Tue-Thu 22:00-02:00", 'Expected "window SCHEDULE TIME_ZONE", got "window Tue-Thu 22:00-02:00"'],
+    ["window", 'Expected "window SCHEDULE TIME_ZONE", got "window"'],
+  ];
+  for (const [line, found] of rows) {
+    const read = readLawText(`law: n\nevidence:\n  open: ${line}\nstages:\n  s: open\n`);
+    const { acquisition_bindings: [binding] = [] } = (read.ok ? read.file.spec : {}) as {
+      readonly acquisition_bindings?: readonly { readonly params: unknown }[];
+    };
+    assert.deepEqual(read.ok ? binding?.params : read.faults[0]?.message, found, line);
+  }
+});
