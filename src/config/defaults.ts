@@ -108,7 +108,7 @@ export const DEFAULT_SETTINGS = {
     limits: { max_inflight: 256, rate_limit: null },
     state_keys: [],
   },
-  trust: { default_policy: "audit", min_lane: "verified" },
+  trust: { default_policy: "audit", min_lane: "verified", evidence_keys: null },
   validation: {
     strict: true,
     profile: "strict_core_v1",

@@ -93,6 +93,7 @@ const EXPECTED_DEFAULTS: readonly (readonly [path: string, value: unknown])[] = 
   ["server.state_keys", []],
   ["trust.default_policy", "audit"],
   ["trust.min_lane", "verified"],
+  ["trust.evidence_keys", null],
   ["validation.strict", true],
   ["validation.profile", "strict_core_v1"],
   ["validation.allow_permissive", false],

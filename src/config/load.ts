@@ -4,7 +4,7 @@
  * @module
  */
 
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { readBounded } from "./files.ts";
 import { ConfigError } from "./problems.ts";
@@ -59,11 +59,25 @@ export async function loadConfig(options: LoadOptions = {}): Promise<GateConfig>
   const bytes = await readFile(file);
   if (bytes === null && options.dataDir !== undefined) {
     const { starterIn } = await import("./sections/starter.ts");
-    return await starterIn(resolve(workingDirectory, options.dataDir));
+    return await withDefaultKeys(await starterIn(resolve(workingDirectory, options.dataDir)));
   }
   if (bytes === null) return { ...DEFAULT_SETTINGS, config_path: null, base_dir: workingDirectory };
   const { parseConfig } = await import("./parse.ts");
-  return await parseConfig(bytes, file.path, file.implicit);
+  return await withDefaultKeys(await parseConfig(bytes, file.path, file.implicit));
+}
+
+/** The folder of the keys of people beside a configuration that names none. */
+export function defaultKeysFolder({ base_dir }: Pick<GateConfig, "base_dir">): string {
+  return join(base_dir, "evidence-keys");
+}
+
+/** The configuration with {@link defaultKeysFolder}, where that is a folder that this process can see. */
+async function withDefaultKeys(config: GateConfig): Promise<GateConfig> {
+  const { trust } = config;
+  if (trust.evidence_keys !== null) return config;
+  const evidence_keys = defaultKeysFolder(config);
+  const isFolder = (await Deno.stat(evidence_keys).catch(() => null))?.isDirectory === true;
+  return isFolder ? { ...config, trust: { ...trust, evidence_keys } } : config;
 }
 
 /** The file to read, by precedence. */

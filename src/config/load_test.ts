@@ -276,6 +276,8 @@ function implicitPaths(folder: string): readonly ImplicitCase[] {
     [{ server: { audit: { path: "dangling" } } }, `server.audit.path: ${OUTSIDE}`],
     [{ server: { audit: { path: "dangling/deeper" } } }, `server.audit.path: ${OUTSIDE}`],
     [{ server: { audit: { path: "to-be-made" } } }],
+    [{ trust: { evidence_keys: "people" } }],
+    [{ trust: { evidence_keys: "../people" } }, `trust.evidence_keys: ${OUTSIDE}`],
     [
       { trust: { default_policy: { require_signature: { keys: ["/k"] } } } },
       `trust.default_policy.require_signature.keys[0]: ${OUTSIDE}`,

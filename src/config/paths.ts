@@ -23,6 +23,7 @@ const RESOLVED_MEMBERS: readonly SettingPath[] = [
   ["server", "tls", "cert_path"],
   ["server", "tls", "client_ca_path"],
   ["server", "tls", "key_path"],
+  ["trust", "evidence_keys"],
 ];
 
 /** The members that hold a path. */

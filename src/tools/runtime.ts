@@ -116,9 +116,9 @@ async function openWatched(
 }
 
 /** The keys of people; null without a folder of them. */
-async function keysOf({ evidenceKeys }: RuntimeOptions): Promise<readonly TrustedKey[] | null> {
-  if (evidenceKeys === undefined || evidenceKeys === null) return null;
-  return await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(evidenceKeys);
+async function keysOf({ trust }: GateConfig, { evidenceKeys }: RuntimeOptions): Promise<readonly TrustedKey[] | null> {
+  const folder = evidenceKeys ?? trust.evidence_keys;
+  return folder === null ? null : await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(folder);
 }
 
 /**
@@ -157,7 +157,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       const { createProviders } = await import("../evidence/providers.ts");
       ({ providers, measures } = countProviders(await createProviders(config, providing)));
     });
-    const evidenceKeys = await attempt(() => keysOf(options));
+    const evidenceKeys = await attempt(() => keysOf(config, options));
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch((error) => {

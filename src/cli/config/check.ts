@@ -64,21 +64,22 @@ async function check(named: string | undefined, evidenceKeys: string | undefined
  */
 async function problemsOfNamed(
   config: GateConfig,
-  evidenceKeys: string | undefined,
+  named: string | undefined,
 ): Promise<readonly ConfigProblem[]> {
-  const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === undefined;
+  const evidenceKeys = named ?? config.trust.evidence_keys;
+  const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === null;
   const repeated = isAlone ? [] : await problemsOfKeys(config, evidenceKeys);
   return [...databaseProblems(config), ...repeated, ...await problemsOfContracts(config)];
 }
 
 async function problemsOfKeys(
   config: GateConfig,
-  evidenceKeys: string | undefined,
+  evidenceKeys: string | null,
 ): Promise<readonly ConfigProblem[]> {
   const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
   const keys = readableKeys(await readTrustedKeys(config, readFileAtMost));
   const problems = repeatedKeys(config, keys);
-  if (evidenceKeys === undefined) return problems;
+  if (evidenceKeys === null) return problems;
   const { evidenceKeyProblems } = await import("../../evidence/trust/evidence_keys.ts");
   return [...problems, ...await evidenceKeyProblems(evidenceKeys, keys)];
 }

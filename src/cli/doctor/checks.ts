@@ -124,7 +124,8 @@ function checkDisk(folder: string): Finding {
 }
 
 /** Reads every trusted public key, and reports keys that are configured twice. */
-export async function checkKeys(config: GateConfig, evidenceKeys: string | null = null): Promise<readonly Finding[]> {
+export async function checkKeys(config: GateConfig, named: string | null = null): Promise<readonly Finding[]> {
+  const evidenceKeys = named ?? config.trust.evidence_keys;
   const read = await readTrustedKeys(config, readFileAtMost);
   const findings = [...read].map(([key, found]): Finding =>
     typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", reasonOf(found))

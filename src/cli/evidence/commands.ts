@@ -8,7 +8,7 @@ import { Option } from "commander";
 import { VALUE_TYPES } from "../../law/value/types.ts";
 import { withRunFlags } from "../run/commands.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { command, type Flags, type GateCommand, group } from "../terminal/command_parts.ts";
+import { command, CONFIG_FILE, type Flags, type GateCommand, group } from "../terminal/command_parts.ts";
 
 const PASSPHRASE = "file with the passphrase of the key";
 
@@ -102,11 +102,12 @@ function addKey(program: GateCommand): void {
     .argument("<file>", "where to write the private key; the public key goes to FILE.pub")
     .option("--passphrase-file <FILE>", "encrypt the private key with the passphrase in this file")
     .runs(async () => (await import("./key_create.ts")).runKeyCreate);
-  command(key, "trust", "Put a public key into the folder of gate serve --evidence-keys", [
+  command(key, "trust", "Put a public key into the folder of the keys of people", [
     "gate key trust keys/alice.key.pub --name alice --evidence-keys /etc/gate/keys",
   ])
     .argument("<file>", "the public key")
     .requiredOption("--name <NAME>", "the key id that laws use")
-    .option("--evidence-keys <DIR>", "the folder (default: evidence-keys)")
+    .option("--evidence-keys <DIR>", "the folder (default: trust.evidence_keys, else evidence-keys beside gate.toml)")
+    .option("--config <PATH>", CONFIG_FILE)
     .runs(async () => (await import("./key_trust.ts")).runKeyTrust);
 }

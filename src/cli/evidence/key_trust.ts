@@ -4,6 +4,7 @@
  * @module
  */
 
+import { defaultKeysFolder, loadConfig } from "../../config/load.ts";
 import { join, resolve } from "node:path";
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { readAtMost } from "../../config/files.ts";
@@ -12,16 +13,13 @@ import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "../../evidence/trust/publ
 import { reasonOf } from "../../store/file_reason.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
-import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
+import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
 
 /** The flags of `gate key trust`. */
-export interface KeyTrustOptions extends JsonFlag {
+export interface KeyTrustOptions extends ConfigFlags {
   readonly name?: string;
   readonly evidenceKeys?: string;
 }
-
-/** The folder unless `--evidence-keys` names one. */
-const FOLDER = "evidence-keys";
 
 /** Runs `gate key trust FILE --name NAME`. A key that is there already is never replaced. */
 export async function runKeyTrust(file: string, options: KeyTrustOptions): Promise<number> {
@@ -31,7 +29,11 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
     throw new CliError("usage", `Cannot use --name "${name}": expected 1 to 128 letters, digits, or . _ @ + -`);
   }
   const public_key = await readKeyText(file);
-  const folder = resolve(options.evidenceKeys ?? FOLDER);
+  const { evidenceKeys } = options;
+  const config = evidenceKeys === undefined ? await loadConfig(options) : null;
+  const folder = config === null
+    ? resolve(evidenceKeys ?? "")
+    : config.trust.evidence_keys ?? defaultKeysFolder(config);
   await Deno.mkdir(folder, { recursive: true }).catch((error) => {
     throw cannotWrite(folder, error);
   });
@@ -43,8 +45,9 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
   if (other === undefined) {
     await writeNewFile(path, `${public_key}\n`, { mode: 0o644, exists: "it is the key of that name already" });
   }
-  const note =
-    `Next: restart gate serve, or gate console, with --evidence-keys ${folder}; a law names the key as "${name}"\n`;
+  // Every command reads the folder of its configuration without a flag.
+  const flag = config === null || config.config_path === null ? `, with --evidence-keys ${folder}` : "";
+  const note = `Next: restart gate serve, or gate console${flag}; a law names the key as "${name}"\n`;
   return writeAnswer("key trust", options, { key_id: name, public_key, path }, `${path}\n`, { note });
 }
 

@@ -23,7 +23,7 @@ export interface WaitingFlags extends RunFlags {
 
 /** What to do where no key that may sign is configured. */
 export const NO_KEY_REMEDY =
-  "name the folder of the keys of people with --evidence-keys, here or where the server starts; gate key trust adds a key";
+  "gate key trust adds one, and trust.evidence_keys or --evidence-keys names the folder, here or where the server starts";
 
 /** Runs of a page. */
 const PAGE = 100;

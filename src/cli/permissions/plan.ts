@@ -4,6 +4,7 @@
  * @module
  */
 
+import { defaultKeysFolder } from "../../config/load.ts";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
@@ -87,7 +88,8 @@ export async function planPermissions(config: GateConfig, flags: ServedFlags = {
   const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, flags.dataDir);
-  const key = [flags.signingKey, flags.credentialsDir, flags.evidenceKeys].filter((path) => path !== undefined);
+  const evidenceKeys = flags.evidenceKeys ?? config.trust.evidence_keys ?? defaultKeysOf(config);
+  const key = [flags.signingKey, flags.credentialsDir, evidenceKeys].filter((path) => path !== undefined);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
   const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config), ...logs];
   const write = writePaths(config, dataDir);
@@ -152,6 +154,12 @@ function sysOf(config: GateConfig, notes: string[]): Allowance {
     return "all";
   }
   return config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"];
+}
+
+/** A folder that is made later counts after the next start. Without a configuration there is no such folder. */
+function defaultKeysOf(config: GateConfig): string | undefined {
+  const isDescribed = config.config_path !== null || config.run_state_store.type !== "memory";
+  return isDescribed ? defaultKeysFolder(config) : undefined;
 }
 
 function readPaths(config: GateConfig): readonly string[] {

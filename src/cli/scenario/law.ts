@@ -87,7 +87,8 @@ export async function withScenario<Result>(
   const isNamed = configFile !== undefined;
   const found = await findConfig(configFile, needsConfig);
   const { config } = found;
-  const people = evidenceKeys === undefined ? [] : await readEvidenceKeys(evidenceKeys);
+  const folder = evidenceKeys ?? config.trust.evidence_keys;
+  const people = folder === null ? [] : await readEvidenceKeys(folder);
   const configured = await profileWithoutKeys(config);
   const profile = people.length === 0 ? configured : { ...configured, evidence_keys: people };
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });

@@ -59,15 +59,17 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
 }
 
 /** Says what a newcomer would otherwise find missing on the page. */
-function hintAt({ run_state_store }: GateConfig, { evidenceKeys }: ConsoleFlags): void {
+function hintAt({ run_state_store, trust }: GateConfig, { evidenceKeys }: ConsoleFlags): void {
   if (run_state_store.type === "memory") {
     writeError(
       "gate warn: the console stays empty, because its store is in memory: " +
         "make a gate.toml here with gate init, or name one with --config\n",
     );
   }
-  if (evidenceKeys === undefined) {
-    writeError("gate info: to approve here, name the folder of the keys of people: --evidence-keys DIR\n");
+  if (evidenceKeys === undefined && trust.evidence_keys === null) {
+    writeError(
+      "gate info: to approve here, trust the keys of people with gate key trust, or name their folder: --evidence-keys DIR\n",
+    );
   }
 }
 

@@ -56,7 +56,11 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
   },
   { name: "typed-private", value: null, description: "let them reach private and loopback addresses of these hosts" },
   { name: "credentials-dir", value: "DIR", description: "folder with the files of credentials file://NAME" },
-  { name: "evidence-keys", value: "DIR", description: "folder with public keys of people: NAME.pub is key NAME" },
+  {
+    name: "evidence-keys",
+    value: "DIR",
+    description: "folder with public keys of people: NAME.pub is key NAME (default: trust.evidence_keys)",
+  },
   {
     name: "public-url",
     value: "URL",

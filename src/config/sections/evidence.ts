@@ -55,6 +55,9 @@ export type TrustPolicy = DeepReadonly<z.output<typeof trustPolicySchema>>;
 export const trustSchema = z.strictObject({
   default_policy: trustPolicySchema.default("audit").describe("Whether evidence from providers must be signed."),
   min_lane: z.enum(["verified", "asserted"]).default(trust.min_lane).describe("Lowest lane that qualifies."),
+  evidence_keys: path().nullable().default(null).describe(
+    "Folder of the public keys of people: NAME.pub is key NAME. Null for the folder evidence-keys beside the file, if it is there.",
+  ),
 }).describe("Evidence signatures and lanes.");
 
 /** `trust`. */
