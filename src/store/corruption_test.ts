@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { type Change, corrupted, forgeLaw, forgeSchema, READS } from "../../tests/simulation/store/damage.ts";
+import { type Change, corrupted, forgeLaw, forgeSchema, READS, RUN } from "../../tests/simulation/store/damage.ts";
 import { makeSchema, sha256 } from "../../tests/simulation/store/fixture.ts";
 import { storesOptions, WAL_FULL, withFolder } from "../../tests/simulation/store/open.ts";
 import { checkStore } from "./check/check.ts";
@@ -308,3 +308,11 @@ for (const [what, change, refused, subject, revision, message] of CORRUPTIONS) {
       assert.ok(hit !== undefined, JSON.stringify(report.problems, null, 1));
     }));
 }
+
+Deno.test("a run that was moved to another namespace in the file cannot be read there", () =>
+  withFolder(async (folder) => {
+    await corrupted(folder, "UPDATE runs SET namespace_id = 3");
+    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+    await assert.rejects(stores.runs.getHead({ ...RUN, namespace_id: 3 }), /its record is of another run/);
+    await closeStores(stores);
+  }));

@@ -201,7 +201,8 @@ function addOldRuns(path: string, count: number): void {
   const record = database.prepare(
     `INSERT INTO records (run_row, revision, record_id, family, operation, invocation_identity,
     material_names, seal, result, record, material) SELECT ?1, 1, record_id, family, operation, invocation_identity,
-    material_names, seal, result, record, material FROM records WHERE run_row = 1`,
+    material_names, seal, result, replace(record, (SELECT run_id FROM runs WHERE run_row = 1),
+      (SELECT run_id FROM runs WHERE run_row = ?1)), material FROM records WHERE run_row = 1`,
   );
   for (let index = 0; index < count; index++) record.run(run.run(sha256(`old ${index}`).slice(0, 32)).lastInsertRowid);
   database.exec("COMMIT");

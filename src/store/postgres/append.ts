@@ -28,7 +28,15 @@ import {
   StoreError,
 } from "../types.ts";
 import { sealEntry } from "../seal.ts";
-import { corruptRecord, RECEIPT_COLUMNS, type RecordValues, toReceipt, toValues } from "../rows/records.ts";
+import {
+  corruptRecord,
+  namesRun,
+  OTHER_RUN,
+  RECEIPT_COLUMNS,
+  type RecordValues,
+  toReceipt,
+  toValues,
+} from "../rows/records.ts";
 import { integer, text } from "../rows/columns.ts";
 import { correlationText } from "../rows/entries.ts";
 import { withArchived } from "../rows/tombstones.ts";
@@ -128,10 +136,13 @@ const ANNOUNCED = `announced AS (
     FROM gate.outbox_targets AS o CROSS JOIN (r JOIN accepted USING (namespace_id, run_id))
     WHERE o.seen > now() - interval '7 days' ORDER BY r.namespace_id, r.run_id, r.revision)`;
 
+/** The row of counts of a connection, of 1,024: the numbers of processes of a server are without end. */
+const COUNT_ROW = "1 + pg_backend_pid() % 1024";
+
 /** Adds the counts `runs` and `complete` of a row to those of the connection. */
 export function addCounts(row: string): string {
   return `INSERT INTO gate.run_counts AS t (backend, runs, complete)
-    SELECT pg_backend_pid(), n.runs, n.complete FROM (${row}) AS n WHERE n.runs > 0 OR n.complete > 0
+    SELECT ${COUNT_ROW}, n.runs, n.complete FROM (${row}) AS n WHERE n.runs > 0 OR n.complete > 0
     ON CONFLICT (backend) DO UPDATE SET runs = t.runs + excluded.runs, complete = t.complete + excluded.complete`;
 }
 
@@ -244,6 +255,7 @@ const FIND_CREATION = `SELECT u.run_id, ${RECEIPT_COLUMNS} FROM (
 const FIND_HEADS = `SELECT u.namespace_id, u.run_id, u.scenario_id, u.law_identity, u.revision, u.head,
     u.runpack_identity, u.archived, u.state_identity, u.archive_seal,
     (${recordAt("r.record_id", "u", "u.revision")}) AS record_id,
+    (${recordAt(namesRun("strpos", "r.record", "r"), "u", "u.revision")}) AS named,
     (SELECT max(revision) FROM gate.records AS m WHERE m.namespace_id = u.namespace_id AND m.run_id = u.run_id) AS last
   FROM unnest($1::int8[], $2::text[]) AS t (namespace_id, run_id)
   CROSS JOIN LATERAL (
@@ -439,5 +451,8 @@ function toHead(sha256: Sha256, row: Row): RunHead {
   if (row["last"] !== head.revision) {
     throw corruptRecord(run_key, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
   }
-  return withArchived(sha256, run, row);
+  const whole = withArchived(sha256, run, row);
+  // Archived records have no text; the seal of the tombstone names their run.
+  if (whole.archived === undefined && row["named"] !== true) throw corruptRecord(run_key, head.revision, OTHER_RUN);
+  return whole;
 }

@@ -88,10 +88,18 @@ export function postgresRows(database: Database): StoreRows {
     (await database.query(sql, values))[0] ?? null;
   return {
     name: database.name,
-    faults: async () =>
-      (await database.query(FOREIGN)).map((row) =>
+    faults: async () => {
+      const foreign = (await database.query(FOREIGN)).map((row) =>
         `The ${text(row, "kind")} "${text(row, "name")}" on table "${text(row, "table")}" is not part of a gate store`
-      ),
+      );
+      const counts = (await database.query(COUNTS)).map((row) =>
+        `The counts of runs are ${row["counted"]} and ${row["counted_complete"]} complete, expected ${
+          row["runs"]
+        } and ` +
+        `${row["complete"]}`
+      );
+      return [...foreign, ...counts];
+    },
     pages: (table) => pagesOf(database, table),
     nextRun: runReader(database),
     records: (run, after) => recordsOf(database, run, after),
@@ -131,6 +139,12 @@ function runReader(database: Database): (after: RunKey) => Promise<Row | null> {
     return row;
   };
 }
+
+/** The counts that the figures show, where the runs are others. One statement sees both as of one moment. */
+const COUNTS = `SELECT * FROM
+    (SELECT coalesce(sum(runs), 0)::int8 AS counted, coalesce(sum(complete), 0)::int8 AS counted_complete FROM gate.run_counts) AS c,
+    (SELECT count(*) AS runs, count(*) FILTER (WHERE status = 'complete') AS complete FROM gate.runs) AS r
+  WHERE counted <> runs OR counted_complete <> complete`;
 
 const DIFFERING_ENTRY = "its entry in the index of runs differs from its records";
 

@@ -64,8 +64,8 @@ const CREATE_OPEN_STAGES: readonly string[] = [
 ];
 
 /**
- * The number of runs, kept by the statements that create and complete them. Each connection to the server has a row of its own, so that
- * no statement waits for another one.
+ * The number of runs, kept by the statements that create and complete them. Connections have 1,024 rows, so that few statements wait for
+ * another one.
  */
 const CREATE_RUN_COUNTS = `CREATE TABLE gate.run_counts (
   backend int8 NOT NULL PRIMARY KEY,

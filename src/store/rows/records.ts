@@ -130,6 +130,15 @@ function lines(joined: string, most: number): string[] {
   return joined === "" ? [] : joined.split("\n", most);
 }
 
+/** SQL for whether the text of a record names the run of a row: the row alone may have been moved to another namespace. */
+export function namesRun(position: "instr" | "strpos", record: string, run: string): string {
+  const key = `'"run_key":{"namespace_id":' || ${run}.namespace_id || ',"run_id":"' || ${run}.run_id || '"}'`;
+  return `${position}(${record}, ${key}) > 0`;
+}
+
+/** Why a head is not that of its run. */
+export const OTHER_RUN = "its record is of another run";
+
 /** The error for a record that differs from the written one. */
 export function corruptRecord(run_key: RunKey, revision: number, why: string): StoreError {
   return new StoreError(

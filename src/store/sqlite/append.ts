@@ -19,7 +19,15 @@ import { completesRun } from "../run_index.ts";
 import { ARCHIVED_COLUMNS, withArchived } from "../rows/tombstones.ts";
 import { writeStages } from "./open_stages.ts";
 import { completeEntry, prepareEntry, writeEntry } from "./run_index.ts";
-import { corruptRecord, RECEIPT_COLUMNS, type RecordValues, toReceipt, toValues } from "../rows/records.ts";
+import {
+  corruptRecord,
+  namesRun,
+  OTHER_RUN,
+  RECEIPT_COLUMNS,
+  type RecordValues,
+  toReceipt,
+  toValues,
+} from "../rows/records.ts";
 import { integer, type Row, text } from "../rows/columns.ts";
 
 const MOVE_HEAD = `UPDATE runs SET revision = ?, head = ?
@@ -49,6 +57,7 @@ const FIND_CREATION = `SELECT runs.run_id, runs.creation, ${RECEIPT_COLUMNS} FRO
 
 const FIND_RUN =
   `SELECT runs.scenario_id, runs.law_identity, runs.revision, runs.head, r.record_id, ${ARCHIVED_COLUMNS},
+  ${namesRun("instr", "r.record", "runs")} AS named,
   (SELECT max(revision) FROM records WHERE run_row = runs.run_row) AS last FROM runs
   LEFT JOIN archives AS a ON a.run_row = runs.run_row
   LEFT JOIN records AS r ON r.run_row = runs.run_row AND r.revision = runs.revision
@@ -187,9 +196,12 @@ export function findRun(connection: Connection, sha256: Sha256, runKey: RunKey):
     throw corruptRecord(runKey, head.revision, `its head is not its last record, which has revision ${row["last"]}`);
   }
   const scenario_law_identity = text(row, "law_identity");
-  return withArchived(
+  const run = withArchived(
     sha256,
     { run_key: runKey, scenario_id: text(row, "scenario_id"), scenario_law_identity, head },
     row,
   );
+  // Archived records have no text; the seal of the tombstone names their run.
+  if (run.archived === undefined && row["named"] !== 1) throw corruptRecord(runKey, head.revision, OTHER_RUN);
+  return run;
 }

@@ -8,7 +8,7 @@ import { closeStores, openStores } from "../../../src/store/open.ts";
 import { migrateDatabase } from "../../../src/store/postgres/open.ts";
 import type { StoreProblem } from "../../../src/store/check/check_types.ts";
 import { gate, inFolder } from "../../e2e/gate_command.ts";
-import { fill } from "../../simulation/store/damage.ts";
+import { fill, RUN } from "../../simulation/store/damage.ts";
 import { appendTo, runKey, sha256 } from "../../simulation/store/fixture.ts";
 import { storesOptions } from "../../simulation/store/open.ts";
 import { runSql, startPostgres } from "./server.ts";
@@ -110,6 +110,18 @@ const CHANGES:
     ["UPDATE gate.typed_providers SET checks = 2", "typed_provider", null, /differs from the written one/],
     ["UPDATE gate.typed_providers SET state = 'deprecated'", "typed_provider", null, /differs from the written one/],
     [
+      "UPDATE gate.run_counts SET runs = runs + 1",
+      "file",
+      null,
+      /counts of runs are 2 and 0 complete, expected 1 and 0/,
+    ],
+    [
+      "UPDATE gate.run_counts SET complete = complete + 1",
+      "file",
+      null,
+      /counts of runs are 1 and 1 complete, expected 1/,
+    ],
+    [
       "CREATE RULE r AS ON DELETE TO gate.laws DO INSTEAD NOTHING",
       "file",
       null,
@@ -122,6 +134,22 @@ const CHANGES:
       /invalid index "runs_listed"/,
     ],
   ];
+
+Deno.test("runs are counted in 1,024 rows, whatever the numbers of the server's processes are", async () => {
+  const database = await changed("");
+  const sql = "SELECT min(backend), max(backend), count(*), sum(runs) FROM gate.run_counts";
+  const [least, most, count, runs] = (await runSql(server, sql, database)).split("|").map(Number);
+  assert.ok(least !== undefined && least >= 0 && most !== undefined && most <= 1024, `${least} to ${most}`);
+  assert.deepEqual([(count ?? 0) <= 2, runs], [true, 1]);
+});
+
+Deno.test("a run that was moved to another namespace in the database cannot be read there", async () => {
+  const move = "UPDATE gate.runs SET namespace_id = 3; UPDATE gate.records SET namespace_id = 3";
+  const url = server.url(await changed(move));
+  const moved = await openStores(storesOptions("", { ...postgres, changes: { ...postgres.changes, url } }), sha256);
+  await assert.rejects(moved.runs.getHead({ ...RUN, namespace_id: 3 }), /its record is of another run/);
+  await closeStores(moved);
+});
 
 for (const [sql, what, revision, message] of CHANGES) {
   Deno.test(`gate store check of a database reports: ${sql.replace(/\s+/g, " ").replace(/0{32,}/, "0...")}`, () =>
