@@ -58,6 +58,38 @@ Deno.test("the first gate of the README shows what its commands print, with thei
     }
   }));
 
+/** Stands for npx: notes its call, and runs the runtime of this test. */
+const NPX = `#!/bin/sh
+echo "$*" >> "$CALLS"
+shift 2
+exec "$RUNTIME" "$@"
+`;
+
+Deno.test("the function of the README looks up the runtime once, and its line puts gate on the PATH", () =>
+  inFolder(async (folder) => {
+    const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
+    const blocks = blocksOf(sectionOf(page, "A first gate")).filter(({ language }) => language === "sh");
+    const [lookup, onPath] = ["checkout=", "mkdir "].map((start) => blocks.find(({ text }) => text.startsWith(start)));
+    assert.ok(lookup !== undefined && onPath !== undefined);
+    await Deno.writeTextFile(`${folder}/npx`, NPX, { mode: 0o755 });
+    const script = [lookup.text, "gate --version", "cd /", "gate --version", onPath.text, "gate() { exit 9; }"];
+    const { success, stdout, stderr } = await new Deno.Command("bash", {
+      args: ["-c", [...script, "unset -f gate checkout deno", "gate --version"].join("\n")],
+      cwd: CHECKOUT,
+      env: {
+        CALLS: `${folder}/calls`,
+        RUNTIME: Deno.execPath(),
+        HOME: folder,
+        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+        PATH: `${folder}:${folder}/.local/bin:${Deno.env.get("PATH")}`,
+      },
+    }).output();
+    const [said, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    assert.ok(success, errors);
+    assert.match(said ?? "", /^(gate .*\n)\1\1$/);
+    assert.match(await Deno.readTextFile(`${folder}/calls`), /^-y deno@2\.9\.6 eval .*\n$/);
+  }));
+
 Deno.test("the command of the README for a pipeline opens the first gate", () =>
   inFolder(async (folder) => {
     const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
