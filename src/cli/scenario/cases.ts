@@ -29,7 +29,7 @@ import type { Source } from "./source.ts";
 export const CASES_MAXIMUM = 4096;
 
 /** Members of a cases file that are no case. `given` holds for every case. */
-const HEAD = ["given", "schemas"];
+const HEAD = ["given", "proves", "schemas"];
 /** Members of a case that are no name of the law. */
 const WORDS = ["now", "stage", "sign", "items", "files", "answers", "steps", "then"];
 

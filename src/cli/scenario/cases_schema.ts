@@ -43,17 +43,29 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
+const CLAIM: JsonObject = {
+  type: "object",
+  properties: { needs: TEXT, stage: TEXT },
+  required: ["needs"],
+  additionalProperties: false,
+};
+
 /** The schema of a cases file. */
 export const CASES_SCHEMA: JsonObject = {
   type: "object",
   description: "Test cases by name: what is given, and how the run ends",
   properties: {
     given: named(GIVEN, "What is given in every case"),
+    proves: {
+      type: "array",
+      description: "What the run, or a stage, cannot be completed without; decided for the law",
+      items: { anyOf: [TEXT, CLAIM] },
+    },
     schemas: { type: "array", items: SCHEMA },
   },
   additionalProperties: named(
     { ...STEP, steps: { type: "array", minItems: 1, items: named(STEP, "A step of a case over time") } },
     "A case",
   ),
-  maxProperties: CASES_MAXIMUM + 2,
+  maxProperties: CASES_MAXIMUM + 3,
 };

@@ -70,10 +70,12 @@ function addTest(scenario: GateCommand): void {
   command(scenario, "test", "Run the test cases of a scenario: given evidence, expected outcome", [
     "gate scenario test release.yaml",
     "gate scenario test release.yaml --cases hotfix.cases.yaml --json",
+    "gate scenario test release.yaml --mutants",
   ])
     .argument("<file>", FILE)
     .option("--cases <FILE>", "cases file (default: beside the scenario, release.cases.yaml for release.yaml)")
     .option("--set <NAME=VALUE>", "evidence or a parameter for every case; @FILE reads it (repeatable)", collect)
+    .option("--mutants", "show small changes of the law that no case notices")
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./run_cases.ts")).runScenarioTest);
 }

@@ -6,6 +6,7 @@
 
 import { dirname, extname, join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { formatPath } from "../../canonical/path.ts";
 import { countOf } from "../../config/problems.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { environmentUnder } from "../../run/command.ts";
@@ -22,7 +23,9 @@ import { readCases } from "./cases.ts";
 import type { Cases, CaseSchema } from "./case_types.ts";
 import { describeDiagnostics, identitiesOf, type ScenarioFlags } from "./check.ts";
 import { type Diagnostic, type ScenarioSession, withScenario } from "./law.ts";
-import { readSource, SOURCE_EXTENSIONS } from "./source.ts";
+import { describeMutants, tryMutants } from "./case_mutants.ts";
+import { areProved, type ClaimResult, describeClaims, proveClaims } from "./proved_claims.ts";
+import { readSource, type Source, SOURCE_EXTENSIONS } from "./source.ts";
 import { type CaseResult, runCase } from "./case_runner.ts";
 import { columns, paint, shown, wantsColour } from "../terminal/text.ts";
 
@@ -30,9 +33,10 @@ import { columns, paint, shown, wantsColour } from "../terminal/text.ts";
 export interface ScenarioTestFlags extends ScenarioFlags {
   readonly cases?: string;
   readonly set?: readonly string[];
+  readonly mutants?: boolean;
 }
 
-/** Runs `gate scenario test`. Returns 0 if every case passes, 3 if one fails, 2 if a file is invalid. */
+/** Runs `gate scenario test`. Returns 0 if every case passes and every claim is proved, 3 if not, 2 if a file is invalid. */
 export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise<number> {
   return withScenario(file, flags.config, async (session) => {
     const { law } = session.scenario;
@@ -50,16 +54,25 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     }
     const names = session.names ?? lawWords(law);
     const { cases, diagnostics } = readCases(read.source, compiled, names, await valuesOver(law, names, flags.set));
+    const claims = claimsOf(read.source, law, diagnostics);
     if (diagnostics.length > 0) return writeErrors(casesFile, diagnostics, flags);
     const results = await runAll(session, compiled, cases, casesFile);
     const failed = results.filter(({ passed }) => !passed).length;
     const untested = neverCompleted(law.stages.map(({ stage_id }) => stage_id), results);
     const counts = { passed: results.length - failed, failed };
-    const result = { file, cases_file: casesFile, ...counts, cases: results, untested };
-    const text = describe(casesFile, results, untested, wantsColour()) + describePins(law);
-    return writeAnswer("scenario test", flags, result, text, {
-      exitCode: failed === 0 ? EXIT.ok : EXIT.evaluatedFalse,
-    });
+    const accepts = async (mutant: CompiledLaw): Promise<boolean> =>
+      areProved(mutant.law, read.source.value) &&
+      (await runAll(session, mutant, cases, casesFile)).every(({ passed }) => passed);
+    const mutants = flags.mutants === true ? await tryMutants(law, accepts) : null;
+    const result = {
+      ...{ file, cases_file: casesFile, ...counts, cases: results, untested },
+      ...claims.length === 0 ? {} : { proves: claims },
+      ...mutants === null ? {} : { mutants },
+    };
+    const text = describe(casesFile, results, untested, wantsColour()) + describePins(law) + describeClaims(claims) +
+      (mutants === null ? "" : describeMutants(mutants));
+    const isSound = failed === 0 && claims.every(({ verdict }) => verdict === "proved");
+    return writeAnswer("scenario test", flags, result, text, { exitCode: isSound ? EXIT.ok : EXIT.evaluatedFalse });
   }, true);
 }
 
@@ -109,6 +122,15 @@ function describePins({ conditions }: ScenarioLaw): string {
   );
   const people = [...new Set(pinned)].map(shown).join(", ");
   return people === "" ? "" : `keys of the cases stand for those that the law pins: ${people}\n`;
+}
+
+/** The claims of a cases file; faults are added to its diagnostics. */
+function claimsOf(source: Source, law: ScenarioLaw, diagnostics: Diagnostic[]): readonly ClaimResult[] {
+  const report = (steps: readonly (string | number)[], message: string): void => {
+    const path = formatPath(steps);
+    diagnostics.push({ severity: "error", ...source.locate(steps, "value"), code: "claim_invalid", path, message });
+  };
+  return proveClaims(report, law, source.value);
 }
 
 function writeErrors(file: string, diagnostics: readonly Diagnostic[], flags: ScenarioTestFlags): number {

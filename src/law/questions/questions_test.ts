@@ -9,7 +9,7 @@ import { differenceBetween } from "./differences.ts";
 import { isTrue, negationOf } from "./formulas.ts";
 import { readPair } from "./law_pair.ts";
 import { findStage } from "./stage_findings.ts";
-import { mutantsOf } from "../../../tests/simulation/questions/mutants.ts";
+import { mutantsOf } from "./mutants.ts";
 import { pairConditions } from "./paired_conditions.ts";
 import { parameterChoices } from "./parameter_choices.ts";
 import { namedKeys, partyTable } from "./parties.ts";

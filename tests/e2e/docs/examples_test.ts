@@ -237,9 +237,9 @@ Deno.test("a case that comes out otherwise is shown with why, and fails", () =>
     assert.match(stdout, /^FAILED {2}two of three checks are enough/m);
     assert.match(
       stdout,
-      /scenario\.cases\.yaml:3: two of three checks are enough\n {4}complete: the run is active\n {4}plan is true\n/,
+      /scenario\.cases\.yaml:8: two of three checks are enough\n {4}complete: the run is active\n {4}plan is true\n/,
     );
-    assert.match(stdout, /5 passed, 1 failed\n$/);
+    assert.match(stdout, /6 passed, 1 failed\n/);
   }));
 
 Deno.test("data_disclosure: raw records leave under no circumstances, the extract does", () => {

@@ -11,7 +11,7 @@ import type { ParameterValues } from "../../../src/law/expand.ts";
 import { QUESTION_TIME } from "../../../src/law/questions/candidates.ts";
 import { type Change, compareLaws } from "../../../src/law/questions/compare.ts";
 import type { Difference } from "../../../src/law/questions/differences.ts";
-import { mutantsOf } from "./mutants.ts";
+import { mutantsOf } from "../../../src/law/questions/mutants.ts";
 import { pairConditions } from "../../../src/law/questions/paired_conditions.ts";
 import type { Party } from "../../../src/law/questions/parties.ts";
 import { type Claim, proveClaim } from "../../../src/law/questions/prove.ts";

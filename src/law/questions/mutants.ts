@@ -4,12 +4,12 @@
  * @module
  */
 
-import { INTEGER_MAXIMUM } from "../../../src/law/limits.ts";
-import type { Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "../../../src/law/types.ts";
-import { decimalOfNumber } from "../../../src/law/value/decimal.ts";
-import type { PredicateName } from "../../../src/law/value/predicates.ts";
-import { exactMillis } from "../../../src/law/value/timestamp.ts";
-import { isRelativeTime, type Predicate, type TypedValue } from "../../../src/law/value/types.ts";
+import { INTEGER_MAXIMUM } from "../limits.ts";
+import type { Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "../types.ts";
+import { decimalOfNumber } from "../value/decimal.ts";
+import type { PredicateName } from "../value/predicates.ts";
+import { exactMillis } from "../value/timestamp.ts";
+import { isRelativeTime, type Predicate, type TypedValue } from "../value/types.ts";
 
 /** What a mutant changes. */
 export type MutantKind =
