@@ -6,6 +6,7 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
+import { lawWords } from "../law/words.ts";
 import { layersOf } from "../law/stage_layers.ts";
 import { type ApprovalQuestion, questionsOf } from "../run/approval.ts";
 import type { CompiledStage } from "../run/compile.ts";
@@ -70,7 +71,7 @@ export async function showRun(main: HTMLElement, route: readonly string[], signa
     const focused = document.activeElement?.id ?? "";
     const asked = run;
     const actions: ShownRun["actions"] = (question, waiting) =>
-      questionActions({ run: asked, question, waiting, publicKey, reload: refresh });
+      questionActions({ run: asked, hints, question, waiting, publicKey, reload: refresh });
     body.replaceChildren(...sectionsOf({ run, hints, view: viewOf(run), actions }));
     body.setAttribute("aria-busy", "false");
     body.dataset["revision"] = `${run.state.head.revision}`;
@@ -220,6 +221,7 @@ function conditionTable(
   picture: StagePicture | undefined,
 ): HTMLElement {
   const { stage_id } = stage.stage;
+  const words = lawWords(shown.run.ownLaw.law);
   const rows = stage.conditions.map(({ condition }): readonly Content[] => {
     const { condition_id } = condition;
     const state = picture?.conditions.get(condition_id);
@@ -231,7 +233,7 @@ function conditionTable(
       make(
         "div",
         {},
-        make("b", {}, shownText(condition_id)),
+        make("b", {}, shownText(words.condition(condition_id))),
         make("div", {}, describeCondition(condition)),
         make(
           "details",
@@ -273,11 +275,12 @@ function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
   ];
 }
 
-function missingOf({ hints }: ShownRun, stageId: string): Content {
+function missingOf({ hints, run }: ShownRun, stageId: string): Content {
+  const words = lawWords(run.ownLaw.law);
   const standing = hints.missing.find((one) => one.stage_id === stageId);
   if (standing === undefined) return null;
   const names = (set: readonly MissingCondition[]): string =>
-    set.map(({ condition_id, needed }) => needed ? condition_id : `not ${condition_id}`).join(" and ");
+    set.map(({ condition_id, needed }) => `${needed ? "" : "not "}${words.condition(condition_id)}`).join(" and ");
   const sets = standing.sets.map((set) => make("li", {}, shownText(names(set))));
   if (sets.length === 0) return null;
   return [

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { conditionTexts } from "../run/missing/reason_text.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
@@ -16,20 +15,24 @@ import {
   lastStatementAt,
   prepareApproval,
   type PreparedApproval,
+  signersOf,
 } from "../run/approval.ts";
+import { attemptSentences, signersText } from "../run/missing/sentence.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { COMMENT_BYTES } from "../run/submitted_statement.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
+import { instantText } from "../runpack/view/words.ts";
 import { describeCondition } from "../tools/law_words/describe_law.ts";
 import { CallError, callTool } from "./gate_client.ts";
 import { type ApproverKey, currentKey } from "./key_store.ts";
 import { append, type Content, make } from "./nodes.ts";
-import { type CheckedRun, recheckRun } from "./run_reading.ts";
+import { type CheckedRun, recheckRun, type RunHints } from "./run_reading.ts";
 import { announce, failureOf, reasonOf, shownText } from "./shell.ts";
 
 /** A question of a shown run. */
 export interface AskedQuestion {
   readonly run: CheckedRun;
+  readonly hints: Pick<RunHints, "attempts">;
   readonly question: ApprovalQuestion;
   /** What the server says about it; absent where it says that nothing waits. */
   readonly waiting: WaitingCondition | undefined;
@@ -45,11 +48,11 @@ const ATTEMPTS = 5;
 export function questionActions(asked: AskedQuestion): HTMLElement {
   const { question, waiting, publicKey } = asked;
   const { stage_id, condition: { condition_id } } = question;
-  const keys = waiting?.keys.map(({ key_id }) => key_id) ?? [];
+  const signers = signersText(signersOf(sha256, question, waiting, instantText));
   const tally = waiting === undefined
     ? "Nothing waits for this condition now."
-    : `${waiting.have} of ${waiting.needed} signatures count, ${
-      keys.length === 0 ? "and no registered key is left that may sign" : `waits for ${keys.join(", ")}`
+    : `${waiting.have} of ${waiting.needed}: ${
+      waiting.keys.length === 0 ? `${signers === "" ? "" : `${signers}; `}no registered key is left that may` : signers
     }.`;
   const state = ownState(asked);
   const isBoolean = expectedBoolean(question.condition) !== null;
@@ -76,7 +79,9 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
     "div",
     { class: "asks", role: "group", "aria-label": `Question ${condition_id} of stage ${stage_id}` },
     make("p", {}, make("b", {}, "Asks people: "), shownText(condition_id), ". ", shownText(tally)),
-    state.hasStatement ? make("p", {}, "Your key has a statement on record for this question.") : null,
+    state.hasStatement
+      ? make("p", {}, "Your key has a statement on record for this question. A new one replaces it.")
+      : null,
     actions,
   );
 }
@@ -195,7 +200,7 @@ function answerValue({ condition }: ApprovalQuestion, answer: Answer, text: stri
   return { value: parsed.value, value_type };
 }
 
-function factsOf({ run, question }: AskedQuestion, answer: Answer, expected: boolean | null): HTMLElement {
+function factsOf({ run, hints, question }: AskedQuestion, answer: Answer, expected: boolean | null): HTMLElement {
   const { state, stage_id, condition, attempt, scenario_law_identity } = question;
   const fact = (term: string, ...content: readonly Content[]): Content => [
     make("dt", {}, term),
@@ -204,7 +209,10 @@ function factsOf({ run, question }: AskedQuestion, answer: Answer, expected: boo
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     `${parameter_id} = ${canonicalize(value.value)}`
   );
-  const evidence = attempt === undefined ? [] : conditionTexts(attempt);
+  const causes = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id)?.causes;
+  const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], causes).map((one) =>
+    make("li", {}, shownText(one))
+  );
   const signs = answer === "withdraw"
     ? "a withdrawal of your last statement"
     : expected === null
@@ -217,7 +225,7 @@ function factsOf({ run, question }: AskedQuestion, answer: Answer, expected: boo
     fact("Law", make("code", {}, scenario_law_identity)),
     parameters.length === 0 ? null : fact("Parameters", shownText(parameters.join(", "))),
     fact("Stage", shownText(stage_id), `, at revision ${state.head.revision}`),
-    fact("Evidence", attempt === undefined ? "none evaluated yet" : shownText(evidence.join(", "))),
+    fact("Evidence", attempt === undefined ? "none evaluated yet" : make("ul", {}, evidence)),
     fact("Condition", shownText(condition.condition_id), `: ${describeCondition(condition)}`),
     fact("You sign", make("b", {}, signs)),
   );

@@ -15,6 +15,7 @@ import {
   isRelativeTime,
   type ObservationDomain,
   type Predicate,
+  type TypedValue,
 } from "./value/types.ts";
 import type { PredicateName } from "./value/predicates.ts";
 
@@ -104,7 +105,11 @@ export function predicateText(name: string, predicate: PredicateName, values: re
 function expectedText(expected: Expected, parameterName: (id: string) => string): string {
   if (isParameterReference(expected)) return parameterName(expected.parameter);
   if (isRelativeTime(expected)) return relativeText(expected.offset_milliseconds);
-  const { value, value_type } = expected;
+  return valueText(expected);
+}
+
+/** A value as an expression has it. */
+export function valueText({ value, value_type }: TypedValue): string {
   if (value_type === "Json") return `json(${literalText(canonicalize(value))})`;
   if (value_type === "Timestamp") return `timestamp(${literalText(String(value))})`;
   // A decimal is a string of digits, which stand in the file as they are.

@@ -5,7 +5,8 @@
  */
 
 import { layersOf } from "../law/stage_layers.ts";
-import { requirementText } from "../law/requirement_text.ts";
+import { lawWords, valueText } from "../law/words.ts";
+import type { UnmetCause } from "../run/missing/causes.ts";
 import { drawLaw } from "../runpack/picture/draw_law.ts";
 import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
 import { verdictOf } from "../runpack/view/decisions.ts";
@@ -106,7 +107,13 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
     status: isComplete ? "complete" : "active",
     stages,
     recent_attempts: stages.flatMap(({ stage_id, result: { evaluation } }) =>
-      evaluation === null ? [] : [{ stage_id, attempt_number: 1, outcome: evaluation.outcome, trace: evaluation.trace }]
+      evaluation === null ? [] : [{
+        stage_id,
+        attempt_number: 1,
+        outcome: evaluation.outcome,
+        trace: evaluation.trace,
+        causes: causesOf(evaluation),
+      }]
     ),
   });
   const drawing = drawLaw(law.law, picture, { maximumLines: ARROWS });
@@ -127,9 +134,27 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
   );
 }
 
+/** What was entered for each condition, and why it does not count. */
+function causesOf({ trace, evidence }: NonNullable<JudgedStage["result"]["evaluation"]>): UnmetCause[] {
+  return trace.map(({ condition_id, value, reason }) => {
+    const own = evidence.filter(({ item }) => item.condition_id === condition_id);
+    const cause = own.flatMap((one) => one.item.error?.code ?? one.reason ?? []);
+    const found = own.flatMap(({ item: { value: given } }) =>
+      given === undefined ? [] : [given === null ? "nothing" : valueText(given)]
+    );
+    return {
+      condition_id,
+      value,
+      ...reason === undefined ? {} : { reason },
+      ...cause.length === 0 ? {} : { cause },
+      ...found.length === 0 ? {} : { found: [...new Set(found)] },
+    };
+  });
+}
+
 function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["law"]): Markup {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage;
-  const requirement = stage === undefined ? "" : requirementText(stage.completion_requirement);
+  const requirement = stage === undefined ? "" : lawWords(law.law).requirement(stage.completion_requirement);
   return element(
     "section",
     { class: "judged" },

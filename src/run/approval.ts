@@ -11,7 +11,8 @@ import type { Condition } from "../law/types.ts";
 import type { TypedValue } from "../law/value/types.ts";
 import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { openForEvidence } from "./missing/waiting.ts";
+import type { Signers } from "./missing/sentence.ts";
+import { openForEvidence, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
 import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "./submitted_statement.ts";
 import type { Attempt, Head, RunState } from "./types.ts";
@@ -69,6 +70,31 @@ export function lastStatementAt({ state, stage_id, condition }: ApprovalQuestion
     one.stage_id === stage_id && one.condition_id === condition.condition_id && one.public_key === publicKey
   );
   return own?.observed_at ?? 0;
+}
+
+/**
+ * Who answered a question, and who still may.
+ *
+ * @param timeText The text of a time in Unix milliseconds
+ */
+export function signersOf(
+  sha256: Sha256,
+  { state, stage_id, condition }: ApprovalQuestion,
+  waiting: WaitingCondition | undefined,
+  timeText: (millis: number) => string,
+): Signers {
+  const expected = expectedBoolean(condition);
+  const refusal = expected === null ? null : hashValue(sha256, { value: !expected, value_type: "Boolean" }).identity;
+  const own = (state.submitted_evidence ?? []).filter((one) =>
+    one.stage_id === stage_id && one.condition_id === condition.condition_id && one.value_identity !== null
+  );
+  return {
+    signed: own.filter((one) => one.value_identity !== refusal).map(({ signature }) => signature.key_id),
+    refused: own.filter((one) => one.value_identity === refusal).map(({ signature, observed_at }) =>
+      `${signature.key_id} at ${timeText(observed_at)}`
+    ),
+    may: waiting?.keys.map(({ key_id }) => key_id) ?? [],
+  };
 }
 
 /** The one boolean that a condition expects; null for any other condition. */

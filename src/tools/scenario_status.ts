@@ -81,7 +81,7 @@ export const scenarioStatus: MakeTool = (services) =>
       }
       let answer = ANSWERS.get(run.state);
       if (answer === undefined) {
-        const causes = await causesOfAttempts(services.runs, run, run.state.recent_attempts);
+        const causes = await causesOfAttempts(services, run, run.state.recent_attempts);
         answer = textAnswer(statusText(run.state, causes));
         ANSWERS.set(run.state, answer);
       }

@@ -10,7 +10,7 @@ import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import type { SigningKey } from "../../evidence/trust/signing_key.ts";
-import type { Condition } from "../../law/types.ts";
+import type { Condition, ScenarioLaw } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import {
   type ApprovalQuestion,
@@ -18,13 +18,16 @@ import {
   lastStatementAt,
   prepareApproval,
   questionsOf,
+  signersOf,
 } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
-import { conditionTexts } from "../../run/missing/reason_text.ts";
+import type { UnmetCause } from "../../run/missing/causes.ts";
+import { attemptSentences, signersText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
-import type { Attempt, RunRecord, RunState } from "../../run/types.ts";
+import { instantText } from "../../runpack/view/words.ts";
+import type { RunRecord, RunState } from "../../run/types.ts";
 import { describeCondition } from "../../tools/law_words/describe_law.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
@@ -59,6 +62,9 @@ const ATTEMPTS = 5;
 interface Question {
   readonly run: RunItem;
   readonly asked: ApprovalQuestion;
+  readonly law: ScenarioLaw;
+  /** What the server found for the unmet conditions of the last attempt. */
+  readonly causes: readonly UnmetCause[];
   /** The time of the newest statement of the key for the condition, Unix milliseconds; 0 without one. */
   readonly earlier: number;
   readonly waiting: WaitingCondition | undefined;
@@ -156,7 +162,7 @@ async function findQuestion(
   flags: ApproveFlags,
 ): Promise<Question> {
   const { law, state } = await readRun(session, run, flags);
-  const waiting = await readWaiting(session, run);
+  const { waiting, attempts } = await readWaiting(session, run);
   const asked = waiting.filter(({ keys }) => keys.some(({ public_key }) => public_key === key.public_key));
   const keyId = flags.keyId ?? asked[0]?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ??
     keyName(flags);
@@ -173,6 +179,8 @@ async function findQuestion(
   ).map((asked): Question => ({
     run: shownRun,
     asked,
+    law: law.law,
+    causes: attempts.find(({ record_id }) => record_id === asked.attempt?.record_id)?.causes ?? [],
     earlier: lastStatementAt(asked, key.public_key),
     waiting: waiting.find((one) =>
       one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id
@@ -220,30 +228,30 @@ function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
 }
 
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
-  const { run, waiting, asked: { stage_id, attempt, condition, state: { head } } } = question;
+  const { run, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
+  const signers = signersText(signersOf(sha256, question.asked, waiting, instantText));
+  const tally = [...waiting === undefined ? [] : [`${waiting.have} of ${waiting.needed}`], signers];
   const parameters = parametersText(run);
   const lines = [
     `Run        ${run.run_key.run_id} of scenario ${shown(run.scenario_id)}`,
     `Law        ${run.scenario_law_identity}`,
     ...parameters === "" ? [] : [`Parameters ${parameters}`],
     `Stage      ${shown(stage_id)}, at revision ${head.revision}`,
-    ...describeAttempt(attempt),
+    ...describeAttempt(question),
     `Condition  ${shown(condition.condition_id)}: ${describeCondition(condition)}`,
-    ...waiting === undefined ? [] : [`Signed     ${waiting.have} of ${waiting.needed}${missingKeys(waiting)}`],
+    `Signed     ${shown(tally.filter((part) => part !== "").join(": ") || "no statement")}`,
+    ...earlier === 0 ? [] : [`Replaces   the statement of your key of ${instantText(earlier)}`],
     `You sign   ${value === null ? "a withdrawal of your last statement" : shown(JSON.stringify(value.value))}`,
     ...comment === undefined ? [] : [`Comment    ${shown(comment)}`],
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** The evidence that is there and missing: each condition of the last attempt once. */
-function describeAttempt(attempt: Attempt | undefined): string[] {
+/** What the last attempt found: each condition once. */
+function describeAttempt({ asked: { attempt }, law, causes }: Question): string[] {
   if (attempt === undefined) return ["Evidence   none evaluated yet"];
-  return [`Evidence   attempt ${attempt.attempt_number}: ${conditionTexts(attempt).map(shown).join(", ")}`];
-}
-
-function missingKeys({ keys }: WaitingCondition): string {
-  return keys.length === 0 ? "" : `, waits for ${keys.map(({ key_id }) => shown(key_id)).join(" ")}`;
+  const sentences = attemptSentences(law, attempt.trace, causes);
+  return [`Evidence   attempt ${attempt.attempt_number}`, ...sentences.map((one) => `           ${shown(one)}`)];
 }
 
 function confirm(words: string): boolean {

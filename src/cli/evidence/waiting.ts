@@ -6,6 +6,7 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
+import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
@@ -25,11 +26,20 @@ export interface WaitingFlags extends RunFlags {
 export const NO_KEY_REMEDY =
   "gate key trust adds one, and trust.evidence_keys or --evidence-keys names the folder, here or where the server starts";
 
+/** An attempt with what was found for each condition that is unmet. */
+interface ExplainedAttempt {
+  readonly record_id: string;
+  readonly causes?: readonly UnmetCause[];
+}
+
 /** Runs of a page. */
 const PAGE = 100;
 
-/** The conditions of a run that wait for statements. */
-export async function readWaiting(session: ToolSession, run: RunItem): Promise<readonly WaitingCondition[]> {
+/** The conditions of a run that wait for statements, and its last attempts. */
+export async function readWaiting(
+  session: ToolSession,
+  run: RunItem,
+): Promise<{ readonly waiting: readonly WaitingCondition[]; readonly attempts: readonly ExplainedAttempt[] }> {
   const { run_key: { namespace_id, run_id }, scenario_id } = run;
   const answer = await mustCall(session, "scenario_status", {
     namespace_id,
@@ -37,8 +47,11 @@ export async function readWaiting(session: ToolSession, run: RunItem): Promise<r
     run_id,
     include: ["waiting"],
   });
-  const waiting = answer["waiting"] ?? null;
-  return (isJsonArray(waiting) ? waiting : []) as unknown as readonly WaitingCondition[];
+  const listOf = <Item>(name: string): readonly Item[] => {
+    const list = answer[name] ?? null;
+    return (isJsonArray(list) ? list : []) as readonly Item[];
+  };
+  return { waiting: listOf("waiting"), attempts: listOf("recent_attempts") };
 }
 
 /** Runs `gate waiting`: with `--key` only what waits for this key. Returns 3 where no key that may sign is configured. */

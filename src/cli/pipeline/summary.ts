@@ -4,8 +4,8 @@
  * @module
  */
 
-import { hasCounted } from "../../run/missing/causes.ts";
-import { reasonText } from "../../run/missing/reason_text.ts";
+import { lawWords } from "../../law/words.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
 import type { RunStanding } from "../run/standing.ts";
 import { progressOf, stageStateOf } from "../run/standing.ts";
 import { shown } from "../terminal/text.ts";
@@ -27,7 +27,7 @@ function code(text: string): string {
 
 /** Writes a summary: what the run came to, its stages, what is missing, and its identities. */
 export function writeSummary(standing: RunStanding, parts: SummaryParts): string {
-  const { run_key, scenario_id, status, missing, attempts } = standing;
+  const { run_key, scenario_id, status, law, missing, attempts } = standing;
   const isComplete = status === "complete";
   const lines = [
     `## ${isComplete ? "✅" : "⛔"} ${code(scenario_id)}: ${isComplete ? "complete" : progressOf(standing)}`,
@@ -37,12 +37,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     ...standing.stages.map((stage) => `| ${code(stage.stage_id)} | ${stageStateOf(standing, stage.stage_id)} |`),
     "",
   ];
+  const words = lawWords(law);
   for (const { stage_id, causes } of attempts) {
-    for (const { condition_id, value, reason, cause = [], counts } of causes) {
-      const words = reason === undefined ? [] : [reasonText(reason, hasCounted(counts))];
-      const why = [...words, ...cause.map(shown)].join(", ");
-      lines.push(`- Stage ${code(stage_id)}: ${code(condition_id)} is ${value}${why === "" ? "" : ` (${why})`}`);
-    }
+    for (const sentence of attemptSentences(law, causes)) lines.push(`- Stage ${code(stage_id)}: ${code(sentence)}`);
   }
   for (const { stage_id, message } of parts.obstacles) {
     lines.push(`- Stage ${code(stage_id)} cannot be evaluated now: ${code(message)}`);
@@ -50,7 +47,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
   for (const { stage_id, sets, classification } of missing) {
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
-    const needs = first.map(({ condition_id, needed }) => `${needed ? "" : "not "}${code(condition_id)}`).join(" and ");
+    const needs = first.map(({ condition_id, needed }) =>
+      `${needed ? "" : "not "}${code(words.condition(condition_id))}`
+    ).join(" and ");
     const other = sets.length > 1 ? ", or another combination" : "";
     lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
   }

@@ -7,12 +7,13 @@
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
-import { hasCounted, type UnmetCause } from "../../run/missing/causes.ts";
+import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
-import { reasonText } from "../../run/missing/reason_text.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification, TraceItem } from "../../run/types.ts";
 import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
+import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import { paint, shown } from "../terminal/text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
@@ -47,14 +48,19 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
 }
 
 /** An attempt takes no evidence from the previous one, so what held in it is needed again. */
-function describeNeeded({ condition_id, needed }: MissingCondition, attempt: LastAttempt | undefined): string {
+function describeNeeded(
+  { condition_id, needed }: MissingCondition,
+  words: LawWords,
+  attempt: LastAttempt | undefined,
+): string {
   const held = needed && attempt?.holds.includes(condition_id) === true;
   const note = held ? ` (held in attempt ${attempt?.attempt_number})` : "";
-  return needed ? `${condition_id}${note}` : `not ${condition_id}`;
+  const sentence = shown(words.condition(condition_id));
+  return needed ? `${sentence}${note}` : `not ${sentence}`;
 }
 
 /** The parts of a law that determine which evidence counts. */
-export type EvidenceLaw = Pick<ScenarioLaw, "conditions" | "acquisition_bindings">;
+export type EvidenceLaw = NamedParts;
 
 function describeCounting({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
   const condition = law.conditions.find((one) => one.condition_id === condition_id);
@@ -94,17 +100,9 @@ export function inOrder<Named extends { readonly stage_id: string }>(
   return named.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
 }
 
-function describeCause({ condition_id, value, reason, cause = [], counts }: UnmetCause): string {
-  const why = reason === undefined ? "" : `, ${reasonText(reason, hasCounted(counts))}`;
-  const codes = cause.length === 0 ? "" : `: ${cause.map(shown).join(", ")}`;
-  const tally = counts === undefined
-    ? ""
-    : ` (${counts.holds} of ${counts.needed} needed hold, ${counts.fails} of ${counts.needed} fail)`;
-  return `    ${shown(condition_id)} is ${value}${why}${codes}${tally}\n`;
-}
-
-function describeAttempt({ outcome, attempt_number, causes }: LastAttempt): string[] {
-  return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...causes.map(describeCause)];
+function describeAttempt({ outcome, attempt_number, causes }: LastAttempt, law: EvidenceLaw): string[] {
+  const lines = attemptSentences(law, causes).map((line) => `    ${shown(line)}\n`);
+  return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...lines];
 }
 
 /** Describes one stage: its state, last attempt and prerequisites, what would complete it, and which evidence counts. */
@@ -115,12 +113,13 @@ export function describeStage(
   colour: boolean,
 ): string {
   const { stage_id, classification, waits_for, sets, complete, evidence, evidence_left_out } = stage;
+  const words = lawWords(law);
   const lines = [`\nStage ${paint(quote(stage_id), "strong", colour)} ${STATES[classification]}\n`];
-  if (attempt !== undefined) lines.push(...describeAttempt(attempt));
+  if (attempt !== undefined) lines.push(...describeAttempt(attempt, law));
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
   }
-  const names = sets.map((set) => set.map((one) => describeNeeded(one, attempt)));
+  const names = sets.map((set) => set.map((one) => describeNeeded(one, words, attempt)));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) {
     lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law)));

@@ -41,6 +41,7 @@ const LAW: EvidenceLaw = {
     evidence_use_policy: POLICY,
   }],
   acquisition_bindings: [],
+  stages: [],
 };
 
 Deno.test("describeStage() describes every requirement on evidence", () => {
@@ -80,7 +81,7 @@ Deno.test("describeStage() reports when a limit was reached", () => {
   const whole = describeStage(READY, undefined, LAW, false);
   assert.doesNotMatch(whole, /more|another|too much/);
   const rows: readonly [Partial<StageStanding>, string][] = [
-    [{ complete: false }, "    tests\n    or another combination that is not shown\n"],
+    [{ complete: false }, "    present(tests)\n    or another combination that is not shown\n"],
     [{ complete: false, sets: [], evidence: [] }, "  To be complete it needs\n    too much to show here\n"],
     [{ evidence_left_out: 1 }, "    and for 1 more condition\n"],
     [{ evidence_left_out: 68 }, "    and for 68 more conditions\n"],
@@ -93,23 +94,26 @@ Deno.test("describeStage() reports when a limit was reached", () => {
 
 Deno.test("describeStage() gives the cause of each unmet condition of the last attempt", () => {
   const causes: readonly [UnmetCause, string][] = [
-    [{ condition_id: "tests", value: "false" }, "tests is false"],
-    [{ condition_id: "tests", value: "unknown", reason: "no_evidence" }, "tests is unknown, no evidence"],
+    [
+      { condition_id: "tests", value: "false" },
+      "present(tests): found a value that is hidden from callers of the server (evidence.allow_raw_values) ✗",
+    ],
+    [{ condition_id: "tests", value: "unknown", reason: "no_evidence" }, "present(tests): nothing known yet ?"],
     [
       { condition_id: "tests", value: "unknown", reason: "unqualified", cause: ["signature_invalid", "not_fresh"] },
-      "tests is unknown, unqualified: signature_invalid, not_fresh",
+      "present(tests): what was given does not count (signature invalid, not fresh) ?",
     ],
     [
       { condition_id: "tests", value: "unknown", reason: "disagreement", counts: { holds: 1, fails: 0, needed: 2 } },
-      "tests is unknown, disagreement (1 of 2 needed hold, 0 of 2 fail)",
+      "present(tests): 1 of 2 ?",
     ],
     [
       { condition_id: "tests", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
-      "tests is unknown, quorum not reached (1 of 2 needed hold, 0 of 2 fail)",
+      "present(tests): 1 of 2 ?",
     ],
     [
       { condition_id: "tests", value: "unknown", reason: "no_evidence", counts: { holds: 0, fails: 0, needed: 2 } },
-      "tests is unknown, no evidence (0 of 2 needed hold, 0 of 2 fail)",
+      "present(tests): 0 of 2 ?",
     ],
   ];
   for (const [cause, line] of causes) {

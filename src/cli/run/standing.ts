@@ -13,6 +13,7 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
 import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { lawWords } from "../../law/words.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
@@ -143,7 +144,8 @@ export function stageStateOf({ picture }: Pick<RunStanding, "picture">, stageId:
 }
 
 /** Lists the stages with their marks; below an open one its conditions. */
-function stageRows({ stages, picture }: RunStanding): string[][] {
+function stageRows({ stages, picture, law }: RunStanding): string[][] {
+  const words = lawWords(law);
   return stages.flatMap(({ stage_id, classification }) => {
     const state = picture.stages.get(stage_id);
     if (state === undefined) return [];
@@ -151,7 +153,10 @@ function stageRows({ stages, picture }: RunStanding): string[][] {
     const conditions = classification === "open_incomplete" ? [...state.conditions] : [];
     return [
       row,
-      ...conditions.map(([id, { mark }]) => [`    ${MARKS[mark].character} ${shown(id)}`, MARKS[mark].word]),
+      ...conditions.map(([id, { mark, detail }]) => [
+        `    ${MARKS[mark].character} ${shown(words.condition(id))}`,
+        shown(stateWords(mark, detail)),
+      ]),
     ];
   });
 }

@@ -14,7 +14,7 @@ import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../..
 import { type Mark, MARKS, type Tone as PictureTone } from "../../runpack/picture/marks.ts";
 import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/run_picture.ts";
 import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
-import { absenceText, cut, gapText, instantText } from "../../runpack/view/words.ts";
+import { absenceText, cut, foundIn, gapText, instantText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";
@@ -98,8 +98,9 @@ const TONES: Readonly<Partial<Record<PictureTone, Tone>>> = {
 };
 
 /** Lists the stages with their states, prerequisites and requirements, and the conditions of stages that were opened. */
-function showStages({ law, records }: PackView, colour: boolean): string {
-  const picture = pictureOfRecords(law.law, records.map(({ record }) => record));
+function showStages(view: PackView, colour: boolean): string {
+  const { law, records } = view;
+  const picture = pictureOfRecords(law.law, records.map(({ record }) => record), (item) => foundIn(view, item));
   const marked = (mark: Mark, text: string): string => {
     const { character, word, tone } = MARKS[mark];
     const painted = TONES[tone];
@@ -112,7 +113,11 @@ function showStages({ law, records }: PackView, colour: boolean): string {
     const isOpened = mark !== "blocked" && mark !== "ready";
     return [
       `  ${marked(mark, shown(stage_id))}${after}, needs ${requirementText(completion_requirement, shown)}`,
-      ...(isOpened ? [...conditions] : []).map(([id, one]) => `      ${marked(one.mark, shown(id))}`),
+      ...(isOpened ? [...conditions] : []).map(([id, one]) =>
+        `      ${marked(one.mark, shown(picture.sentences?.get(id) ?? id))}${
+          one.detail === "" ? "" : `, ${shown(one.detail)}`
+        }`
+      ),
     ];
   });
   const whole = `  complete when ${requirementText(law.law.completion_requirement, shown)}`;

@@ -85,6 +85,7 @@ function localOf(config: GateConfig, port: number): GateConfig {
   const { server } = config;
   return {
     ...config,
+    evidence: { allow_raw_values: true, require_provider_opt_in: false },
     server: {
       ...server,
       transport: "http",

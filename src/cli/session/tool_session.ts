@@ -114,8 +114,10 @@ export async function withLocalSession<Result>(
   { dataDir = dataDirOf(config, undefined), signingKey = null, evidenceKeys = null }: LocalFiles = {},
 ): Promise<Result> {
   const server = { ...config.server, auth: null, tools: { ...config.server.tools, allowlist: [], denylist: [] } };
+  // Who may read the files of the store sees the values that are in them.
+  const evidence = { allow_raw_values: true, require_provider_opt_in: false };
   const options = { dataDir, signingKey, typed: NO_GRANTS, evidenceKeys };
-  const runtime = await withStoreErrors(() => openRuntime({ ...config, server }, options));
+  const runtime = await withStoreErrors(() => openRuntime({ ...config, server, evidence }, options));
   const principal = principalOf([], LOCAL_SUBJECT, "local");
   const call: Call = { principal, signal: new AbortController().signal, correlationId: null };
   try {

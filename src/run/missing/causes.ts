@@ -14,6 +14,7 @@ import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, RecordedEvidence, TraceItem } from "../types.ts";
 import { unmetConditions } from "./missing.ts";
+import { valueText } from "../../law/words.ts";
 import { judgedBy } from "./stage.ts";
 
 /** An item of an attempt or a precheck with its verdict. */
@@ -24,6 +25,8 @@ export interface JudgedItem {
   readonly error?: { readonly code: string };
   /** Null if nothing was found; absent if the value was not retained. */
   readonly value?: TypedValue | null;
+  /** Whether the reader of the answer may see the value. */
+  readonly isShown?: boolean;
 }
 
 /** How many items of a quorum hold and fail, and how many of one kind decide. */
@@ -43,12 +46,15 @@ export interface UnmetCause {
   readonly cause?: readonly string[];
   /** Present for a quorum if all values that count are known. */
   readonly counts?: QuorumCounts;
+  /** The values of its items that the reader may see, as an expression has them. */
+  readonly found?: readonly string[];
 }
 
 /** An item of a record. `valueOf` finds its value, since a record has the identity alone. */
 export function judgedFromRecord(
   item: RecordedEvidence,
   valueOf: (identity: Identity) => TypedValue | undefined,
+  isShown = false,
 ): JudgedItem {
   const { condition_id, qualified, reason, error, found_nothing, value_identity } = item;
   const value = found_nothing === true ? null : value_identity === undefined ? undefined : valueOf(value_identity);
@@ -57,8 +63,21 @@ export function judgedFromRecord(
     qualified,
     ...reason === undefined ? {} : { reason },
     ...error === undefined ? {} : { error },
-    ...value === undefined ? {} : { value },
+    ...value === undefined ? {} : { value, isShown },
   };
+}
+
+/** Maximum values of `found`, and characters of each. */
+const FOUND_VALUES = 8;
+const FOUND_CHARACTERS = 200;
+
+function foundOf(items: readonly JudgedItem[]): readonly string[] {
+  const texts = items.flatMap(({ value, isShown }) => {
+    if (value === undefined || isShown !== true) return [];
+    const text = value === null ? "nothing" : valueText(value);
+    return [text.length <= FOUND_CHARACTERS ? text : `${text.slice(0, FOUND_CHARACTERS).toWellFormed()}…`];
+  });
+  return [...new Set(texts)].slice(0, FOUND_VALUES);
 }
 
 /** An item of a precheck. */
@@ -71,11 +90,6 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
     ...reason === null ? {} : { reason },
     ...error === undefined ? { value } : { error },
   };
-}
-
-/** Whether evidence counted, as far as the counts of a quorum say. */
-export function hasCounted(counts: QuorumCounts | undefined): boolean {
-  return counts !== undefined && counts.holds + counts.fails > 0;
 }
 
 function countsOf(
@@ -120,12 +134,14 @@ export function unmetCauses(
     );
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
     const counts = condition === undefined ? null : countsOf(condition, own, evaluatedAt);
+    const found = foundOf(own);
     return {
       condition_id,
       value,
       ...reason === undefined ? {} : { reason },
       ...cause.length === 0 ? {} : { cause },
       ...counts === null ? {} : { counts },
+      ...found.length === 0 ? {} : { found },
     };
   });
 }

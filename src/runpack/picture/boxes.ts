@@ -89,7 +89,7 @@ export function makeBoxes(law: DrawnLaw, run: RunPicture | null, maximumLines: n
   };
   const layers = layersOf(law.stages).map((layer) =>
     layer.map((stage) => {
-      const box = stageBox(stage, run?.stages.get(stage.stage_id) ?? null, linesFrom(stagesBefore(stage)), conditions);
+      const box = stageBox(stage, run, linesFrom(stagesBefore(stage)), conditions);
       stages.set(stage.stage_id, box);
       return box;
     })
@@ -99,10 +99,11 @@ export function makeBoxes(law: DrawnLaw, run: RunPicture | null, maximumLines: n
 
 function stageBox(
   { stage_id, prerequisite, completion_requirement: completion }: DrawnStage,
-  state: StagePicture | null,
+  run: RunPicture | null,
   from: readonly Box[],
   maximum: number,
 ): Box {
+  const state = run?.stages.get(stage_id) ?? null;
   const isRoot = prerequisite.kind === "root";
   const after = isRoot ? "immediately" : `after ${requirementText(prerequisite.requirement)}`;
   const words = state === null ? "" : stateWords(state.mark, state.detail);
@@ -111,8 +112,9 @@ function stageBox(
   const shown = ids.length <= maximum ? ids : ids.slice(0, maximum - 1);
   const conditions = shown.map((id): BoxLine => {
     const one = state?.conditions.get(id);
-    const title = one === undefined ? id : `${id}: ${stateWords(one.mark, one.detail)}`;
-    return { text: visible(id), mark: one?.mark ?? null, isRemark: false, title };
+    const sentence = run?.sentences?.get(id) ?? id;
+    const title = one === undefined ? sentence : `${sentence}: ${stateWords(one.mark, one.detail)}`;
+    return { text: visible(sentence), mark: one?.mark ?? null, isRemark: false, title };
   });
   const rest = ids.slice(shown.length);
   const needs = isConjunction(completion) ? [] : [remark(`needs ${requirementText(completion)}`)];

@@ -5,12 +5,19 @@
  * @module
  */
 
-import { hasCounted } from "../../run/missing/causes.ts";
-import { reasonText } from "../../run/missing/reason_text.ts";
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
+import { lawWords, type NamedParts } from "../../law/words.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
-import type { RunRecord, RunStatus, StageClassification, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
+import { foundText, type Judged } from "../../run/missing/sentence.ts";
+import type {
+  RecordedEvidence,
+  RunRecord,
+  RunStatus,
+  StageClassification,
+  StageEvaluatedBody,
+  TraceItem,
+} from "../../run/types.ts";
 import type { ConditionMark, StageMark } from "./marks.ts";
 
 /** The state of a condition of a stage. */
@@ -34,10 +41,12 @@ export interface RunPicture {
   readonly isComplete: boolean;
   /** By stage id. */
   readonly stages: ReadonlyMap<string, StagePicture>;
+  /** The sentence of each condition by its id; absent where the ids are shown. */
+  readonly sentences?: ReadonlyMap<string, string>;
 }
 
 /** The part of a law from which states are derived. */
-export type PicturedLaw = Pick<ScenarioLaw, "conditions" | "stages" | "completion_requirement">;
+export type PicturedLaw = NamedParts & Pick<ScenarioLaw, "completion_requirement">;
 
 /** The part of an attempt that a drawing shows. */
 export interface PicturedAttempt {
@@ -76,15 +85,23 @@ export function pictureOfStatus(law: PicturedLaw, answer: StatusAnswer): RunPict
   }));
 }
 
-/** The picture of a run after the last of its records. */
-export function pictureOfRecords(law: PicturedLaw, records: readonly RunRecord[]): RunPicture {
+/**
+ * The picture of a run after the last of its records.
+ *
+ * @param foundOf The value of an item, or why it is not there
+ */
+export function pictureOfRecords(
+  law: PicturedLaw,
+  records: readonly RunRecord[],
+  foundOf: (item: RecordedEvidence) => string,
+): RunPicture {
   const opened = new Set<string>();
   const complete = new Set<string>();
   const attempts = new Map<string, PicturedAttempt>();
   for (const record of records) {
     if (record.record_kind === "stage_opened") opened.add(record.body.stage_id);
     if (record.record_kind !== "stage_evaluated") continue;
-    attempts.set(record.body.stage_id, { ...record.body, causes: causesOf(record.body) });
+    attempts.set(record.body.stage_id, { ...record.body, causes: causesOf(record.body, foundOf) });
     if (record.body.completed) complete.add(record.body.stage_id);
   }
   const classificationOf = ({ stage_id, prerequisite }: Stage): StageClassification => {
@@ -100,13 +117,25 @@ export function pictureOfRecords(law: PicturedLaw, records: readonly RunRecord[]
   }));
 }
 
-/** Why the items of an attempt did not count, by condition: the observed error, else the failed test. */
-function causesOf({ trace, evidence }: StageEvaluatedBody): UnmetCause[] {
-  const uncounted = Map.groupBy(evidence.filter(({ qualified }) => !qualified), ({ condition_id }) => condition_id);
+/** What an attempt found for each condition, and why items did not count: the observed error, else the failed test. */
+function causesOf(
+  { trace, evidence }: StageEvaluatedBody,
+  foundOf: (item: RecordedEvidence) => string,
+): UnmetCause[] {
+  const items = Map.groupBy(evidence, ({ condition_id }) => condition_id);
   return trace.flatMap(({ condition_id, value }) => {
-    const items = uncounted.get(condition_id);
-    if (items === undefined) return [];
-    return [{ condition_id, value, cause: items.map(({ error, reason }) => error?.code ?? reason ?? "unqualified") }];
+    const own = items.get(condition_id) ?? [];
+    if (value === "true" || own.length === 0) return [];
+    const cause = own.flatMap(({ qualified, error, reason }) =>
+      qualified ? [] : [error?.code ?? reason ?? "unqualified"]
+    );
+    const found = [...new Set(own.flatMap((item) => item.error === undefined ? [foundOf(item)] : []))];
+    return [{
+      condition_id,
+      value,
+      ...cause.length === 0 ? {} : { cause },
+      ...found.length === 0 ? {} : { found },
+    }];
   });
 }
 
@@ -122,8 +151,10 @@ function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boo
 
 function pictureOf(law: PicturedLaw, isComplete: boolean, factsOf: (stage: Stage) => StageFacts): RunPicture {
   const conditions = new Map(law.conditions.map((condition) => [condition.condition_id, condition]));
+  const words = lawWords(law);
   return {
     isComplete,
+    sentences: new Map(law.conditions.map(({ condition_id: id }) => [id, words.condition(id)])),
     stages: new Map(law.stages.map((stage) => [stage.stage_id, stagePicture(stage, factsOf(stage), conditions)])),
   };
 }
@@ -153,25 +184,23 @@ function stageMark({ classification, attempt }: StageFacts, conditions: readonly
   return conditions.includes("waiting") ? "waiting" : "open";
 }
 
-type JudgedLine = Pick<UnmetCause, "value" | "reason" | "cause" | "counts">;
-
 /**
  * The judgements of the last attempt, by condition. A condition that an answer does not name is not judged, since an answer
  * may leave out what is too large; but a stage that is complete, and needs all of its conditions, has them all.
  */
-function judgedLines(stage: Stage, { classification, attempt }: StageFacts): ReadonlyMap<string, JudgedLine> {
+function judgedLines(stage: Stage, { classification, attempt }: StageFacts): ReadonlyMap<string, Judged> {
   const { completion_requirement: requirement } = stage;
   const causes = new Map((attempt?.causes ?? []).map((cause) => [cause.condition_id, cause]));
-  const lines = new Map<string, JudgedLine>(causes);
+  const lines = new Map<string, Judged>(causes);
   for (const line of attempt?.trace ?? []) lines.set(line.condition_id, { ...causes.get(line.condition_id), ...line });
   if (classification !== "complete" || !isConjunction(requirement)) return lines;
-  const holds: JudgedLine = { value: "true" };
+  const holds: Judged = { value: "true" };
   return new Map(leavesOf(requirement).map((id) => [id, lines.get(id) ?? holds]));
 }
 
 function conditionPicture(
   condition: Condition | undefined,
-  line: JudgedLine | undefined,
+  line: Judged | undefined,
   classification: StageClassification,
   isNamedWaiting: boolean,
 ): ConditionPicture {
@@ -180,14 +209,9 @@ function conditionPicture(
   const isOpen = classification === "open_incomplete";
   const isWaiting = isOpen && (isNamedWaiting || isStated);
   if (line === undefined) return { mark: isWaiting ? "waiting" : "not_judged", detail: "" };
-  const { value, reason, cause = [], counts } = line;
-  const tally = counts === undefined ? [] : [`${counts.holds} of ${counts.needed} hold, ${counts.fails} fail`];
+  const { value, reason } = line;
   if (value === "true") return { mark: "met", detail: "" };
-  // A code says more than that there was an error.
-  const reasons = reason === undefined || (reason === "error" && cause.length > 0)
-    ? []
-    : [reasonText(reason, hasCounted(counts))];
-  const detail = [...reasons, ...new Set(cause), ...tally].join(", ");
+  const detail = foundText(line, condition?.evidence_use_policy);
   if (value === "false") return { mark: isStated && channels.length === 1 ? "refused" : "not_met", detail };
   if (reason === "error") return { mark: "unavailable", detail };
   return { mark: isWaiting ? "waiting" : "unknown", detail };

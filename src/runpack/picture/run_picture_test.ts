@@ -13,7 +13,8 @@ import { listStages } from "./stage_list.ts";
 const leaf = (id: string): Requirement => ({ Condition: id });
 
 function conditionOf(condition_id: string, ...allowed_channels: readonly Channel[]): Condition {
-  return { condition_id, evidence_use_policy: { allowed_channels } } as unknown as Condition;
+  const predicate = { predicate: "Equals", expected: { value: true, value_type: "Boolean" } };
+  return { condition_id, predicate, evidence_use_policy: { allowed_channels } } as unknown as Condition;
 }
 
 function stageOf(stage_id: string, before: Requirement | null, completion_requirement: Requirement): Stage {
@@ -22,6 +23,7 @@ function stageOf(stage_id: string, before: Requirement | null, completion_requir
 }
 
 const LAW: PicturedLaw = {
+  acquisition_bindings: [],
   conditions: [
     conditionOf("tested", "caller_submission"),
     conditionOf("scanned", "provider_acquisition"),
@@ -110,7 +112,7 @@ Deno.test("a picture has the same marks from records as from an answer of scenar
       record("stage_evaluated", { ...build, evidence: [], completed: true }),
       record("stage_opened", { stage_id: "review" }),
       record("stage_evaluated", { ...review, evidence: [], completed: false }),
-    ]);
+    ], () => "x");
     assert.deepEqual(textOf(records), wanted);
     const status = pictureOfStatus(LAW, {
       status: "active",
@@ -181,11 +183,11 @@ Deno.test("details from records name the code of each item that did not count, o
   const { stages } = pictureOfRecords(LAW, [
     record("stage_opened", { stage_id: "build" }),
     record("stage_evaluated", body),
-  ]);
+  ], () => "x");
   assert.deepEqual(stages.get("build")?.conditions.get("tested"), { mark: "met", detail: "" });
   assert.deepEqual(stages.get("build")?.conditions.get("scanned"), {
     mark: "unavailable",
-    detail: "file_not_found, lane",
+    detail: "no answer (file not found, lane)",
   });
 });
 
@@ -209,7 +211,7 @@ Deno.test("details name reasons, codes and counts, and the list of stages shows 
     }],
   });
   const text = listStages({ ...LAW, scenario_id: "s" }, picture).markup.replaceAll(/<[^>]*>/g, "");
-  assert.ok(text.includes("scanned unavailable, http_timeout"), text);
-  assert.ok(text.includes("approved waiting, quorum not reached, 1 of 2 hold, 0 fail"), text);
+  assert.ok(text.includes("scanned unavailable, no answer (http timeout)"), text);
+  assert.ok(text.includes("approved waiting, 1 of 2"), text);
   assert.ok(text.includes("review waiting, attempt 1 was unknown, after build"), text);
 });

@@ -23,7 +23,7 @@ export function listStages(law: DrawnLaw, run: RunPicture): Markup {
     const state = run.stages.get(stage_id);
     const after = prerequisite.kind === "root" ? "" : `, after ${requirementText(prerequisite.requirement)}`;
     const conditions = [...state?.conditions ?? []].map(([id, { mark, detail }]) =>
-      element("li", {}, element("code", {}, id), " ", markedWords(mark, detail))
+      element("li", {}, element("code", {}, run.sentences?.get(id) ?? id), " ", markedWords(mark, detail))
     );
     return element(
       "li",

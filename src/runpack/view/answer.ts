@@ -114,14 +114,14 @@ function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
         element("b", {}, stage_id),
         ": ",
         markedWords(state.mark, state.detail),
-        whyOf(state),
+        whyOf(state, run),
       )
     ),
     left > 0 ? element("li", {}, `and at ${counted(left, "more stage")}`) : "",
   );
 }
 
-function whyOf({ mark, conditions }: StagePicture): Content {
+function whyOf({ mark, conditions }: StagePicture, { sentences }: RunPicture): Content {
   const unmet = mark === "ready" ? [] : [...conditions].filter(([, one]) => one.mark !== "met");
   if (unmet.length === 0) return "";
   const left = unmet.length - NAMED_CONDITIONS;
@@ -129,7 +129,7 @@ function whyOf({ mark, conditions }: StagePicture): Content {
     "ul",
     {},
     unmet.slice(0, NAMED_CONDITIONS).map(([id, one]) =>
-      element("li", {}, element("code", {}, id), " ", markedWords(one.mark, one.detail))
+      element("li", {}, element("code", {}, sentences?.get(id) ?? id), " ", markedWords(one.mark, one.detail))
     ),
     left > 0 ? element("li", {}, `and ${counted(left, "more condition")}`) : "",
   );

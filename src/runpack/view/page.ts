@@ -20,7 +20,7 @@ import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
 import { STYLE } from "./style.ts";
 import { renderTimeline } from "./timeline.ts";
-import { counted, cut, expectationText, gapText } from "./words.ts";
+import { counted, cut, expectationText, foundIn, gapText } from "./words.ts";
 
 /** Records that a page shows by default. */
 export const PAGE_RECORDS = 2000;
@@ -75,8 +75,9 @@ function answerOf({ examination, admission, expected = null }: PageContent, show
   return { examination, line, isAdmitted: null, reasons: [], signers: [], expected: expectationText(expected), shown };
 }
 
-function runOf({ law, records }: PackView): RunPicture {
-  return pictureOfRecords(law.law, records.map(({ record }) => record));
+function runOf(view: PackView): RunPicture {
+  const { law, records } = view;
+  return pictureOfRecords(law.law, records.map(({ record }) => record), (item) => foundIn(view, item));
 }
 
 function section(id: string, title: string, ...content: readonly Content[]): Markup {

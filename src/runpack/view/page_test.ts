@@ -69,17 +69,17 @@ Deno.test("renderDocument() begins with the answer: complete or not, closed wher
     ],
     [
       await packOf(RUN, 3),
-      `Not complete, verified\nClosed at build: held, attempt 1 was falsebuilt not met\nlog unknown, no evidence\n${derived}`,
+      `Not complete, verified\nClosed at build: held, attempt 1 was falsebuilt not met, found false\nlog.contains(&quot;0 errors&quot;) unknown, nothing known yet\n${derived}`,
     ],
     [
       await packOf(RUN, 4),
-      `Not complete, verified\nClosed at build: open, attempt 2 was unknownlog unknown, no evidence\n${derived}`,
+      `Not complete, verified\nClosed at build: open, attempt 2 was unknownlog.contains(&quot;0 errors&quot;) unknown, nothing known yet\n${derived}`,
     ],
     [
       await packOf(RUN, 7),
       `Not complete, verified\nClosed at review: openapproved not judged\nticket not judged\n${derived}`,
     ],
-    [await packOf(waiting, 2), `Not complete, verified\nClosed at s: waitingc waiting\n`],
+    [await packOf(waiting, 2), `Not complete, verified\nClosed at s: waitingc &lt; 5 waiting\n`],
     [
       await packOf(waiting, waiting.records.length, { withheld_conditions: ["c"] }),
       "Not complete as recorded, not verified\nClosed at t: ready to be opened\nNot every decision was derived again. " +

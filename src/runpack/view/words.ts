@@ -4,6 +4,7 @@
  * @module
  */
 
+import { valueText } from "../../law/words.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import type { PackView, PartView } from "../material_view.ts";
@@ -54,6 +55,15 @@ export function absenceText(
   if (retention === "RetainDigestOnly") return "kept as a digest alone";
   return manifest.withheld_conditions.includes(condition_id) ? "withheld" : absence;
 }
+
+/** What an item says: its value, or why it is not shown. */
+export function foundIn(view: PackView, item: RecordedEvidence): string {
+  if (item.found_nothing === true) return "nothing";
+  const value = view.valueOf(item);
+  return value === null ? `a value that is ${absenceText(view, item)}` : cut(valueText(value), FOUND_CHARACTERS);
+}
+
+const FOUND_CHARACTERS = 200;
 
 /** A count with its noun. */
 export function counted(count: number, noun: string): string {

@@ -96,6 +96,7 @@ const EVALUATION_PARTS: Outputs = {
     ...TRACE_REASON,
     cause: texts,
     counts: closed({ holds: anyInteger, fails: anyInteger, needed: anyInteger }),
+    found: texts,
   }),
   shown_item: closed({ ...ITEM, lane: LANE }, { ...ITEM_DETAILS, value: ref("typed") }),
   needed: closed({ condition_id: text, needed: boolean }),

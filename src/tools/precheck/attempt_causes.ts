@@ -13,7 +13,9 @@ import { asJson } from "../../run/primitives.ts";
 import type { Attempt, Head, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
-import type { RunStore, StoredRecord } from "../../store/types.ts";
+import { mayDiscloseRaw } from "../../evidence/disclosure.ts";
+import type { Services } from "../services/services.ts";
+import type { StoredRecord } from "../../store/types.ts";
 
 /** The stage of an attempt in its law. */
 export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage | undefined {
@@ -25,11 +27,24 @@ export function causesMember(causes: readonly UnmetCause[]): JsonObject {
   return causes.length === 0 ? {} : asJson({ causes }) as JsonObject;
 }
 
+/** Whether the value of an item may be shown to the reader of an answer. */
+type MayShow = (item: { readonly provider_id?: string | undefined }) => boolean;
+
+/** Values of callers need the setting of the operator; values of providers need that of the provider too. */
+export function mayShowValue(
+  { config, providers }: Pick<Services, "config" | "providers">,
+  { provider_id }: { readonly provider_id?: string | undefined },
+): boolean {
+  const provider = provider_id === undefined ? { allow_raw: true } : providers.get(provider_id);
+  return mayDiscloseRaw(config.evidence, provider ?? { allow_raw: false });
+}
+
 /** The causes of a recorded attempt, from the retained values of its record. */
 export function causesOfRecord(
   stage: CompiledStage,
   { trace, evidence, time_source }: Pick<StageEvaluatedBody, "trace" | "evidence" | "time_source">,
   material: StoredRecord["material"],
+  mayShow: MayShow = () => false,
 ): UnmetCause[] {
   const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
   const valueOf = (identity: string): TypedValue | undefined => {
@@ -38,38 +53,41 @@ export function causesOfRecord(
     return isJsonObject(value) ? value as TypedValue : undefined;
   };
   const reads = countsValues(stage);
-  const items = evidence.map((item) => judgedFromRecord(item, reads ? valueOf : () => undefined));
+  const items = evidence.map((item) => {
+    const isShown = mayShow(item);
+    return judgedFromRecord(item, reads || isShown ? valueOf : () => undefined, isShown);
+  });
   return unmetCauses(stage, trace, items, time_source.reading_unix_millis);
 }
 
 /**
- * The causes of attempts of a run, by record id. Records are read only for stages with a quorum, whose counts need
- * values.
+ * The causes of attempts of a run, by record id. Records are read only where values are counted or may be shown.
  *
  * @param attempts Attempts of the state of the run
  * @param head The revision at which the search for their records begins; the head of the run unless given
  */
 export async function causesOfAttempts(
-  runs: Pick<RunStore, "listRecords">,
+  services: Pick<Services, "config" | "providers" | "runs">,
   { law, state: { run_key, head }, archived }: ProjectedRun,
   attempts: readonly Attempt[],
   from: Head = head,
 ): Promise<Map<string, JsonObject>> {
   const causes = new Map<string, JsonObject>();
   const wanted = new Map<string, CompiledStage>();
+  const mayShow: MayShow = (item) => mayShowValue(services, item);
   for (const { record_id, stage_id, outcome, trace, evidence } of attempts) {
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || outcome === "true") continue;
-    if (countsValues(stage)) wanted.set(record_id, stage);
+    if (countsValues(stage) || evidence.some(mayShow)) wanted.set(record_id, stage);
     else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence, null)));
   }
   // The values that counts need are in the runpack of an archived run.
   if (wanted.size === 0 || archived !== undefined) return causes;
-  for await (const { record, stored } of evaluationsBackwards(runs, run_key, from.revision)) {
+  for await (const { record, stored } of evaluationsBackwards(services.runs, run_key, from.revision)) {
     const stage = wanted.get(stored.record_id);
     if (stage === undefined) continue;
     wanted.delete(stored.record_id);
-    causes.set(stored.record_id, causesMember(causesOfRecord(stage, record.body, stored.material)));
+    causes.set(stored.record_id, causesMember(causesOfRecord(stage, record.body, stored.material, mayShow)));
     if (wanted.size === 0) break;
   }
   return causes;

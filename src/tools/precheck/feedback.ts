@@ -11,12 +11,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/j
 import { readJson } from "../../canonical/scan.ts";
 import { FEEDBACK_LEVELS, type FeedbackLevel } from "../../config/feedback_levels.ts";
 import type { ScenarioNextFeedbackConfig } from "../../config/types.ts";
-import { mayDiscloseRaw } from "../../evidence/disclosure.ts";
 import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { AcceptedCall, RecordedStep } from "../mutation/derived_mutation.ts";
-import { causesMember, causesOfRecord, stageOfAttempt } from "./attempt_causes.ts";
+import { causesMember, causesOfRecord, mayShowValue, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -100,12 +99,6 @@ function shownItem(
   return { ...shown, value_identity, ...isJsonObject(value) ? { value } : {} };
 }
 
-/** Values of callers need the setting of the operator; values of providers need that of the provider too. */
-function mayShowValue({ config, providers }: Services, { provider_id }: RecordedEvidence): boolean {
-  const provider = provider_id === undefined ? { allow_raw: true } : providers.get(provider_id);
-  return mayDiscloseRaw(config.evidence, provider ?? { allow_raw: false });
-}
-
 async function shownAttempt(
   services: Services,
   accepted: AcceptedCall,
@@ -119,7 +112,9 @@ async function shownAttempt(
   const stage = stageOfAttempt(accepted.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
-  const causes = stage === undefined ? {} : causesMember(causesOfRecord(stage, record.body, material));
+  const causes = stage === undefined
+    ? {}
+    : causesMember(causesOfRecord(stage, record.body, material, (item) => mayShowValue(services, item)));
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, kept));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;
   return [{

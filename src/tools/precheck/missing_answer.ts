@@ -43,7 +43,7 @@ export async function withMissing(services: Services, runKey: RunKey, outcome: O
   if (stage === undefined) return outcome;
   const { admission, accepted_head: head, attempt: given } = outcome.result as unknown as EvaluationResult;
   const missing = missingMember(stage, given.trace, await verifiedOnlyAt(services, admission.profile_id));
-  const causes = await causesOfAttempts(services.runs, run, [given], head);
+  const causes = await causesOfAttempts(services, run, [given], head);
   const added = { ...causes.get(given.record_id), ...missing };
   return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...added } } };
 }

@@ -151,9 +151,9 @@ Stage "apply" is blocked
 
 /** Attempts in order, and the exit code and a part of the output of explain afterwards. */
 const ATTEMPTS: readonly [string, Readonly<Record<string, boolean>>, number, string][] = [
-  ["build", {}, 4, "  Its last attempt, number 1, was unknown\n    tests is unknown, no evidence\n"],
-  ["build", { tests: false }, 3, "  Its last attempt, number 2, was false\n    tests is false\n"],
-  ["build", { tests: true }, 4, "number 3, was unknown\n    review is unknown, no evidence\n    waiver is unknown"],
+  ["build", {}, 4, "  Its last attempt, number 1, was unknown\n    tests: nothing known yet ?\n"],
+  ["build", { tests: false }, 3, "  Its last attempt, number 2, was false\n    tests: found false ✗\n"],
+  ["build", { tests: true }, 4, "number 3, was unknown\n    review: nothing known yet ?\n    waiver: "],
   ["build", { tests: true, review: true }, 4, 'Stage "apply" is ready to be opened\n  To be complete'],
   ["apply", { deployed: false }, 3, 'Stage "apply" is open\n  Its last attempt, number 5, was false\n'],
   ["apply", { deployed: true }, 0, "is complete at revision 9\nNothing is missing.\n"],

@@ -38,9 +38,9 @@ Deno.test("gate run in an empty folder: exit 4, 3 and 0 as evidence goes from ab
     assert.ok(LAW.trimEnd().split("\n").length <= 15);
     // Evidence, exit code, and a part of the output.
     const rows: readonly [Readonly<Record<string, boolean>> | null, number, RegExp][] = [
-      [null, 4, /0 of 2 stages complete\n[^]*built is unknown, no evidence\n/],
-      [{ built: true }, 4, /1 of 2 stages complete\n[^]*deployed is unknown, no evidence\n/],
-      [{ built: true, deployed: false }, 3, /1 of 2 stages complete\n[^]*deployed is false\n/],
+      [null, 4, /0 of 2 stages complete\n[^]*built: nothing known yet \?\n/],
+      [{ built: true }, 4, /1 of 2 stages complete\n[^]*deployed: nothing known yet \?\n/],
+      [{ built: true, deployed: false }, 3, /1 of 2 stages complete\n[^]*deployed: found false ✗\n/],
       [{ built: true, deployed: true }, 0, /is complete at revision 5\n2 of 2 stages complete\n/],
     ];
     for (const [values, code, text] of rows) {
@@ -376,7 +376,7 @@ Deno.test("gate run --summary says in Markdown why the gate stays closed", () =>
 | \`build\` | complete |
 | \`deploy\` | held, attempt 2 was false |
 
-- Stage \`deploy\`: \`deployed\` is false
+- Stage \`deploy\`: \`deployed: found false ✗\`
 - Stage \`deploy\` needs \`deployed\`
 `,
     );

@@ -1,6 +1,8 @@
 /** The README as a reader uses it: its commands line by line, its picture, its blocks and links for clients. */
 import assert from "node:assert/strict";
 import type { ScenarioLaw } from "@/law/types.ts";
+import type { UnmetCause } from "@/run/missing/causes.ts";
+import { attemptSentences } from "@/run/missing/sentence.ts";
 import type { RunRecord } from "@/run/types.ts";
 import { pictureOfRecords } from "@/runpack/picture/run_picture.ts";
 import { parse as parseToml } from "smol-toml";
@@ -114,7 +116,7 @@ interface RunAnswer {
   readonly result: {
     readonly run_id: string;
     readonly stages: readonly { readonly stage_id: string; readonly classification: string }[];
-    readonly last_attempts: readonly { readonly causes: readonly { readonly condition_id: string }[] }[];
+    readonly last_attempts: readonly { readonly causes: readonly UnmetCause[] }[];
   };
 }
 
@@ -131,15 +133,19 @@ async function readSide(law: ScenarioLaw, folder: string, evidence: string): Pro
   const history = await gate(folder, "history", run_id, "--json");
   const given = parseYaml(await Deno.readTextFile(`${path}${evidence}`)) as readonly ConditionValue[];
   const isOpen = stages.every(({ classification }) => classification === "complete");
-  const causes = last_attempts.flatMap((attempt) => attempt.causes.map(({ condition_id }) => condition_id));
+  const causes = last_attempts.flatMap((attempt) => attemptSentences(law, attempt.causes));
   return {
     title: isOpen ? "The gate opens" : "The gate stays closed",
     lines: [
       `evidence: ${given.map(({ condition_id, value }) => `${condition_id} ${value.value}`).join(", ")}`,
-      isOpen ? "every condition is true" : `why: ${causes.join(", ")} is false`,
+      isOpen ? "every condition is true" : `why: ${causes.join(", ")}`,
       `exit code ${code}`,
     ],
-    run: pictureOfRecords(law, (JSON.parse(history.stdout) as RunHistory).result.records.map(({ record }) => record)),
+    run: pictureOfRecords(
+      law,
+      (JSON.parse(history.stdout) as RunHistory).result.records.map(({ record }) => record),
+      ({ condition_id }) => String(given.find((one) => one.condition_id === condition_id)?.value.value),
+    ),
   };
 }
 

@@ -1,0 +1,99 @@
+/**
+ * What was found for a condition, in the words that every screen shows: `tests_failed == 0: found 2 ✗`. The truth of a
+ * predicate never stands under the name of a value.
+ *
+ * @module
+ */
+
+import type { AcquisitionBinding, Condition } from "../../law/types.ts";
+import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
+import type { Kleene } from "../../law/value/truth.ts";
+import type { UnmetCause } from "./causes.ts";
+
+/** How a condition was judged, and from what. */
+export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found">;
+
+/** Who gave statements on a condition, and who still may, by key name. */
+export interface Signers {
+  readonly signed: readonly string[];
+  readonly refused: readonly string[];
+  readonly may: readonly string[];
+}
+
+const MARKS: Readonly<Record<Kleene, string>> = { true: "✓", false: "✗", unknown: "?" };
+const HIDDEN = "a value that is hidden from callers of the server (evidence.allow_raw_values)";
+
+/** What was found for a condition, such as `found 2`; empty where it holds and no value is shown. */
+export function foundText(
+  { value, reason, cause = [], counts, found }: Judged,
+  policy?: Condition["evidence_use_policy"],
+): string {
+  const codes = [...new Set(cause)].map((code) => code.replaceAll("_", " ")).join(", ");
+  const why = codes === "" ? "" : ` (${codes})`;
+  if (counts !== undefined) {
+    const refused = counts.fails === 0 ? "" : `, ${counts.fails} refused`;
+    return `${counts.holds} of ${counts.needed}${refused}${why}`;
+  }
+  const seen = found === undefined ? null : `found ${found.join(", ")}`;
+  switch (reason) {
+    case undefined:
+      if (seen !== null || value === "true") return seen ?? "";
+      if (value === "unknown") return "nothing known yet";
+      return `found ${policy?.retention === "retain_digest_only" ? "a value of which only the hash is kept" : HIDDEN}`;
+    case "no_evidence":
+      return `nothing known yet${why}`;
+    case "disagreement":
+      return `${seen ?? "found values"}, which differ${why}`;
+    case "unqualified":
+      return `${seen === null ? "what was given does" : `${seen}, which does`} not count${why}`;
+    case "error":
+      return `no answer${why}`;
+    default:
+      return `${reason.replaceAll("_", " ")}${why}`;
+  }
+}
+
+/** A condition in the law's words with what was found, and its mark. */
+function judgedSentence(
+  words: LawWords,
+  bindings: readonly Pick<AcquisitionBinding, "condition_id" | "provider_id">[],
+  { condition_id, ...judged }: Judged & { readonly condition_id: string },
+  policy?: Condition["evidence_use_policy"],
+): string {
+  const providers = bindings.filter((one) => one.condition_id === condition_id).map(({ provider_id }) => provider_id);
+  const isUnasked = judged.reason === "no_evidence" && judged.cause === undefined && providers.length > 0;
+  const asked = isUnasked ? ` (${[...new Set(providers)].join(", ")} was not asked)` : "";
+  const found = foundText(judged, policy) + asked;
+  return `${words.condition(condition_id)}${found === "" ? "" : `: ${found}`} ${MARKS[judged.value]}`;
+}
+
+/** The conditions of an attempt, each once: its judgements, with what an answer says of those that are unmet. */
+export function attemptSentences(
+  law: NamedParts,
+  judged: readonly (Judged & { readonly condition_id: string })[],
+  causes: readonly UnmetCause[] = [],
+): readonly string[] {
+  const words = lawWords(law);
+  const policies = new Map(law.conditions.map((one) => [one.condition_id, one.evidence_use_policy]));
+  const known = new Map(causes.map((cause) => [cause.condition_id, cause]));
+  const lines = new Map(judged.map((line) => [line.condition_id, line]));
+  return [...lines.values()].map(({ condition_id, value, reason, ...rest }) =>
+    judgedSentence(words, law.acquisition_bindings, {
+      ...known.get(condition_id),
+      ...rest,
+      condition_id,
+      value,
+      ...reason === undefined ? {} : { reason },
+    }, policies.get(condition_id))
+  );
+}
+
+/** Who signed and who may, such as `alice signed; bob or carol may`. */
+export function signersText({ signed, refused, may }: Signers): string {
+  const parts = [
+    ...signed.length === 0 ? [] : [`${signed.join(", ")} signed`],
+    ...refused.length === 0 ? [] : [`${refused.join(", ")} refused`],
+    ...may.length === 0 ? [] : [`${may.join(" or ")} may`],
+  ];
+  return parts.join("; ");
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { NamedParts } from "../../law/words.ts";
+import type { UnmetCause } from "./causes.ts";
+import { attemptSentences, foundText, signersText } from "./sentence.ts";
+
+const CONDITIONS = [
+  ["tests_failed", "Integer", "Equals", { value: 0, value_type: "Integer" }],
+  ["staged_at", "Timestamp", "LessThanOrEqual", { relative_to: "evaluation_time", offset_milliseconds: -1_800_000 }],
+  ["approved", "Boolean", "Equals", { value: true, value_type: "Boolean" }],
+] as const;
+
+const LAW = {
+  conditions: CONDITIONS.map(([condition_id, domain, predicate, expected]) => ({
+    condition_id,
+    observation_domain: { domain },
+    predicate: { predicate, expected },
+    evidence_use_policy: { retention: condition_id === "approved" ? "retain_digest_only" : "retain_canonical_value" },
+  })),
+  stages: [],
+  acquisition_bindings: [{ binding_id: "rest.staged_at", condition_id: "staged_at", provider_id: "rest" }],
+} as unknown as NamedParts;
+
+const HIDDEN = "found a value that is hidden from callers of the server (evidence.allow_raw_values)";
+const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
+  [{ condition_id: "tests_failed", value: "false", found: ["2"] }, "tests_failed == 0: found 2 ✗"],
+  [{ condition_id: "tests_failed", value: "true" }, "tests_failed == 0 ✓"],
+  [{ condition_id: "tests_failed", value: "false" }, `tests_failed == 0: ${HIDDEN} ✗`],
+  [
+    { condition_id: "tests_failed", value: "unknown", reason: "disagreement", found: ["0", "2"] },
+    "tests_failed == 0: found 0, 2, which differ ?",
+  ],
+  [
+    { condition_id: "tests_failed", value: "unknown", reason: "unqualified", cause: ["not_fresh"], found: ["0"] },
+    "tests_failed == 0: found 0, which does not count (not fresh) ?",
+  ],
+  [
+    { condition_id: "staged_at", value: "unknown", reason: "no_evidence" },
+    'staged_at <= now - duration("30m"): nothing known yet (rest was not asked) ?',
+  ],
+  [
+    { condition_id: "staged_at", value: "unknown", reason: "error", cause: ["http_timeout", "http_timeout"] },
+    'staged_at <= now - duration("30m"): no answer (http timeout) ?',
+  ],
+  [{ condition_id: "approved", value: "false" }, "approved: found a value of which only the hash is kept ✗"],
+  [
+    { condition_id: "approved", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+    "approved: 1 of 2 ?",
+  ],
+  [
+    { condition_id: "approved", value: "false", counts: { holds: 1, fails: 2, needed: 2 } },
+    "approved: 1 of 2, 2 refused ✗",
+  ],
+];
+
+for (const [cause, sentence] of SENTENCES) {
+  Deno.test(`attemptSentences() ${sentence}`, () => assert.deepEqual(attemptSentences(LAW, [cause]), [sentence]));
+}
+
+Deno.test("attemptSentences() has each condition once, with what the causes say of it", () => {
+  const trace = [
+    { condition_id: "tests_failed", value: "false" },
+    { condition_id: "tests_failed", value: "false" },
+    { condition_id: "approved", value: "true" },
+  ] as const;
+  const causes: readonly UnmetCause[] = [{ condition_id: "tests_failed", value: "unknown", found: ["2"] }];
+  assert.deepEqual(attemptSentences(LAW, trace, causes), ["tests_failed == 0: found 2 ✗", "approved ✓"]);
+});
+
+const SIGNERS = [
+  [["alice"], [], ["bob", "carol"], "alice signed; bob or carol may"],
+  [[], ["bob at noon"], [], "bob at noon refused"],
+  [[], [], [], ""],
+] as const;
+
+for (const [signed, refused, may, text] of SIGNERS) {
+  Deno.test(`signersText() "${text}"`, () => assert.equal(signersText({ signed, refused, may }), text));
+}
+
+Deno.test("foundText() says nothing of what holds", () => assert.equal(foundText({ value: "true" }), ""));
