@@ -77,7 +77,7 @@ Deno.test("renderDocument() begins with the answer: complete or not, closed wher
     ],
     [
       await packOf(RUN, 7),
-      `Not complete, verified\nClosed at review: openapproved not judged\nticket not judged\n${derived}`,
+      `Not complete, verified\nClosed at review: openapproved not judged\npresent(ticket) not judged\n${derived}`,
     ],
     [await packOf(waiting, 2), `Not complete, verified\nClosed at s: waitingc &lt; 5 waiting\n`],
     [
