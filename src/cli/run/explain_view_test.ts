@@ -134,5 +134,5 @@ Deno.test("describeStage() says of each needed condition whether it held in the 
   const sets = [[{ condition_id: "tests", needed: true }, { condition_id: "review", needed: true }]];
   const attempt = { stage_id: "build", attempt_number: 3, record_id: "0", outcome: "unknown", causes: [] } as const;
   const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"] }, LAW, false);
-  assert.ok(text.includes("    tests (held in attempt 3) and review\n"), text);
+  assert.ok(text.includes("    present(tests) (held in attempt 3) and review\n"), text);
 });
