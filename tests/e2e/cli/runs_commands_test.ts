@@ -71,7 +71,7 @@ Deno.test("gate status --svg draws the run as its records show it, to a file tha
       const history = JSON.parse((await gate(folder, "history", run, "--json")).stdout) as {
         readonly result: { readonly records: readonly { readonly record: RunRecord }[] };
       };
-      const picture = pictureOfRecords(law, history.result.records.map(({ record }) => record));
+      const picture = pictureOfRecords(law, history.result.records.map(({ record }) => record), () => "false");
       assert.equal(await Deno.readTextFile(file), `${drawLaw(law, picture, { as: "file" }).markup}\n`);
       const again = await gate(folder, "status", run, "--svg", file);
       assert.match(again.stderr, /Cannot write ".*\.svg": it exists already/);
