@@ -60,6 +60,7 @@ Deno.test("renderDocument() begins with the answer: complete or not, closed wher
   const rules = "Rules: profile full_replay_v1 by gate-verifier-2.\n";
   const derived =
     `Every decision was derived again. Nothing contradicts this runpack. 22 satisfied, 0 violated, 7 not settled. ${rules}`;
+  const LOG = "log.contains(&quot;0 errors&quot;) unknown, nothing known yet";
   const waiting = playWaiting();
   const rows: readonly (readonly [MemoryPack, string])[] = [
     [
@@ -69,11 +70,11 @@ Deno.test("renderDocument() begins with the answer: complete or not, closed wher
     ],
     [
       await packOf(RUN, 3),
-      `Not complete, verified\nClosed at build: held, attempt 1 was falsebuilt not met, found false\nlog.contains(&quot;0 errors&quot;) unknown, nothing known yet\n${derived}`,
+      `Not complete, verified\nClosed at build: held, attempt 1 was falsebuilt not met, found false\n${LOG}\n${derived}`,
     ],
     [
       await packOf(RUN, 4),
-      `Not complete, verified\nClosed at build: open, attempt 2 was unknownlog.contains(&quot;0 errors&quot;) unknown, nothing known yet\n${derived}`,
+      `Not complete, verified\nClosed at build: open, attempt 2 was unknown${LOG}\n${derived}`,
     ],
     [
       await packOf(RUN, 7),

@@ -123,18 +123,39 @@ Deno.test("gate status and gate history take the first digits of a run id", () =
     assert.deepEqual([result.run_id, result.records.length], [failed, 5]);
   }));
 
-Deno.test("gate runs, status and history show the same of a server", () =>
-  withRuns(async (folder, [, failed = ""]) => {
-    await Deno.writeTextFile(`${folder}/http.toml`, `${STORES}\n[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n`);
-    await using server = await listening(
-      startServer({ args: gateArgs("serve", "--config", `${folder}/http.toml`), cwd: folder }),
-    );
+Deno.test("gate runs, status and history show the same of a server that discloses values", () =>
+  withServed("[evidence]\nallow_raw_values = true\n", async (folder, failed, url) => {
     for (const args of [["runs"], ["status", failed.slice(0, 8)], ["history", failed.slice(0, 8)]]) {
       const local = await gate(folder, ...args);
-      const remote = await gate(folder, ...args, "--server", server.url);
+      const remote = await gate(folder, ...args, "--server", url);
       assert.deepEqual(remote, local, args.join(" "));
     }
   }));
+
+Deno.test("the owner of a store sees the values that a server hides from its callers, which says so", () =>
+  withServed("", async (folder, failed, url) => {
+    const local = await gate(folder, "status", failed);
+    assert.match(local.stdout, /\n {4}✗ deployed +not met, found false\n[^]*\n {4}deployed: found false ✗\n/);
+    const remote = await gate(folder, "status", failed, "--server", url);
+    const hidden = "found a value that is hidden from callers of the server (evidence.allow_raw_values)";
+    assert.ok(remote.stdout.includes(`\n    deployed: ${hidden} ✗\n`), remote.stdout);
+    assert.ok(!remote.stdout.includes("found false"), remote.stdout);
+  }));
+
+/** Runs a body with the run that failed, and a server of its store with further settings. */
+function withServed(
+  settings: string,
+  body: (folder: string, failed: string, url: string) => Promise<void>,
+): Promise<void> {
+  return withRuns(async (folder, [, failed = ""]) => {
+    const http = `${STORES}\n[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${settings}`;
+    await Deno.writeTextFile(`${folder}/http.toml`, http);
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", `${folder}/http.toml`), cwd: folder }),
+    );
+    await body(folder, failed, server.url);
+  });
+}
 
 /** Two runs whose ids begin with the same four digits. */
 function alike(): [string, string] {
