@@ -25,7 +25,7 @@ import { addRelease } from "./release/commands.ts";
 import { addEvidence } from "./evidence/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
-import { addScenario } from "./scenario/commands.ts";
+import { addLsp, addNew, addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
 import { SERVE_FLAGS } from "./serve/serve_flags.ts";
 
@@ -90,7 +90,9 @@ export function buildProgram(finish: (code: number) => void): GateCommand {
   addDoctor(program);
   addPermissions(program);
   program.commandsGroup("Write a law:");
+  addNew(program);
   addScenario(program);
+  addLsp(program);
   addProvider(program);
   program.commandsGroup("Drive a run:");
   addClient(program);

@@ -31,6 +31,19 @@ export function addScenario(program: GateCommand): void {
   addCompare(scenario);
 }
 
+/** Adds `gate new`. */
+export function addNew(program: GateCommand): void {
+  command(program, "new", "Write a law to start from, with its cases", ["gate new release", "gate new approval"])
+    .argument("<kind>", "release, approval, migration, agent-task or artifact")
+    .runs(async () => (await import("./new.ts")).runNew);
+}
+
+/** Adds `gate lsp`. */
+export function addLsp(program: GateCommand): void {
+  command(program, "lsp", "Serve an editor of law files over standard input and output", ["gate lsp"])
+    .runs(async () => (await import("./lsp.ts")).runLsp);
+}
+
 function addCheck(scenario: GateCommand): void {
   command(scenario, "check", "Check a scenario file; report errors by file, line and column", [
     "gate scenario check release.yaml",

@@ -31,6 +31,7 @@ import { boundProviders, type FindProvider, knownChecks } from "../../tools/serv
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import { type Position, type SourceFault, type Steps, stepsOfPath } from "../../scenario/source_position.ts";
+import { lintHabits } from "./copied_habits.ts";
 import { readSpec, type Source, type SourceResult } from "./source.ts";
 
 /** An error or a warning of a scenario file. */
@@ -236,6 +237,7 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
   const { law } = constructed;
   const found = [
     ...lintLaw(law, constructed.caller_asserted),
+    ...lintHabits(law),
     ...lintPackets(law, Date.now()),
     ...await lintBindings(law, config),
     ...lintTrust(law, profile, providers),

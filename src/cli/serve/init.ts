@@ -24,15 +24,20 @@ export async function runInit(file: string | undefined, options: InitOptions): P
     return writeAnswer("init", options, { path: null, content: STARTER_CONFIG }, STARTER_CONFIG, { note });
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
-  await writeNewFile(path, STARTER_CONFIG, { createNew: options.force !== true, hint: "--force replaces it" });
+  await writeStarter(path, STARTER_CONFIG, options.force === true);
+  const result = { path, content: STARTER_CONFIG };
+  return writeAnswer("init", options, result, `${path}\n`, { note: "Next: gate doctor\n" });
+}
+
+/** Writes a starter configuration, and creates the folder that it names. */
+export async function writeStarter(path: string, text: string, replaces = false): Promise<void> {
+  await writeNewFile(path, text, { createNew: !replaces, hint: "--force replaces it" });
   const evidence = join(dirname(path), STARTER_EVIDENCE_FOLDER);
   await removedUnlessDone(
-    options.force === true ? [] : [path],
+    replaces ? [] : [path],
     () =>
       Deno.mkdir(evidence, { recursive: true }).catch((error) => {
         throw cannotWrite(evidence, error);
       }),
   );
-  const result = { path, content: STARTER_CONFIG };
-  return writeAnswer("init", options, result, `${path}\n`, { note: "Next: gate doctor\n" });
 }

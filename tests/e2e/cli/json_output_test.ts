@@ -54,6 +54,7 @@ stages:
 /** Arguments with a successful result, by command, in an order that works in one folder. */
 const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["init", ["other.toml"]],
+  ["new", ["approval"]],
   ["config check", []],
   ["config schema", []],
   ["doctor", []],
@@ -107,6 +108,7 @@ const ROWS: readonly (readonly [command: string, args: readonly string[]])[] = [
 const REFUSING: readonly (readonly [command: string, args: readonly string[]])[] = [
   ["serve", ["--nope"]],
   ["console", ["--nope"]],
+  ["lsp", ["--nope"]],
   ["runpack pull", ["0".repeat(64)]],
   ["approve", [run_id, "--key", "a.key", "--yes"]],
   ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],

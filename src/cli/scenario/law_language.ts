@@ -1,0 +1,107 @@
+/**
+ * What an editor asks about the text of a law file: faults, sentences of names, completions and the one layout.
+ *
+ * @module
+ */
+
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { constructLaw } from "../../law/law.ts";
+import { LAW_LIMITS } from "../../law/limits.ts";
+import { lintLaw } from "../../law/lint.ts";
+import { lawWords } from "../../law/words.ts";
+import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
+import { describeDomain } from "../../tools/law_words/describe_law.ts";
+import { formatLaw, readLawText } from "../../scenario/law_file.ts";
+import { CHECK_LINES } from "../../scenario/law_file/line.ts";
+import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
+import { TYPE_NAMES } from "../../scenario/law_file/type.ts";
+import { type Position, stepsOfPath } from "../../scenario/source_position.ts";
+
+/** A fault or a warning with its place, which counts from 1. */
+export interface LawProblem {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  readonly message: string;
+  readonly position: Position;
+}
+
+/** A text of a law file as an editor has it. */
+export interface LawLanguage {
+  readonly problems: readonly LawProblem[];
+  /** The names of the law with what each stands for, in words. Empty while the text is no law. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** Reads a text. What depends on a configuration, such as its providers, is not judged. */
+export function readLanguage(text: string): LawLanguage {
+  const read = readLawText(text);
+  if (!read.ok) {
+    return { problems: read.faults.map((one) => ({ severity: "error", ...one })), names: new Map() };
+  }
+  const { spec, names, locate, warnings } = read.file;
+  const built = constructLaw(spec, { limits: LAW_LIMITS, hasPacketSchema: () => true, ...permissiveEnvironment(spec) });
+  const at = (path: string): Position => locate(stepsOfPath(path), "value");
+  const warned = warnings.map((one): LawProblem => ({ severity: "warning", ...one }));
+  if (!built.ok) {
+    const refused = built.refusals.map(({ code, message, path }): LawProblem => ({
+      severity: "error",
+      code,
+      message,
+      position: at(path),
+    }));
+    return { problems: [...refused, ...warned], names: new Map() };
+  }
+  const { law } = built;
+  const words = lawWords(law, names);
+  const found = new Map<string, string>();
+  for (const { parameter_id: id, domain } of law.parameters ?? []) {
+    found.set(names.parameters.get(id) ?? id, `Parameter: ${describeDomain(domain)}`);
+  }
+  for (const { condition_id: id, observation_domain: domain } of law.conditions) {
+    const name = names.evidence.get(id) ?? id;
+    const sentences = [...found.has(name) ? [found.get(name) ?? ""] : [`Evidence: ${describeDomain(domain)}`]];
+    found.set(name, [...sentences, words.condition(id)].join("\n"));
+  }
+  for (const { stage_id: id, completion_requirement: needs } of law.stages) {
+    found.set(names.stages.get(id) ?? id, `Stage: ${words.requirement(needs)}`);
+  }
+  const linted = lintLaw(law, built.caller_asserted).map(({ code, message }): LawProblem => ({
+    severity: "warning",
+    code,
+    message,
+    position: { line: 1, column: 1 },
+  }));
+  return { problems: [...warned, ...linted], names: found };
+}
+
+/** The name at a position of a text that counts from 1; empty where there is none. */
+export function nameAt(text: string, { line, column }: Position): string {
+  const whole = text.split("\n")[line - 1] ?? "";
+  const before = /[A-Za-z0-9_-]*$/.exec(whole.slice(0, column - 1))?.[0] ?? "";
+  return before + (/^[A-Za-z0-9_-]*/.exec(whole.slice(column - 1))?.[0] ?? "");
+}
+
+/** What may be typed: each word with its kind. */
+export function completionsOf(names: LawLanguage["names"]): ReadonlyMap<string, string> {
+  return new Map([
+    ...membersOf(LAW_FILE_SCHEMA).map((name) => [name, "member"] as const),
+    ...TYPE_NAMES.map((name) => [name, "type"] as const),
+    ...CHECK_LINES.map(({ word, provider, check, params }) =>
+      [word, `${provider}.${check} ${params.join(" ")}`.trim()] as const
+    ),
+    ...[...names].map(([name, sentence]) => [name, sentence.split("\n")[0] ?? ""] as const),
+  ]);
+}
+
+/** The members of a schema and of the objects in it. */
+function membersOf(schema: JsonObject): readonly string[] {
+  return Object.values(schema).flatMap((value) => {
+    const inner = Array.isArray(value) ? value : [value];
+    return inner.flatMap((one) => isJsonObject(one) ? membersOf(one) : []);
+  }).concat(Object.keys(member(schema, "properties") as JsonObject | undefined ?? {}));
+}
+
+/** The text in the one layout; null for a text that is no law file. */
+export function layOutText(text: string): string | null {
+  return readLawText(text).ok ? formatLaw(text) : null;
+}
