@@ -116,6 +116,7 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/second_verifier/second_verifier_test.ts",
       "tests/full/second_verifier/rewritten_test.ts",
       "tests/full/second_verifier/forms_test.ts",
+      "tests/full/second_verifier/claims_about_laws_test.ts",
       "tests/full/openssl_envelope_test.ts",
     ],
     needs: [{ program: "python3", debianPackage: "python3" }, { program: "openssl", debianPackage: "openssl" }],
