@@ -84,7 +84,7 @@ export const PROOF_STEPS: readonly Step[] = [
     name: "questions to twenty thousand laws, against all evidence of all parties",
     kind: "tests",
     options: [],
-    paths: ["tests/proof/law_questions_test.ts"],
+    paths: ["tests/proof/law_questions_test.ts", "tests/proof/law_weakenings_test.ts"],
     silentMinutes: 60,
   },
 ];
