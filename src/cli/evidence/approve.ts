@@ -230,7 +230,9 @@ function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
   const { run, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
   const signers = signersText(signersOf(sha256, question.asked, waiting, instantText));
-  const tally = [...waiting === undefined ? [] : [`${waiting.have} of ${waiting.needed}`], signers];
+  // The keys of people are the server's, so no reader of the law and the records counts for itself.
+  const counted = waiting === undefined ? [] : [`${waiting.have} of ${waiting.needed} by the server's word`];
+  const tally = [...counted, signers];
   const parameters = parametersText(run);
   const lines = [
     `Run        ${run.run_key.run_id} of scenario ${shown(run.scenario_id)}`,

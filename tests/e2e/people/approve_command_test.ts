@@ -58,7 +58,7 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.match(alice.stdout, /Evidence {3}attempt 1\n {11}approved: 0 of 2 \?\n/);
     assert.match(
       alice.stdout,
-      /Condition {2}approved: a boolean that equals true\nSigned {5}0 of 2: alice or bob may\nYou sign {3}true\nComment/,
+      /Condition.*\nSigned {5}0 of 2 by the server's word: alice or bob may\nYou sign {3}true\nComment/,
     );
     assert.match(alice.stdout, /Stage release: hold, unmet: approved\n/);
     assert.equal(await waiting(), "1 of 2: bob");
@@ -70,7 +70,7 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.equal(rejected.code, 0);
     assert.match(
       rejected.stdout,
-      /Evidence {3}attempt 2\n {11}approved: 1 of 2 \?\nCondition.*\nSigned {5}1 of 2: alice signed; bob may\n/,
+      /Evidence {3}attempt 2\n {11}approved: 1 of 2 \?\nCondition.*\nSigned {5}1 of 2 by the server's word: alice signed; bob may\n/,
     );
     assert.equal(await waiting(), "1 of 2: ");
     assert.equal((await approve("--key", "alice.key", "--withdraw")).code, 0);
