@@ -122,7 +122,7 @@ class ClaimReader {
     if (!this.#oneValue) {
       const has = own.map(({ condition_id }) => this.#words.condition(condition_id)).join(", ");
       return this.#fault(
-        `The law does not compare it so: it has ${has}; with --one-value any comparison may stand here`,
+        `The law does not compare it so: it has ${has}; gate scenario prove --one-value takes any comparison`,
         comparison,
       );
     }

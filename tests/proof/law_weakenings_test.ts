@@ -14,7 +14,12 @@ import { gate, inFolder } from "../e2e/gate_command.ts";
 import { Dice } from "../simulation/questions/generated_laws.ts";
 
 const EXAMPLES = new URL("../../docs/examples/", import.meta.url).pathname;
-const NAMES = ["agent_task", "change_approval", "data_disclosure", "database_migration", "release_gate"] as const;
+const LAWS = [
+  ...["agent_task", "change_approval", "data_disclosure", "database_migration", "release_gate"].map((name) =>
+    [name, "scenario.yaml"] as const
+  ),
+  ["model_promotion", "scenario.json"] as const,
+];
 const WEAKENINGS = 200;
 
 function lawOf(spec: JsonValue): ScenarioLaw | null {
@@ -62,8 +67,8 @@ function weakened(dice: Dice, law: ScenarioLaw): { readonly law: ScenarioLaw; re
 
 Deno.test("200 weakenings of the examples are looser, and their cases notice at least 95 of 100", () =>
   inFolder(async (folder) => {
-    const laws = await Promise.all(NAMES.map(async (name) => {
-      const built = await gate(folder, "scenario", "build", `${EXAMPLES}${name}/scenario.yaml`);
+    const laws = await Promise.all(LAWS.map(async ([name, file]) => {
+      const built = await gate(folder, "scenario", "build", `${EXAMPLES}${name}/${file}`);
       const law = lawOf(JSON.parse(built.stdout));
       assert.ok(law !== null, name);
       return { name, law };

@@ -74,6 +74,7 @@ const EXAMPLES: readonly (readonly [name: string, file: string, survived: number
   ["change_approval", "scenario.yaml", 0],
   // The signatures of a case are made for its call.
   ["database_migration", "scenario.yaml", 1],
+  ["model_promotion", "scenario.json", 0],
   ["release_gate", "scenario.yaml", 0],
   // The policy closes one of two ways, so no case shows that it would complete the run.
   ["data_disclosure", "scenario.yaml", 1],
