@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "./packages/ajv.ts";
 import type { JsonObject } from "../src/canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../src/config/defaults.ts";
 import { HOST_PRIMITIVES } from "../src/evidence/host_primitives.ts";

@@ -5,6 +5,6 @@
  * @module
  */
 
-import fc from "fast-check";
+import fc from "./packages/fast_check.ts";
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 20 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import peerCanonicalize from "canonicalize";
-import fc from "fast-check";
-import peerJsonCanon from "json-canon";
+import peerCanonicalize from "../../tests/packages/canonicalize.ts";
+import fc from "../../tests/packages/fast_check.ts";
+import peerJsonCanon from "../../tests/packages/json_canon.ts";
 import { CANONICAL_DEPTH_LIMIT, canonicalBytes, canonicalize } from "./canonicalize.ts";
 import type { JsonValue } from "./json.ts";
 import { readJson } from "./scan.ts";

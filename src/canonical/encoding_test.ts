@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { decodeHex, encodeHex } from "./hex.ts";
 import { formatPath } from "./path.ts";

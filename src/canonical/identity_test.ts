@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { canonicalize } from "./canonicalize.ts";
 import {
   contentHash,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { canonicalize } from "./canonicalize.ts";
 import type { JsonValue } from "./json.ts";
 import { formatPath } from "./path.ts";

@@ -1,8 +1,8 @@
 /** Runs the published vectors of this module, which other implementations run too. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import peerCanonicalize from "canonicalize";
-import peerJsonCanon from "json-canon";
+import peerCanonicalize from "../../tests/packages/canonicalize.ts";
+import peerJsonCanon from "../../tests/packages/json_canon.ts";
 import canonicalization from "../../tests/vectors/canonical/canonicalization.json" with { type: "json" };
 import identities from "../../tests/vectors/canonical/identities.json" with { type: "json" };
 import numbers from "../../tests/vectors/canonical/numbers.json" with { type: "json" };

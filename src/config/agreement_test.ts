@@ -1,6 +1,6 @@
 /** The published JSON Schema and the loader agree on a table of documents, except for rules that JSON Schema cannot express. */
 
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "../../tests/packages/ajv.ts";
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import type { JsonValue } from "../canonical/json.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { createSearchIndex, type IndexedText, QUERY_TERMS_MAXIMUM } from "./search_index.ts";
 import { termsOf } from "./words.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { type Editable, environment, leastSpec, policy } from "../../tests/simulation/kernel/law_specs.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, lawIdentity, reproveLaw } from "./law.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { type Editable, environment, fullSpec, leastSpec } from "../../tests/simulation/kernel/law_specs.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";

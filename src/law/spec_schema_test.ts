@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
+import { Ajv2020 } from "../../tests/packages/ajv.ts";
+import fc from "../../tests/packages/fast_check.ts";
 import { BINDINGS, CONDITIONS, GRAPHS, REQUIREMENTS } from "../../tests/simulation/kernel/law_rule_rows.ts";
 import { PARAMETERS } from "../../tests/simulation/kernel/law_parameter_rows.ts";
 import { PACKETS, REFERENCES, SHAPE } from "../../tests/simulation/kernel/law_refusal_rows.ts";

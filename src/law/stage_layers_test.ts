@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../tests/packages/fast_check.ts";
 import { isConjunction, leavesOf } from "./requirement_walk.ts";
 import { layersOf, stagesBefore } from "./stage_layers.ts";
 import type { Requirement } from "./types.ts";

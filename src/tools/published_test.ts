@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "../../tests/packages/ajv.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { TOOL_NAMES } from "../config/tool_names.ts";
 import { withTools } from "./tests/tools_fixture.ts";

@@ -73,10 +73,10 @@ Deno.test("the tree: the lock of the tests has what that of the program has, byt
 const OF_S3 = /^(?:@aws-sdk|@aws|@smithy)\/|^(?:bowser|tslib)@/;
 
 /** The most packages that a command of the program downloads at its first run, beside the runtime. */
-Deno.test("the tree: the program's lock names at most 80 packages, and at most 60 without those of S3", async () => {
+Deno.test("the tree: the program's lock names at most 60 packages, and at most 32 without those of S3", async () => {
   const lock = JSON.parse(await Deno.readTextFile(new URL("deno.lock", ROOT_URL))) as { npm: Record<string, unknown> };
   const names = Object.keys(lock.npm);
   const others = names.filter((name) => !OF_S3.test(name));
-  assert.ok(names.length <= 80, `${names.length} packages`);
-  assert.ok(others.length <= 60 && others.length < names.length, `${others.length} packages without those of S3`);
+  assert.ok(names.length <= 60, `${names.length} packages`);
+  assert.ok(others.length <= 32 && others.length < names.length, `${others.length} packages without those of S3`);
 });

@@ -1,7 +1,7 @@
 /** Typed checks of a server that @grpc/grpc-js runs: what it sends is read as it means it. */
 
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../packages/fast_check.ts";
 import type { JsonObject } from "../../src/canonical/json.ts";
 import { decodeResponse, encodeRequest } from "../../src/evidence/typed/grpc/message_json.ts";
 import type { GrpcProfile } from "../../src/evidence/typed/runtime_profile.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import fc from "../packages/fast_check.ts";
 import { canonicalize } from "@/canonical/canonicalize.ts";
 import { identify } from "@/canonical/identity.ts";
 import { readJson } from "@/canonical/scan.ts";

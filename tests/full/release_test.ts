@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Ajv } from "ajv/dist/ajv.js";
+import { Ajv } from "../packages/ajv.ts";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { sha256 } from "@/evidence/host_primitives.ts";

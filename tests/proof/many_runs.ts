@@ -5,6 +5,6 @@
  * @module
  */
 
-import fc from "fast-check";
+import fc from "../packages/fast_check.ts";
 
 fc.configureGlobal({ numRuns: 5_000, seed: crypto.getRandomValues(new Int32Array(1))[0] ?? 0 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { parse as parsePeer } from "npm:@bufbuild/cel@0.6.1";
 import { type ASTNode, parse } from "@marcbachmann/cel-js";
-import fc from "fast-check";
+import fc from "../packages/fast_check.ts";
 import { readExpression, type Scope } from "../../src/scenario/law_file/expression.ts";
 
 const SCOPE: Scope = { ofStages: false, names: new Set(["a", "b", "n"]), parameters: new Set(["p"]) };

@@ -5,7 +5,7 @@
  */
 
 import type { DescMessage, FileRegistry } from "@bufbuild/protobuf";
-import fc from "fast-check";
+import fc from "../packages/fast_check.ts";
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../src/canonical/json.ts";
 import { openDescriptors } from "../../src/evidence/typed/grpc/descriptors.ts";

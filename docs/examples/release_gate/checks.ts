@@ -54,6 +54,9 @@ export const THIS_DENO = Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.
 /** Flags with which the runtime downloads only the packages of the modules that it runs. */
 export const LOAD_WHEN_NEEDED = ["--unstable-npm-lazy-caching", "--unstable-lazy-dynamic-imports"];
 
+/** The lock that also has the packages that tests alone use. */
+export const OF_TESTS = ["--frozen", "--lock=tests/deno.lock"];
+
 /** Runs this Deno in the checkout. */
 export function runDeno(args: readonly string[]): Promise<CommandEnd> {
   return runProgram(Deno.execPath(), args);
@@ -80,6 +83,7 @@ export async function countTests(folders: readonly string[]): Promise<TestCount>
       "--quiet",
       "--no-prompt",
       ...LOAD_WHEN_NEEDED,
+      ...OF_TESTS,
       "-P=test",
       `--junit-path=${report}`,
       ...folders,

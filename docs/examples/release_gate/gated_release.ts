@@ -17,6 +17,7 @@ import {
   declaredVersion,
   ENDPOINT,
   LOAD_WHEN_NEEDED,
+  OF_TESTS,
   runDeno,
   runGate,
   serveVersion,
@@ -100,7 +101,7 @@ async function runChecks(folder: string, commit: string | null): Promise<void> {
   const results: Record<string, unknown> = commit === null ? {} : { commit };
   await Promise.all(commands.map(async ([name, args]) => {
     say(`  running deno ${args.join(" ")}`);
-    const end = await runDeno([...args, ...(name === "types" ? LOAD_WHEN_NEEDED : [])]);
+    const end = await runDeno([...args, ...(name === "types" ? [...LOAD_WHEN_NEEDED, ...OF_TESTS] : [])]);
     say(`  ran deno ${args.join(" ")}: exit code ${end.exitCode ?? "unknown"}, ${end.seconds.toFixed(1)} s`);
     if (end.exitCode !== null) results[name] = { exit_code: end.exitCode };
   }));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "../../../tests/packages/ajv.ts";
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { runScenarioBuild } from "./build.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import type { Position, ReadSource, Steps } from "../../scenario/source_position.ts";
 import { readSource, readSpec, SOURCE_BYTES_MAXIMUM } from "./source.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { until } from "../../../tests/until.ts";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import {
   acquisitionOf,
   answered,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { stringify } from "yaml";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { classifyAddress, parseAddress } from "./address.ts";
 
 /** Address, description, class. */

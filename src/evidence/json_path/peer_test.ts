@@ -2,7 +2,7 @@
 // reads it as the tested value.
 
 import assert from "node:assert/strict";
-import fc, { type Arbitrary } from "fast-check";
+import fc, { type Arbitrary } from "../../../tests/packages/fast_check.ts";
 import { FunctionExpressionType, JSONPathEnvironment } from "json-p3";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

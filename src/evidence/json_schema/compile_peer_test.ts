@@ -1,8 +1,8 @@
 /** Compares verdicts with those of ajv, over the keywords that ajv evaluates as the specification requires. */
 
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
+import { Ajv2020 } from "../../../tests/packages/ajv.ts";
+import fc from "../../../tests/packages/fast_check.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { compileSchema } from "./compile.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { INSTRUCTIONS_MAXIMUM, PatternTooLarge, programOf } from "./program.ts";
 import { compileSearch } from "./search.ts";
 

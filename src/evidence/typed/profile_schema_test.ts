@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
+import { Ajv2020 } from "../../../tests/packages/ajv.ts";
+import fc from "../../../tests/packages/fast_check.ts";
 import {
   grpcProfile,
   httpOperation,

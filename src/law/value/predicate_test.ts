@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import relativeTime from "../../../tests/vectors/values/relative_time.json" with { type: "json" };
 import vectors from "../../../tests/vectors/values/predicates.json" with { type: "json" };
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { NATIVE_SEARCH_LIMIT, substringTest } from "./text_search.ts";
 
 Deno.test("substringTest() agrees with the native search on both sides of its limit", () => {

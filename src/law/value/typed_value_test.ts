@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import providerVectors from "../../../tests/vectors/values/provider_results.json" with { type: "json" };
 import vectors from "../../../tests/vectors/values/typed_values.json" with { type: "json" };
 import type { JsonValue } from "../../canonical/json.ts";

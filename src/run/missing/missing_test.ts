@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import type { Requirement } from "../../law/types.ts";
 import { FALSE, type Kleene, triName, TRUE, UNKNOWN } from "../../law/value/truth.ts";

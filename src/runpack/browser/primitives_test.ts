@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { decodeBase64 } from "../../canonical/base64.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verifyEd25519 } from "./ed25519.ts";

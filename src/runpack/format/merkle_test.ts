@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 
 import { SHA256 } from "../../../tests/simulation/kernel/fixture.ts";
 import { leafHash, nodeHash, recordTree } from "./merkle.ts";

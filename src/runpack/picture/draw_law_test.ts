@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import type { Requirement } from "../../law/types.ts";
 import type { DrawnLaw } from "./boxes.ts";
 import { type Drawing, drawLaw } from "./draw_law.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { all, element } from "./markup.ts";
 
 const ROWS: readonly (readonly [given: string, markup: string])[] = [

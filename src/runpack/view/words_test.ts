@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { counted, cut, instantText } from "./words.ts";
 
 Deno.test("instantText() is RFC 3339 with a year of four digits, from 0000 to 9999", () => {

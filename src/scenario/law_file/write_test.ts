@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import extensions from "../../../tests/vectors/law/extensions.json" with { type: "json" };
 import laws from "../../../tests/vectors/law/laws.json" with { type: "json" };
 import parameters from "../../../tests/vectors/law/parameters.json" with { type: "json" };

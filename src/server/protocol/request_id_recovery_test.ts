@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { createRequestIdScanner, recoverRequestId } from "./request_id_recovery.ts";
 
 const ROWS: readonly (readonly [text: string, id: string | number | null])[] = [

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "../../../tests/packages/ajv.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { id, schemaRecord, spec, withTools } from "../tests/tools_fixture.ts";
 import { fullToolSchema } from "./full_schemas.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../tests/packages/fast_check.ts";
 import { CURSOR_CHARACTERS, cutPage, decodeCursor, encodeCursor, PAGE_BYTES, type PageQuery } from "./pagination.ts";
 
 const QUERY: PageQuery = { tool: "schemas_list", namespaceId: 2 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "../../../tests/packages/ajv.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 import { spec, stage, withTools } from "../tests/tools_fixture.ts";

@@ -5,8 +5,8 @@
  */
 
 import assert from "node:assert/strict";
-import peerCanonicalize from "canonicalize";
-import peerJsonCanon from "json-canon";
+import peerCanonicalize from "../../packages/canonicalize.ts";
+import peerJsonCanon from "../../packages/json_canon.ts";
 import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import type { JsonValue } from "../../../src/canonical/json.ts";
 import { type BenchRow, compare, median } from "../harness.ts";

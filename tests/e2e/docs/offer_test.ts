@@ -1,7 +1,7 @@
 /** Documents, prompts and completion over the wire: in both eras, by both lanes, and as the configuration has them. */
 
 import assert from "node:assert/strict";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020 } from "../../packages/ajv.ts";
 import type { JsonObject } from "../../../src/canonical/json.ts";
 import { envelope, fixtureArgs, initializeParams, type ServerProcess, startServer, type Wire } from "../client.ts";
 import { gateArgs, inFolder } from "../gate_command.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import fc from "fast-check";
+import fc from "../../packages/fast_check.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../src/canonical/json.ts";
 
 /** How to choose where a schema leaves a choice. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type DescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import fc from "fast-check";
+import fc from "../../packages/fast_check.ts";
 import { GRPC_LIMITS } from "../../../src/evidence/typed/grpc/limits.ts";
 import { importGrpc } from "../../../src/evidence/typed/grpc/import_grpc.ts";
 import type { ProtoText } from "../../../src/evidence/typed/grpc/proto_source.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import fc from "fast-check";
+import fc from "../../packages/fast_check.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../../../src/law/law.ts";
 import type { Requirement } from "../../../src/law/types.ts";
 import { type CompiledLaw, compileLaw } from "../../../src/run/compile.ts";

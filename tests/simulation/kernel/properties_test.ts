@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../packages/fast_check.ts";
 import { canonicalize } from "../../../src/canonical/canonicalize.ts";
 import { FALSE, type Tri, TRUE, UNKNOWN } from "../../../src/law/value/truth.ts";
 import type { Accepted, Command, Decision } from "../../../src/run/command.ts";

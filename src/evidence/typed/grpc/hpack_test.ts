@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import { createHeaderDecoder, encodeHeaders, type HeaderField } from "./hpack.ts";
 
 const LIMITS = { bytes: 16_384, fields: 64 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import { data, frame, headers, join, OK_HEADERS, SETTINGS } from "../../../../tests/e2e/typed/grpc_peers.ts";
 import { beginExchange, type Exchange, type ExchangeFault } from "./http2_exchange.ts";
 

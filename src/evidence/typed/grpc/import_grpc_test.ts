@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import { EVERY_KIND, importEveryKind } from "../../../../tests/simulation/grpc_service.ts";
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import { compileSchema } from "../../json_schema/compile.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import protobuf from "npm:protobufjs@8.8.1";
 import protojson from "npm:protobufjs@8.8.1/ext/protojson.js";
 import { EVERY_KIND, EVERY_MESSAGE, everyKind } from "../../../../tests/simulation/grpc_service.ts";

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import { EVERY_MESSAGE, everyKind } from "../../../../tests/simulation/grpc_service.ts";
 import { encodeHex } from "../../../canonical/hex.ts";
 import { encodeRequest } from "./message_json.ts";

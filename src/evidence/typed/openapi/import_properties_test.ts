@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../../../tests/packages/fast_check.ts";
 import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../../canonical/json.ts";
 import { documentOf, operationOf, problemsOf, withSchemas } from "./document_fixture.ts";

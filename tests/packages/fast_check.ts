@@ -5,9 +5,9 @@
  * @module
  */
 
-import fc from "fast-check/library";
+import fc from "npm:fast-check@4.10.2";
 
 fc.configureGlobal({ seed: 20_261_120 });
 
-export * from "fast-check/library";
+export * from "npm:fast-check@4.10.2";
 export default fc;
