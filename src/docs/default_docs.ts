@@ -41,6 +41,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["guide/agent_playbook.md"],
   },
   {
+    doc_id: "first_law",
+    doc_role: "pattern",
+    doc_title: "Your first law",
+    description: "From nothing to a law with two approvals, its cases and a run",
+    suffix: "first-law",
+    files: ["guide/first_law.md"],
+  },
+  {
     doc_id: "authoring",
     doc_role: "pattern",
     doc_title: "Writing a scenario",

@@ -19,7 +19,7 @@ import type { Telemetry } from "./telemetry/telemetry.ts";
 const PRELOAD_MILLISECONDS = 250;
 
 /** How long the end waits for the last log entries to be written, in milliseconds. */
-const LOG_FLUSH_MILLISECONDS = 200;
+const LOG_FLUSH_MILLISECONDS = 1_000;
 
 /**
  * Serves until the client is gone or a stop signal arrives.
