@@ -183,7 +183,15 @@ Deno.test("a gate that is compiled for a configuration takes no more than that n
       });
       assert.deepEqual(allow_write, [`${folder}/.gate.db.mark`, `${folder}/gate.db`, `${folder}/runpacks`]);
       const own = ["/tmp/deno-compile-gate/docs", "/tmp/deno-compile-gate/src"];
-      const names = [".gate.db.mark", "gate.db", "gate.db-shm", "gate.db-wal", "gate.toml", "runpacks"];
+      const names = [
+        ".gate.db.mark",
+        "evidence-keys",
+        "gate.db",
+        "gate.db-shm",
+        "gate.db-wal",
+        "gate.toml",
+        "runpacks",
+      ];
       const files = [folder, ...names.map((name) => `${folder}/${name}`)];
       assert.deepEqual([...allow_read as string[]].sort(), [...own, ...files].sort());
     },

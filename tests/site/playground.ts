@@ -27,11 +27,11 @@ const EXAMPLES: readonly Example[] = [
     evidence: { tested_commit: "4f2a9c1", tests_failed: "2" },
   },
   {
-    name: "change approval: one of two people refuses",
+    name: "change approval: one of two people agrees",
     file: "docs/examples/change_approval/scenario.yaml",
     change: ["2 of owners", "1 of owners"],
     parameters: { commit: "4f2a9c1" },
-    evidence: { tested_commit: "4f2a9c1", tests_failed: "0", approved: "alice = true\nbob = false" },
+    evidence: { tested_commit: "4f2a9c1", tests_failed: "0", approved: "alice = true" },
   },
   {
     name: "release gate: the program reports another version",

@@ -48,6 +48,7 @@ Deno.test("the tests download no more than their first line says", async () => {
 /** The packages that the demo runs. A module of it that needs another one downloads that, or fails without a network. */
 const PACKAGES = [
   "@eslint-community/regexpp",
+  "@marcbachmann/cel-js",
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/core",
   "ajv",

@@ -63,7 +63,7 @@ Deno.test("the first gate of the README downloads as many packages and megabytes
     const page = await Deno.readTextFile(join(CHECKOUT, "README.md"));
     const downloaded = `downloads ${before.length} packages (${Math.round(bytes / 1_000_000)} MB)`;
     assert.ok(page.includes(downloaded), downloaded);
-    const [block = ""] = /^checkout=.*\ngate\(\) \{ DENO_TLS_CA_STORE=\S+ npx -y deno@.* \}$/m.exec(page) ?? [];
+    const [block = ""] = /^checkout=.*\ndeno=.*\ngate\(\) \{ DENO_TLS_CA_STORE=\S+ .* \}$/m.exec(page) ?? [];
     const [first = ""] = /^gate run .*two_tests_failed\.yaml$/m.exec(page) ?? [];
     // The function works in any folder. In another one than the checkout the run does not stay there.
     const script = `${NPX}\n${block}\ncd "$2"\n${first.replaceAll("docs/", "$checkout/docs/")}`;
@@ -79,9 +79,9 @@ Deno.test("the first gate of the README downloads as many packages and megabytes
 
 Deno.test("the function of the README for PowerShell starts gate as the one for sh", async () => {
   const page = await Deno.readTextFile(join(CHECKOUT, "README.md"));
-  const [, store, words = ""] = /^gate\(\) \{ DENO_TLS_CA_STORE=(\S+) npx (.*); \}$/m.exec(page) ?? [];
+  const [, store, words = ""] = /^gate\(\) \{ DENO_TLS_CA_STORE=(\S+) "\$deno" (.*); \}$/m.exec(page) ?? [];
   const [, otherStore, otherWords] =
-    /^\$env:DENO_TLS_CA_STORE = '(.*)'\nfunction gate \{ npx\.cmd (.*) \}$/m.exec(page) ??
+    /^\$env:DENO_TLS_CA_STORE = '(.*)'\n\$deno = .*\nfunction gate \{ & \$deno (.*) \}$/m.exec(page) ??
       [];
   assert.equal(otherStore, store);
   // PowerShell would read the bare word as a parameter with a value, and names all arguments otherwise.

@@ -438,7 +438,7 @@ async function runsNothing(browser: Browser, site: string): Promise<void> {
     conditions: [{
       condition_id: HOSTILE,
       observation_domain: { domain: "String", minimum_bytes: 0, maximum_bytes: 999 },
-      predicate: { predicate: "Equals", expected: HOSTILE },
+      predicate: { predicate: "Equals", expected: { value: HOSTILE, value_type: "String" } },
     }],
     stages: [{
       stage_id: HOSTILE,

@@ -137,7 +137,9 @@ Deno.test("appends find their runs by the primary key alone, without statistics"
 /** The SQL that adds 20,000 runs of the same law, and as many records to one run. */
 function manyRuns(runId: string): string {
   const { scenario_id, scenario_law_identity } = LAW;
-  const record = "md5(i::text), 'submit', md5(i::text), md5(i::text), '', '', '', '', ''";
+  // The text of a record names its run.
+  const text = `{"run_key":{"namespace_id":2,"run_id":"${runId}"}}`;
+  const record = `md5(i::text), 'submit', md5(i::text), md5(i::text), '', '', '', '${text}', ''`;
   return `INSERT INTO gate.runs (namespace_id, run_id, scenario_id, law_identity, creation, revision, head, created, status,
       correlation, parameters, parameter_hashes, active_seal, complete_seal)
     SELECT 2, md5(i::text), '${scenario_id}', '${scenario_law_identity}', md5(i::text), 1, md5(i::text), i, 'active', '', '[]',
