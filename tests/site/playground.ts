@@ -36,7 +36,7 @@ const EXAMPLES: readonly Example[] = [
   {
     name: "release gate: the program reports another version",
     file: "docs/examples/release_gate/scenario.yaml",
-    change: [" && endpoint_version == version", ""],
+    change: ["endpoint_version == version", "present(endpoint_version)"],
     parameters: { version: "0.1.0", commit: "a".repeat(40) },
     evidence: {
       checked_commit: "a".repeat(40),
