@@ -69,11 +69,25 @@ export async function packagesIn(folder: string): Promise<string[]> {
   return (await Promise.all(below)).flat().sort();
 }
 
-/** Copies packages that the program names from the cache of this machine into an empty one; returns their bytes. */
+/** The program, and the modules that name the packages of tests. */
+const MODULES = [
+  "main.ts",
+  ...["ajv", "canonicalize", "fast_check", "json_canon"].map((name) => `tests/packages/${name}.ts`),
+];
+
+/**
+ * Copies packages that the program or its tests name from the cache of this machine into an empty one; returns their
+ * bytes.
+ */
 export async function copyPackages(names: readonly string[], folder: string): Promise<number> {
   const text = new TextDecoder();
-  const { npmPackages } = JSON.parse(text.decode((await deno(["info", "--json", "main.ts"])).stdout)) as ModuleGraph;
-  const needed = Object.values(npmPackages).filter(({ name }) => names.includes(name));
+  const graphs = await Promise.all(MODULES.map(async (module) => {
+    const { stdout } = await deno(["info", "--json", "--lock=tests/deno.lock", module]);
+    return (JSON.parse(text.decode(stdout)) as ModuleGraph).npmPackages;
+  }));
+  const needed = Object.values(Object.assign({}, ...graphs) as ModuleGraph["npmPackages"]).filter(({ name }) =>
+    names.includes(name)
+  );
   assert.equal(needed.length, names.length);
   const { npmCache } = JSON.parse(text.decode((await deno(["info", "--json"])).stdout)) as { npmCache: string };
   let bytes = 0;
