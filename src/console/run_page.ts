@@ -20,7 +20,7 @@ import { decisionId, verdictOf } from "../runpack/view/decisions.ts";
 import { renderGraph } from "../runpack/view/graph.ts";
 import { renderOpeners } from "../runpack/view/openers.ts";
 import { callerText } from "../runpack/view/statements.ts";
-import { all } from "../runpack/view/markup.ts";
+import { all, type Markup } from "../runpack/view/markup.ts";
 import { renderTimeline } from "../runpack/view/timeline.ts";
 import { absenceText, cut } from "../runpack/view/words.ts";
 import { describeCondition, describeEvidence } from "../tools/law_words/describe_law.ts";
@@ -52,6 +52,8 @@ export interface ShownRun {
   readonly view: PackView;
   /** What is shown for a question of an open stage. */
   readonly actions: (question: ApprovalQuestion, waiting: WaitingCondition | undefined) => Content;
+  /** Who can complete the law. The view in other clients, which is sent whole with each request, leaves it out. */
+  readonly openers?: Markup;
 }
 
 /** Shows a run: `NAMESPACE/SCENARIO/RUN[/STAGE]`. */
@@ -72,7 +74,9 @@ export async function showRun(main: HTMLElement, route: readonly string[], signa
     const asked = run;
     const actions: ShownRun["actions"] = (question, waiting) =>
       questionActions({ run: asked, hints, question, waiting, publicKey, reload: refresh });
-    body.replaceChildren(...sectionsOf({ run, hints, view: viewOf(run), actions }));
+    body.replaceChildren(
+      ...sectionsOf({ run, hints, view: viewOf(run), actions, openers: renderOpeners(run.law.law) }),
+    );
     body.setAttribute("aria-busy", "false");
     body.dataset["revision"] = `${run.state.head.revision}`;
     if (focused !== "" && document.activeElement === document.body) document.getElementById(focused)?.focus();
@@ -110,10 +114,10 @@ function section(id: string, title: string, ...content: readonly Content[]): HTM
 
 /** The sections of a run: facts, graph, stages and timeline. */
 export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
-  const { run: { law, state }, view } = shown;
+  const { run: { law, state }, view, openers = "" } = shown;
   const order = layersOf(law.law.stages).flat().map(({ stage_id }) => law.stageIndex.get(stage_id) ?? 0);
   const picture = pictureOf(shown);
-  const graph = nodesOf(all(renderGraph(view, picture), renderOpeners(law.law)));
+  const graph = nodesOf(all(renderGraph(view, picture), openers));
   const timeline = nodesOf(renderTimeline(view, RECORDS));
   for (const scrolled of timeline.querySelectorAll(".scroll:not([tabindex])")) {
     focusable(scrolled, "Evidence of an attempt");

@@ -129,7 +129,7 @@ Deno.test("the official host shows a run, its graph, its conditions and what is 
     try {
       const page = await browser.open(await hostPage(world.folder));
       const html = await appOf(client);
-      assert.ok(html.length <= 160_000, `${html.length} characters`);
+      assert.ok(html.length <= 150_000, `${html.length} characters`);
       await page.evaluate(`shell.show(${JSON.stringify(html)}, true)`);
       await page.until("shell.state().initialized && shell.state().sizes > 0");
       await examine(page, "empty");
