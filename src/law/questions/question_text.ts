@@ -95,9 +95,9 @@ export function loneOpeners({ run }: Pick<WhoAnswer, "run">): readonly LoneOpene
   return [...isCaller ? ["caller alone" as const] : [], ...isPerson ? ["one person alone" as const] : []];
 }
 
-function parameterLine(parameters: ParameterValues): string {
+function parameterLine(parameters: ParameterValues, shown: (text: string) => string): string {
   const given = [...parameters].map(([id, { value }]) => `${id} = ${canonicalize(value)}`);
-  return given.length === 0 ? "" : `  with ${given.join(", ")}\n`;
+  return given.length === 0 ? "" : `  with ${shown(given.join(", "))}\n`;
 }
 
 /** A way in words: a line for each attempt, and what only a policy of the operator would stop. */
@@ -115,7 +115,7 @@ function wayText(
     return `  ${at + 1}. stage ${shown(stage_id)}\n${given.join("")}`;
   });
   const stopped = operatorStops(law, steps.map(({ stage_id }) => stage_id));
-  return `${shown(parameterLine(parameters))}${lines.join("")}${
+  return `${parameterLine(parameters, shown)}${lines.join("")}${
     stopped.map((one) => `  only the operator's policy would stop: ${shown(one)}\n`).join("")
   }`;
 }
@@ -201,7 +201,7 @@ export function comparisonText({ run, stages }: Comparison, shown: (text: string
         });
         return `    stage ${shown(stage_id)}: ${shown(given.join("; ")) || "no evidence"}\n`;
       });
-      return `  only the ${side} law accepts\n${shown(parameterLine(parameters))}${attempts.join("")}`;
+      return `  only the ${side} law accepts\n${parameterLine(parameters, shown)}${attempts.join("")}`;
     };
     return `${title}: ${verdict}\n${looser === undefined ? "" : line("new", looser)}${
       stricter === undefined ? "" : line("old", stricter)

@@ -128,3 +128,23 @@ Deno.test("answers as JSON name the parties", async () => {
     ]);
   });
 });
+
+Deno.test("gate scenario compare shows the parameters of a way on a line of their own", () =>
+  inFolder(async (folder) => {
+    const law = `law: release
+parameters:
+  commit: text(7..40)
+people:
+  owners: [alice, bob]
+evidence:
+  tested_commit: caller
+  approved: 2 of owners within 24h
+stages:
+  ship: tested_commit == commit && approved
+`;
+    await Deno.writeTextFile(`${folder}/old.yaml`, law);
+    await Deno.writeTextFile(`${folder}/new.yaml`, law.replace("2 of owners", "1 of owners"));
+    const { code, stdout } = await gate(folder, "scenario", "compare", "old.yaml", "new.yaml");
+    assert.equal(code, 3, stdout);
+    assert.match(stdout, /^ {2}only the new law accepts\n {2}with commit = "[^"]*"\n {4}stage ship: /m);
+  }));
