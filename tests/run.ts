@@ -132,8 +132,8 @@ const PLANS: Readonly<Record<string, Plan>> = {
     takes: "a minute",
     downloads: OF_ALL_TESTS,
   },
-  test: { steps: wholeSteps, takes: "some 5 minutes", downloads: OF_THE_TESTS },
-  full: { steps: fullSteps, takes: "some 20 minutes", downloads: OF_ALL_TESTS },
+  test: { steps: wholeSteps, takes: "some 6 minutes", downloads: OF_THE_TESTS },
+  full: { steps: fullSteps, takes: "some 35 minutes", downloads: OF_ALL_TESTS },
   proof: { steps: () => PROOF_STEPS, takes: "some hours", downloads: OF_ALL_TESTS },
 };
 
