@@ -71,7 +71,10 @@ const DECIDED = [
   /1 of 2 stages complete[^]*exit code 4/,
   /WAITS FOR\n[0-9a-f]{32} +approval +approved +0 of 2 +alice bob\n/,
   /You sign {3}true\nComment {4}Reviewed\n[^]*as key alice\nStage approval: hold, unmet: [^\n]+\n/,
-  /Signed {5}1 of 2 by the server's word: alice signed; bob may\nYou sign {3}false\nComment {4}Not on a Friday\n[^]*as key bob\nStage approval: hold, unmet: [^\n]+\n/,
+  new RegExp(
+    "Signed {5}1 of 2 by the server's word: alice signed; bob may\\nYou sign {3}false\\nComment {4}Not on a Friday\\n" +
+      "[^]*as key bob\\nStage approval: hold, unmet: [^\\n]+\\n",
+  ),
   /You sign {3}a withdrawal of your last statement\n[^]*Stage approval: hold, unmet: [^\n]+\n/,
   /WAITS FOR\n[0-9a-f]{32} +approval +approved +0 of 2 +alice\n/,
   /as key bob\nStage approval: complete\n/,

@@ -68,6 +68,9 @@ interface FoundMethod extends KeptMethod {
   descriptor: DescMethod | null;
 }
 
+/** A visit takes the time of so many steps of an OpenAPI document: their limit comes well before that of the time. */
+const STEPS_OF_VISIT = 4;
+
 /**
  * Imports a service. Throws nothing but what `options.spend` throws.
  *
@@ -76,7 +79,7 @@ interface FoundMethod extends KeptMethod {
  */
 export function importGrpc(source: GrpcSource, options: ImportOptions): ImportResult {
   const warnings = createWarningCollector();
-  const spend = options.spend ?? (() => {});
+  const spend = (visits: number): void => options.spend?.(STEPS_OF_VISIT * visits);
   const read = "proto" in source ? readTexts(source.proto, spend) : readSet(source.descriptor_set, (file, name) => {
     warnings.warn("file_ignored", name, `Another file than "${file.name}" defines "${name}" already`);
   });
