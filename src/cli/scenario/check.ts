@@ -13,7 +13,7 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
-import { type Diagnostic, type ReadScenario, withScenario } from "./law.ts";
+import { type Diagnostic, type ReadScenario, type ScenarioOptions, withScenario } from "./law.ts";
 import { paint, shown, wantsColour } from "../terminal/text.ts";
 
 /** The flags of every `gate scenario` command on a file. */
@@ -48,8 +48,7 @@ export function runScenarioCheck(file: string, flags: CheckFlags): Promise<numbe
       const text = describeCheck(scenario, wantsColour());
       return Promise.resolve(writeAnswer("scenario check", flags, result, text, { exitCode }));
     },
-    false,
-    flags.evidenceKeys,
+    { evidenceKeys: flags.evidenceKeys },
   );
 }
 
@@ -84,13 +83,14 @@ export function withLaw(
   file: string,
   flags: ScenarioFlags,
   work: (law: ScenarioLaw) => number | Promise<number>,
+  options?: ScenarioOptions,
 ): Promise<number> {
   return withScenario(file, flags.config, async ({ scenario }) => {
     const { law, diagnostics } = scenario;
     if (law !== null) return await work(law);
     const text = describeDiagnostics(scenario, false);
     return writeAnswer(`scenario ${command}`, flags, { file, diagnostics }, text, { exitCode: EXIT.usage });
-  });
+  }, options);
 }
 
 /** The identities of a law, as the server computes them. */

@@ -65,6 +65,15 @@ export interface ScenarioSession {
   readonly schemas: SchemaSandbox;
 }
 
+/** How {@link withScenario} reads a file and its surroundings. */
+export interface ScenarioOptions {
+  /** Whether the command fails if the configuration that is found is invalid. */
+  readonly needsConfig?: boolean;
+  /** The folder of the keys of people, as for `gate serve`. */
+  readonly evidenceKeys?: string | undefined;
+  readonly read?: (file: string) => Promise<SourceResult>;
+}
+
 /** Milliseconds for one schema: more than in a server, because a build machine may be busy and no other caller waits. */
 const SCHEMA_MILLIS = 10_000;
 
@@ -75,15 +84,13 @@ const LATEST_DATE = 8.64e15;
  * Runs a command on a scenario file. A file is a law by itself: what only a configuration can tell is an error if
  * `--config` names one, else a warning under the configuration that is found.
  *
- * @param needsConfig Whether the command fails if the configuration that is found is invalid
- * @param evidenceKeys The folder of the keys of people, as for `gate serve`
+ * @param options How the file and its surroundings are read
  */
 export async function withScenario<Result>(
   file: string,
   configFile: string | undefined,
   work: (session: ScenarioSession) => Promise<Result>,
-  needsConfig = false,
-  evidenceKeys?: string,
+  { needsConfig = false, evidenceKeys, read: readFile = readSpec }: ScenarioOptions = {},
 ): Promise<Result> {
   const isNamed = configFile !== undefined;
   const found = await findConfig(configFile, needsConfig);
@@ -94,7 +101,7 @@ export async function withScenario<Result>(
   const profile = people.length === 0 ? configured : { ...configured, evidence_keys: people };
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
-    const read = await readSpec(file);
+    const read = await readFile(file);
     if (!read.ok) {
       return await work({
         scenario: { file, diagnostics: diagnosticsOf(read), law: null, assumptions: [] },

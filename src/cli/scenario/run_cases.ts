@@ -73,7 +73,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
       (mutants === null ? "" : describeMutants(mutants));
     const isSound = failed === 0 && claims.every(({ verdict }) => verdict === "proved");
     return writeAnswer("scenario test", flags, result, text, { exitCode: isSound ? EXIT.ok : EXIT.evaluatedFalse });
-  }, true);
+  }, { needsConfig: true });
 }
 
 async function runAll(

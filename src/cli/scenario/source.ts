@@ -20,7 +20,6 @@ import {
   type ReadSource,
   type SourceFault,
   type Steps,
-  stepsOfPath,
 } from "../../scenario/source_position.ts";
 
 /** A parsed document with its file. */
@@ -28,12 +27,14 @@ export interface Source {
   readonly file: string;
   readonly value: JsonValue;
   readonly locate: Locator["locate"];
-  /** Converts steps in the value to steps in the file, which differ if the file is in short form. */
+  /** Converts steps in the value to steps in the file, which differ in a law file. */
   readonly inFile: (steps: Steps) => Steps;
   /** Of a law file: its names, what the compiler warns of, and the line of a position with a mark below it. */
   readonly names?: LawNames;
   readonly warnings?: readonly SourceFault[];
   readonly excerpt?: (position: Position) => string;
+  /** Where a spec in short form first has it. */
+  readonly short?: Steps;
 }
 
 /** A document as the reader of its format returned it. */
@@ -46,7 +47,7 @@ export type SourceResult =
     readonly ok: false;
     readonly file: string;
     readonly fault: SourceFault;
-    /** Further faults of a law file, or of a spec in short form. */
+    /** Further faults of a law file. */
     readonly more?: readonly SourceFault[];
   };
 
@@ -79,13 +80,22 @@ function sourceOf(file: string, read: ReadDocument): Source {
 }
 
 /**
- * Reads a law file, a spec in short or in long form, or the arguments of `scenario_define`, whose only member is `spec`.
- * The source has the long form.
+ * Reads a law file, a spec in long form, or the arguments of `scenario_define`, whose only member is `spec`. The source
+ * has the long form.
  *
  * @param namespaceId The namespace of a law file that names none
  * @throws {CliError} As {@link readSource}
  */
 export async function readSpec(file: string, namespaceId?: number): Promise<SourceResult> {
+  const read = await readOldSpec(file, namespaceId);
+  if (!read.ok || read.source.short === undefined) return read;
+  const message = `The short form is not read any more; convert the file: gate scenario write ${file}`;
+  const position = read.source.locate(read.source.short, "name");
+  return { ok: false, file, fault: { code: "short_form", path: "$", message, position } };
+}
+
+/** Reads a spec as {@link readSpec}, also in the short form that law files replaced. */
+export async function readOldSpec(file: string, namespaceId?: number): Promise<SourceResult> {
   const read = await readDocument(file);
   if (!read.ok) return { ok: false, file, fault: read.fault };
   const source = sourceOf(file, read);
@@ -128,16 +138,10 @@ function resultOf(file: string, result: CompileResult): SourceResult {
   return { ok: false, file, fault, more };
 }
 
-/** A source with the long form of its spec, and positions in the file. */
+/** A source with the long form of its spec. */
 function inLongForm(source: Source): SourceResult {
-  const { file, locate } = source;
-  const { value, inFile, faults } = expandShortForm(source.value);
-  const [fault, ...more] = faults.map((found): SourceFault => {
-    const part = found.code === "member_unknown" ? "name" : "value";
-    return { ...found, position: locate(stepsOfPath(found.path), part) };
-  });
-  if (fault !== undefined) return { ok: false, file, fault, more };
-  return { ok: true, source: { file, value, inFile, locate: (steps, part) => locate(inFile(steps), part) } };
+  const { value, short } = expandShortForm(source.value);
+  return { ok: true, source: { ...source, value, ...short === null ? {} : { short } } };
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {

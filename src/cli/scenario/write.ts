@@ -11,7 +11,7 @@ import { convertCases, isOldCases } from "../../scenario/old_cases.ts";
 import { mustCall, withLocalSession } from "../session/tool_session.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import { writeAnswer } from "../terminal/output.ts";
-import { readSource, SOURCE_EXTENSIONS } from "./source.ts";
+import { readOldSpec, readSource, SOURCE_EXTENSIONS } from "./source.ts";
 import { withScenario } from "./law.ts";
 import { identitiesOf, type ScenarioFlags, withLaw } from "./check.ts";
 
@@ -28,7 +28,7 @@ export async function runScenarioWrite(given: string, flags: ScenarioWriteFlags)
   return await withLaw("write", given, flags, (law) => {
     const law_text = writeLaw(law);
     return writeAnswer("scenario write", flags, { file: given, ...identitiesOf(law), law_text }, law_text);
-  });
+  }, { read: readOldSpec });
 }
 
 /** A cases file of the old format, converted for the law beside it; null for any other file. */
@@ -43,7 +43,7 @@ async function convertedCases(file: string, flags: ScenarioWriteFlags): Promise<
   return await withScenario(law, flags.config, ({ scenario }) => {
     const policies = new Map(scenario.law?.conditions.map((one) => [one.condition_id, one.evidence_use_policy]));
     return Promise.resolve(convertCases(value, (id) => policies.get(id)?.authorized_key_ids ?? []));
-  });
+  }, { read: readOldSpec });
 }
 
 async function writeStored(identity: string, flags: ScenarioWriteFlags): Promise<number> {

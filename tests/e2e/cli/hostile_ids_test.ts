@@ -34,7 +34,7 @@ Deno.test("commands show ids that reorder text without these characters, and JSO
     assert.equal(begun.code, 3, begun.stderr);
     const { run_id, scenario_law_identity: identity } = JSON.parse(begun.stdout).result;
     const admit = ["runpack", "admit", "run.gate", "--origin-unchecked", "--allow-asserted", ...GIVEN];
-    const changed = HOSTILE_LAW.replace("expected: true", "expected: false");
+    const changed = HOSTILE_LAW.replace("value: true", "value: false");
     await Deno.writeTextFile(`${folder}/changed.yaml`, changed);
     // The command, and its exit code.
     const rows: readonly (readonly [readonly string[], number])[] = [

@@ -95,3 +95,55 @@ Deno.test("gate scenario write prints the law of a file in any form, and of a st
     const stored = await gate(folder, "scenario", "write", identity, "--config", "gate.toml");
     assert.deepEqual([stored.code, stored.stdout], [0, written.stdout]);
   }));
+
+/** The form before law files: sources in conditions, and values without types. */
+const SHORT = `spec_version: dag-v3
+scenario_id: release
+namespace_id: 2
+conditions:
+  - condition_id: tests_failed
+    observation_domain: { domain: Integer, minimum: 0 }
+    predicate: { predicate: Equals, expected: 0 }
+    from: { provider: env, check: get, params: { key: FAILED } }
+stages:
+  - stage_id: ship
+    prerequisite: { kind: root }
+    completion_requirement: { Condition: tests_failed }
+completion_requirement: { Condition: ship }
+`;
+
+/** Every command that takes a law. */
+const TAKE_A_LAW: readonly (readonly string[])[] = [
+  ["scenario", "check", "short.yaml"],
+  ["scenario", "explain", "short.yaml"],
+  ["scenario", "graph", "short.yaml"],
+  ["scenario", "test", "short.yaml"],
+  ["scenario", "build", "short.yaml"],
+  ["scenario", "json", "short.yaml"],
+  ["scenario", "prove", "short.yaml", "--needs", "tests_failed == 0"],
+  ["scenario", "who", "short.yaml"],
+  ["scenario", "compare", "short.yaml", "law.yaml"],
+  ["scenario", "compare", "law.yaml", "short.yaml"],
+  ["run", "short.yaml"],
+  ["replay", "run.gate", "--law", "short.yaml"],
+  ["runpack", "admit", "run.gate", "--law", "short.yaml", "--origin-unchecked"],
+];
+
+Deno.test("only gate scenario write reads the form before law files: every other command names it", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/short.yaml`, SHORT);
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    const pack = await gate(folder, "run", "--when", "a", "--set", "a=true", "--export", "run.gate");
+    assert.equal(pack.code, 0, pack.stderr);
+    for (const args of TAKE_A_LAW) {
+      const { code, stdout, stderr } = await gate(folder, ...args);
+      assert.equal(code, 2, args.join(" "));
+      const errors = (stdout + stderr).split("\n").filter((line) => line.includes(": error: "));
+      assert.equal(errors.length, 1, `${args.join(" ")}: ${stdout}${stderr}`);
+      assert.match(errors[0] ?? "", /short\.yaml:8:5: error: .*: gate scenario write short\.yaml \[short_form\]$/);
+    }
+    const written = await gate(folder, "scenario", "write", "short.yaml");
+    assert.match(written.stdout, /^law: release\n[^]*tests_failed: count from env FAILED\n/);
+    await Deno.writeTextFile(`${folder}/short.yaml`, written.stdout);
+    assert.equal((await gate(folder, "scenario", "check", "short.yaml")).code, 0);
+  }));

@@ -7,13 +7,15 @@
 import type { JsonObject } from "../../../src/canonical/json.ts";
 import { gateArgs, processOf } from "../gate_command.ts";
 
+const IS_TRUE = "predicate: { predicate: Equals, expected: { value: true, value_type: Boolean } }";
+
 /** A law of 15 lines: two stages in a row, each with one condition that callers send evidence on. */
-export const LAW = `spec_version: dag-v3
+export const LAW: string = `spec_version: dag-v3
 scenario_id: release
 namespace_id: 2
 conditions:
-  - { condition_id: built, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true } }
-  - { condition_id: deployed, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true } }
+  - { condition_id: built, observation_domain: { domain: Boolean }, ${IS_TRUE} }
+  - { condition_id: deployed, observation_domain: { domain: Boolean }, ${IS_TRUE} }
 stages:
   - stage_id: build
     prerequisite: { kind: root }
@@ -43,7 +45,7 @@ parameters:
 `,
   )
   .replace(
-    "deployed, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true }",
+    `deployed, observation_domain: { domain: Boolean }, ${IS_TRUE}`,
     "deployed, observation_domain: { domain: String, minimum_bytes: 1, maximum_bytes: 8 }, " +
       "predicate: { predicate: Equals, expected: { parameter: version } }",
   );

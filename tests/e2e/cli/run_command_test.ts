@@ -109,7 +109,7 @@ function lawOfStages(conditionIds: readonly string[]): string {
     conditions: conditionIds.map((condition_id) => ({
       condition_id,
       observation_domain: { domain: "Boolean" },
-      predicate: { predicate: "Equals", expected: true },
+      predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
     })),
     stages: conditionIds.map((id) => ({
       stage_id: `stage_${id}`,
@@ -161,13 +161,16 @@ Deno.test("gate run with other parameters is another run", () =>
   }, PARAMETER_LAW));
 
 /** A law whose stage `build` asks a provider, beside the stage `deploy` of callers. */
-const PROVIDER_LAW = PARALLEL_LAW.replace(
-  "{ condition_id: built, observation_domain: { domain: Boolean }, predicate: { predicate: Equals, expected: true } }",
-  `condition_id: built
-    observation_domain: { domain: Integer }
-    predicate: { predicate: Equals, expected: 0 }
-    from: { provider: tickets, check: open_count, params: { project: release } }`,
-);
+const PROVIDER_LAW = `law: release
+evidence:
+  built:
+    type: integer
+    from: { tickets.open_count: { project: release } }
+  deployed: boolean
+stages:
+  build: built == 0
+  deploy: deployed
+`;
 
 Deno.test("gate run shows a provider that fails, with exit code 8, and evaluates the other stages", () =>
   withLaw(async (folder) => {

@@ -15,18 +15,11 @@ const TOKEN = { authorization: "Bearer a-token-of-this-test" };
 
 /** A law that completes with one value of the caller. */
 const LAW = `
-spec_version: dag-v3
-scenario_id: release
-namespace_id: 2
-conditions:
-  - condition_id: ready
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
+law: release
+evidence:
+  ready: boolean
 stages:
-  - stage_id: release
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: ready }
-completion_requirement: { Condition: release }
+  release: ready
 `;
 
 async function withConsole(

@@ -13,19 +13,13 @@ import { askingServer, declaring, headOf, idOf, type WaitingWorld, withWaitingRu
 const POLLING = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 
 const SLOW = `
-spec_version: dag-v3
-scenario_id: release
-namespace_id: 2
-conditions:
-  - condition_id: up
-    observation_domain: { domain: Integer }
-    predicate: { predicate: Equals, expected: 200 }
-    from: { provider: http, check: status, params: { url: "URL" } }
+law: release
+evidence:
+  up:
+    type: integer
+    from: { http.status: { url: "URL" } }
 stages:
-  - stage_id: release
-    prerequisite: { kind: root }
-    completion_requirement: { Condition: up }
-completion_requirement: { Condition: release }
+  release: up == 200
 `;
 
 const HTTP_PROVIDER = `

@@ -41,7 +41,7 @@ export function waitingLaw(signatures: number | "all", options: WaitingLawOption
         : { domain: "Boolean" },
       predicate: options.asksNumber === true
         ? { predicate: "GreaterThanOrEqual", expected: { value: 5, value_type: "Integer" } }
-        : { predicate: "Equals", expected: true },
+        : { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
       evidence_use_policy: {
         allowed_channels: ["accepted_submission"],
         authorization: "signature",

@@ -32,17 +32,12 @@ async function assertGone(pids: readonly number[]): Promise<void> {
 }
 
 /** A law that asks the provider for something that it never answers. */
-const SILENT_LAW = `spec_version: dag-v3
-scenario_id: silent
-namespace_id: 2
-conditions:
-  - condition_id: answered
-    observation_domain: { domain: Boolean }
-    predicate: { predicate: Equals, expected: true }
-    from: { provider: hostile, check: any, params: { behave: family_silent } }
+const SILENT_LAW = `law: silent
+evidence:
+  answered:
+    from: { hostile.any: { behave: family_silent } }
 stages:
-  - { stage_id: ask, prerequisite: { kind: root }, completion_requirement: { Condition: answered } }
-completion_requirement: { Condition: ask }
+  ask: answered
 `;
 
 /** Writes configurations with the provider and starts gate in their folder. */

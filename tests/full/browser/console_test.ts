@@ -550,14 +550,23 @@ const DISCLOSING = JSON.stringify({
   conditions: [{
     condition_id: "read",
     observation_domain: { domain: "String", minimum_bytes: 1, maximum_bytes: 256 },
-    predicate: { predicate: "Equals", expected: `${HOSTILE}${LINKS}` },
-    from: { provider: "json", check: "path", params: { file: `${HOSTILE}${LINKS}`, jsonpath: "$.read" } },
+    predicate: { predicate: "Equals", expected: { value: `${HOSTILE}${LINKS}`, value_type: "String" } },
   }, {
     condition_id: "told",
     observation_domain: { domain: "Json", maximum_bytes: 4096 },
     predicate: { predicate: "Equals", expected: { value: HOSTILE_JSON, value_type: "Json" } },
-    from: { provider: "json", check: "path", params: { file: "told.json", jsonpath: "$.told" } },
   }],
+  acquisition_bindings: [
+    ["read", `${HOSTILE}${LINKS}`],
+    ["told", "told.json"],
+  ].map(([id, file]) => ({
+    binding_id: `json.${id}`,
+    condition_id: id,
+    channel: "local_acquisition",
+    provider_id: "json",
+    check_id: "path",
+    params: { file, jsonpath: `$.${id}` },
+  })),
   stages: [{
     stage_id: "disclose",
     prerequisite: { kind: "root" },
