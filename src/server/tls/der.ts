@@ -79,7 +79,10 @@ function byteAt(bytes: Uint8Array, at: number): number {
 export function dottedIdentifier(content: Uint8Array): string {
   const parts: number[] = [];
   let value = 0;
-  for (const byte of content) {
+  for (const [at, byte] of content.entries()) {
+    if (byte === 0x80 && ((content[at - 1] ?? 0) & 0x80) === 0) {
+      throw new DerError("Cannot read certificate: identifier is not minimal");
+    }
     value = value * 128 + (byte & 0x7f);
     if (value > Number.MAX_SAFE_INTEGER / 128) throw new DerError("Cannot read certificate: identifier is too long");
     if ((byte & 0x80) !== 0) continue;

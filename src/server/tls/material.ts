@@ -36,6 +36,9 @@ const FILE_BYTES = 1 << 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
+/** The first line of a certificate, also of forms that the runtime does not read. */
+const BEGUN = /-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----/g;
+
 /** Files of `server.tls` cannot be used. It has every fault, each with its member. */
 export class TlsFilesError extends Error {
   constructor(readonly faults: readonly string[]) {
@@ -55,7 +58,7 @@ export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   const [chain, key, authorities] = await Promise.allSettled([
     readCertificates("cert_path", config.cert_path),
     readKey(config.key_path),
-    caPath === null ? null : readCertificates("client_ca_path", caPath),
+    caPath === null ? null : readAuthorities(caPath),
   ]);
   const faults = [chain, key, authorities].flatMap((one) => one.status === "rejected" ? [reasonOf(one.reason)] : []);
   if (
@@ -107,6 +110,12 @@ async function readFile(member: string, path: string): Promise<string> {
 export function certificates(member: string, text: string): X509Certificate[] {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0) throw new Error(`Cannot use server.tls.${member}: file holds no certificate in PEM`);
+  const begun = text.match(BEGUN)?.length ?? 0;
+  if (begun > blocks.length) {
+    throw new Error(
+      `Cannot use server.tls.${member}: ${blocks.length} of ${begun} certificates are whole blocks of PEM`,
+    );
+  }
   return blocks.map((block, index) => {
     try {
       return new X509Certificate(block);
@@ -119,6 +128,16 @@ export function certificates(member: string, text: string): X509Certificate[] {
 async function readCertificates(member: string, path: string): Promise<CertificateFile> {
   const text = await readFile(member, path);
   return { text, certificates: certificates(member, text) };
+}
+
+/** The runtime accepts every certificate as an authority, so the holder of a client's could issue any subject. */
+async function readAuthorities(path: string): Promise<CertificateFile> {
+  const read = await readCertificates("client_ca_path", path);
+  const other = read.certificates.findIndex(({ ca }) => !ca);
+  if (other === -1) return read;
+  throw new Error(
+    `Cannot use server.tls.client_ca_path: certificate ${other + 1} is not an authority (basicConstraints CA:TRUE)`,
+  );
 }
 
 async function readKey(path: string): Promise<KeyFile> {

@@ -47,6 +47,8 @@ const ROWS: readonly (readonly [what: string, parts: readonly number[][], subjec
   ["an unknown type", [part(attribute([0x2a, 3], text("a")))], "1.2.3=#0c0161"],
   ["UTF-8 that is not valid", [named(element(DER_TAGS.UTF8_STRING, [0x61, 0xff]))], null],
   ["PrintableString that is not ASCII", [named(element(DER_TAGS.PRINTABLE_STRING, [0x61, 0xe9]))], null],
+  ["an attribute type that is not minimal", [part(attribute([0x55, 4, 0x80, 3], text("a")))], null],
+  ["an attribute type that begins with zeros", [part(attribute([0x80, 0x55, 4, 3], text("a")))], null],
   ["a length that is not minimal", [named([DER_TAGS.UTF8_STRING, 0x81, 1, 0x61])], null],
   ["an indefinite length", [[DER_TAGS.SET, 0x80, ...attribute(CN, text("a")), 0, 0]], null],
   ["an element that is cut off", [named([DER_TAGS.UTF8_STRING, 2, 0x61])], null],
