@@ -52,6 +52,11 @@ export async function findProvider(
   return namespaceId === null ? null : await typed.findActive(namespaceId, providerId);
 }
 
+/** The id to look up: a hidden provider is looked up as one that cannot exist, so that both answers take as long. */
+export function lookupId({ config }: Pick<Services, "config">, providerId: string): string {
+  return mayShowProvider(config.provider_discovery, providerId) ? providerId : "";
+}
+
 /**
  * A visible provider. A hidden one gives the same error as a missing one.
  *
@@ -62,8 +67,7 @@ export async function findShown(
   namespaceId: number | null,
   providerId: string,
 ): Promise<Provider> {
-  const isShown = mayShowProvider(services.config.provider_discovery, providerId);
-  const found = isShown ? await findProvider(services, namespaceId, providerId) : null;
+  const found = await findProvider(services, namespaceId, lookupId(services, providerId));
   if (found === "inactive") throw inactiveProvider("show provider", namespaceId ?? 0, providerId);
   if (found === null) throw noProvider(providerId, await shownProviderIds(services, namespaceId));
   return found;

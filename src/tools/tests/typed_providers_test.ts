@@ -7,6 +7,7 @@ import { NO_GRANTS, type TypedGrants } from "../../evidence/typed/grants.ts";
 import type { TypedVersion } from "../../evidence/typed/runtime_profile.ts";
 import type { CheckContract, Provider, ProviderContract } from "../../evidence/types.ts";
 import { asJson } from "../../run/primitives.ts";
+import type { Services } from "../services/services.ts";
 import { next, scanBinding, SCANNED, scannedCondition, scanner } from "./step_fixture.ts";
 import {
   type Bench,
@@ -420,6 +421,49 @@ Deno.test("a provider that discovery hides is hidden as a typed one too", () => 
     assert.equal((await bench.fail("typed_providers_get", key("1"))).code, "typed_provider_not_found");
     assert.equal((await bench.fail("provider_contract_get", BUILDS)).code, "provider_not_found");
   }, { ...opener(), config });
+});
+
+/** An object that writes down the names of the methods that are called. */
+function watched<Watched extends object>(object: Watched, calls: string[]): Watched {
+  return new Proxy(object, {
+    get: (of, name) => {
+      const method = Reflect.get(of, name);
+      if (typeof method !== "function") return method;
+      return (...given: unknown[]) => {
+        calls.push(String(name));
+        return method.apply(of, given);
+      };
+    },
+  });
+}
+
+Deno.test("a hidden typed provider is looked up like a missing one, so both answers take as long", () => {
+  const config = { provider_discovery: { allowlist: [], denylist: ["builds"], max_response_bytes: 1_048_576 } };
+  const lookups: string[] = [];
+  const change = (services: Services): Services => ({
+    ...services,
+    typed: watched(services.typed, lookups),
+    schemas: { ...services.schemas, typedProviders: watched(services.schemas.typedProviders, lookups) },
+  });
+  return withTools(async (bench) => {
+    await bench.call("typed_providers_register", version("1"));
+    await activate(bench, "1", null);
+    const askedFor = async (tool: string, input: JsonObject): Promise<readonly string[]> => {
+      lookups.length = 0;
+      await bench.fail(tool, input);
+      return [...lookups];
+    };
+    for (
+      const [tool, input, expected] of [
+        ["provider_contract_get", BUILDS, ["findActive", "listActiveIds"]],
+        ["typed_providers_get", key("1"), ["get"]],
+        ["typed_providers_get", BUILDS, ["getActive"]],
+      ] as const
+    ) {
+      assert.deepEqual(await askedFor(tool, input), expected, tool);
+      assert.deepEqual(await askedFor(tool, { ...input, provider_id: "missing" }), expected, tool);
+    }
+  }, { ...opener(), config, change });
 });
 
 const DOCUMENT: JsonObject = {

@@ -5,13 +5,13 @@
  */
 
 import * as z from "../../config/schema_builder.ts";
-import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
 import { closed, object } from "../../canonical/shape.ts";
 import { ref } from "../framework/output.ts";
 import { wholeAnswer } from "../framework/response_size.ts";
+import { lookupId } from "../services/provider_discovery.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { readVersion } from "../services/typed_providers.ts";
@@ -53,7 +53,7 @@ async function get(
   given: z.output<typeof input>,
 ): Promise<ToolAnswer> {
   const { namespace_id, provider_id, version } = given;
-  const stored = mayShowProvider(services.config.provider_discovery, provider_id) ? await find(services, given) : null;
+  const stored = await find(services, { ...given, provider_id: lookupId(services, provider_id) });
   if (stored === null) {
     if (version !== undefined) throw noVersion({ namespace_id, provider_id, version });
     const message = `Cannot find an active version of typed provider ${
