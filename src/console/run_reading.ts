@@ -9,10 +9,10 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { identify, identifyCanonical, type Identity } from "../canonical/identity.ts";
 import { isJsonArray, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { graphIdentity } from "../law/law.ts";
-import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
+import type { TypedValue } from "../law/value/types.ts";
 import type { ScenarioLaw } from "../law/types.ts";
+import { knownValues } from "../run/approval.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
-import { hashValue } from "../run/evidence.ts";
 import { fold } from "../run/fold.ts";
 import type { UnmetCause } from "../run/missing/causes.ts";
 import type { StageStanding } from "../run/missing/stage.ts";
@@ -149,18 +149,9 @@ export async function readHints(call: CallTool, name: RunName): Promise<RunHints
   };
 }
 
-/** Values whose identities the page knows without being shown them: booleans, and those that the law names. */
-function knownValues(law: CompiledLaw): ReadonlyMap<Identity, TypedValue> {
-  const values: TypedValue[] = [true, false].map((value) => ({ value, value_type: "Boolean" }));
-  for (const { condition: { predicate } } of law.conditionIndex.values()) {
-    values.push(...expectedOf(predicate).filter(isTypedValue));
-  }
-  return new Map(values.map((value) => [hashValue(sha256, value).identity, value]));
-}
-
 /** The run as the views of runpacks show it. History has identities of values, so some values are not shown. */
 export function viewOf({ law, records }: CheckedRun): PackView {
-  const known = knownValues(law);
+  const known = knownValues(sha256, law);
   const revisions = new Map(records.map(({ record_id, record }) => [record_id, record.revision]));
   return {
     runpack_identity: "",

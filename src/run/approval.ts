@@ -8,9 +8,10 @@
 import type { JsonObject } from "../canonical/json.ts";
 import type { Identity, Sha256 } from "../canonical/identity.ts";
 import type { Condition } from "../law/types.ts";
-import type { TypedValue } from "../law/value/types.ts";
+import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
+import { judgedFromRecord, type UnmetCause, unmetCauses } from "./missing/causes.ts";
 import type { Signers } from "./missing/sentence.ts";
 import { openForEvidence, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
@@ -62,6 +63,31 @@ export function questionsOf(law: CompiledLaw, state: RunState): readonly Approva
       attempt,
     }));
   });
+}
+
+/** Values whose identities a reader knows without being shown them: booleans, and those that the law names. */
+export function knownValues(sha256: Sha256, law: CompiledLaw): ReadonlyMap<Identity, TypedValue> {
+  const values: TypedValue[] = [true, false].map((value) => ({ value, value_type: "Boolean" }));
+  for (const { condition: { predicate } } of law.conditionIndex.values()) {
+    values.push(...expectedOf(predicate).filter(isTypedValue));
+  }
+  return new Map(values.map((value) => [hashValue(sha256, value).identity, value]));
+}
+
+/** Why conditions of an attempt are unmet, from its record and the law alone: of other values it says that the record has the hash. */
+export function recordedCauses(
+  sha256: Sha256,
+  law: CompiledLaw,
+  { stage_id, trace, evidence }: Attempt,
+): readonly UnmetCause[] {
+  const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
+  if (stage === undefined) return [];
+  const known = knownValues(sha256, law);
+  const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), true));
+  return unmetCauses(stage, trace, items, null).map((cause) => ({
+    ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},
+    ...cause,
+  }));
 }
 
 /** When a key signed last for a question, Unix milliseconds; 0 where it has no statement. */

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { readJson } from "../canonical/scan.ts";
 import type { JsonObject } from "../canonical/json.ts";
+import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { accepted, KEY_1, NOW, SHA256, stampsAt, submitCommand } from "../../tests/simulation/kernel/fixture.ts";
 import { openRun, PEOPLE, waitingLaw } from "../../tests/simulation/waiting_fixture.ts";
-import { expectedBoolean, lastStatementAt, prepareApproval, questionsOf } from "./approval.ts";
+import { expectedBoolean, lastStatementAt, prepareApproval, questionsOf, recordedCauses } from "./approval.ts";
 import type { SubmitCommand } from "./command.ts";
 import { decide } from "./decide/decide.ts";
+import { hashValue } from "./evidence.ts";
+import type { EvidenceItem, TraceItem } from "./types.ts";
 
 const LAW = waitingLaw();
 
@@ -45,4 +48,40 @@ Deno.test("expectedBoolean() is the one boolean that a condition expects", () =>
     [{ predicate: "Equals", expected: { value: "true", value_type: "String" } }, "String", null],
   ];
   for (const [predicate, domain, expected] of rows) assert.equal(expecting(predicate, domain), expected);
+});
+
+Deno.test("recordedCauses() counts and shows the values that a reader of the law knows by their hash", () => {
+  const condition_id = LAW.stages[0]?.conditions[0]?.condition.condition_id ?? "";
+  const stage_id = LAW.stages[0]?.stage.stage_id ?? "";
+  const { predicate } = LAW.stages[0]?.conditions[0]?.condition ?? assert.fail();
+  const [known] = expectedOf(predicate).filter(isTypedValue);
+  const item = (value: TypedValue | undefined, qualified: boolean): EvidenceItem => ({
+    item_id: "i",
+    condition_id,
+    channel: "accepted_submission",
+    qualified,
+    ...qualified ? {} : { reason: "not_fresh" },
+    ...value === undefined ? {} : { value_identity: hashValue(SHA256, value).identity },
+  });
+  const other = { value: 77, value_type: "Integer" } as const;
+  const counts = (fails: number): object => ({ holds: 0, fails, needed: 1 });
+  const hash = "a value of which the record has the hash";
+  // The judgement, the items, and what is said of them.
+  const rows: readonly (readonly [Pick<TraceItem, "value" | "reason">, readonly EvidenceItem[], object[]])[] = [
+    [{ value: "true" }, [item(known, true)], []],
+    [{ value: "false" }, [item(known, true)], [{ value: "false", counts: counts(1), found: [String(known?.value)] }]],
+    [{ value: "false" }, [item(other, true)], [{ value: "false", found: [hash] }]],
+    [{ value: "unknown", reason: "no_evidence" }, [], [{ value: "unknown", reason: "no_evidence", counts: counts(0) }]],
+    [
+      { value: "unknown", reason: "unqualified" },
+      [item(other, false)],
+      [{ value: "unknown", reason: "unqualified", cause: ["not_fresh"], counts: counts(0) }],
+    ],
+  ];
+  for (const [judged, evidence, expected] of rows) {
+    const trace = [{ path: "$", condition_id, ...judged }];
+    const attempt = { attempt_number: 1, record_id: "", stage_id, outcome: "unknown", completed: false } as const;
+    const found = recordedCauses(SHA256, LAW, { ...attempt, trace, evidence });
+    assert.deepEqual(found, expected.map((one) => ({ condition_id, ...one })));
+  }
 });

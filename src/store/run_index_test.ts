@@ -294,16 +294,31 @@ for (const [damage, reported] of DAMAGES) {
     }));
 }
 
-Deno.test("findRuns() lists nothing from an entry that was changed", () =>
-  withFolder(async (folder) => {
-    const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
-    await fill(stores.runs);
-    using database = new DatabaseSync(`${folder}/gate.db`);
-    database.exec("UPDATE run_index SET status = 'complete'");
-    await assert.rejects(stores.runs.findRuns(ALL, null, 10), (error) =>
-      error instanceof StoreError && error.code === "corrupt");
-    await closeStores(stores);
-  }));
+const PARAMETRIZED = { ...ALL, parameters: [parameterText(parameter("version", "1"))] } as const;
+
+/** A change of an entry, and the list that meets it. */
+const CHANGED_ENTRIES: readonly (readonly [string, RunQuery])[] = [
+  ["status = 'complete'", ALL],
+  ["parameters = 'zz'", ALL],
+  ["parameters = 'zz'", PARAMETRIZED],
+  ["parameters = '[]'", PARAMETRIZED],
+  ["correlation = 'zz'", ALL],
+];
+
+for (const [change, query] of CHANGED_ENTRIES) {
+  Deno.test(`findRuns() lists nothing from an entry with ${change}, as ${Object.keys(query)} ask`, () =>
+    withFolder(async (folder) => {
+      const stores = await openStores(storesOptions(folder, WAL_FULL), sha256);
+      await fill(stores.runs);
+      using database = new DatabaseSync(`${folder}/gate.db`);
+      database.exec(`UPDATE run_index SET ${change}`);
+      await assert.rejects(
+        stores.runs.findRuns(query, null, 10),
+        (error) => error instanceof StoreError && error.code === "corrupt",
+      );
+      await closeStores(stores);
+    }));
+}
 
 /** Query plans must search by an index: a scan or a sort would cost more with every run. */
 Deno.test("findRuns() searches by an index and sorts nothing", () =>

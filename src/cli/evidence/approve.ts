@@ -9,6 +9,7 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import { matches } from "../../canonical/shape.ts";
 import type { SigningKey } from "../../evidence/trust/signing_key.ts";
 import type { Condition, ScenarioLaw } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
@@ -18,6 +19,7 @@ import {
   lastStatementAt,
   prepareApproval,
   questionsOf,
+  recordedCauses,
   signersOf,
 } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
@@ -26,8 +28,10 @@ import type { UnmetCause } from "../../run/missing/causes.ts";
 import { attemptSentences, signersText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
+import { recordShape } from "../../run/record_shapes.ts";
+import { lawOfRun } from "../../runpack/material_view.ts";
 import { instantText } from "../../runpack/view/words.ts";
-import type { RunRecord, RunState } from "../../run/types.ts";
+import type { Head, RunRecord, RunState } from "../../run/types.ts";
 import { describeCondition } from "../../tools/law_words/describe_law.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
@@ -38,7 +42,7 @@ import { readLawFile } from "../runpack/law_file.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { writeAnswer, writeError } from "../terminal/output.ts";
+import { writeAnswer, writeError, writeOut } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
 import { readKey } from "./read_key.ts";
 import { NO_KEY_REMEDY, readWaiting, type WaitingFlags } from "./waiting.ts";
@@ -63,7 +67,7 @@ interface Question {
   readonly run: RunItem;
   readonly asked: ApprovalQuestion;
   readonly law: ScenarioLaw;
-  /** What the server found for the unmet conditions of the last attempt. */
+  /** What was found for the unmet conditions of the last attempt: with `--law` from the records, else by the server's word. */
   readonly causes: readonly UnmetCause[];
   /** The time of the newest statement of the key for the condition, Unix milliseconds; 0 without one. */
   readonly earlier: number;
@@ -82,10 +86,12 @@ export async function runApprove(prefix: string, stageId: string | undefined, fl
     const value = flags.withdraw === true ? null : answerOf(question.asked.condition, flags);
     const words = describe(question, value, flags);
     if (flags.yes !== true && !confirm(words)) throw new CliError("denied", "Nothing was signed", null, EXIT.denied);
+    // Shown before anything is signed: a server may answer the statement that it got with an error.
+    if (flags.yes === true && flags.json !== true) writeOut(words);
     const keyId = keyIdOf(question, key, flags);
     const record_id = await submit(session, question, key, keyId, value, flags.comment);
     const next = await evaluate(session, question);
-    const text = `${flags.yes === true ? words : ""}Submitted ${record_id} as key ${shown(keyId)}\n${next.line}\n`;
+    const text = `Submitted ${shown(record_id)} as key ${shown(keyId)}\n${next.line}\n`;
     return writeAnswer("approve", flags, { record_id, key_id: keyId, evaluated: next.evaluated }, text);
   });
 }
@@ -119,16 +125,21 @@ async function readRun(
   const { compileLaw } = await import("../../run/compile.ts");
   const law = compiled ?? compileLaw(await readLaw(session, namespace_id, identity), identity, "");
   let state: RunState | null = null;
+  let first: RunRecord | null = null;
   for await (const { record } of readHistory(session, run)) {
+    if (!matches(recordShape, asJson(record))) throw refusal("the server shows something that is no record");
     // The identity is computed here, so the server cannot name another record.
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
     state = foldRecord(law, state, record, recordId);
+    first ??= record;
   }
   const { run_id } = run.run_key;
-  if (state === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id) {
+  if (
+    state === null || first === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id
+  ) {
     throw refusal(`the server has no records of run "${run_id}"`);
   }
-  return { law, state };
+  return { law: lawOfRun(law, first), state };
 }
 
 function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: string): RunState {
@@ -180,7 +191,9 @@ async function findQuestion(
     run: shownRun,
     asked,
     law: law.law,
-    causes: attempts.find(({ record_id }) => record_id === asked.attempt?.record_id)?.causes ?? [],
+    causes: flags.law !== undefined && asked.attempt !== undefined
+      ? recordedCauses(sha256, law, asked.attempt)
+      : attempts.find(({ record_id }) => record_id === asked.attempt?.record_id)?.causes ?? [],
     earlier: lastStatementAt(asked, key.public_key),
     waiting: waiting.find((one) =>
       one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id
@@ -264,6 +277,11 @@ function confirm(words: string): boolean {
   return /^y(es)?$/i.test(globalThis.prompt("Sign this? [y/N]")?.trim() ?? "");
 }
 
+/** What an accepted submission answers. */
+interface Submitted {
+  readonly submission?: { readonly record_id?: string };
+}
+
 /** Submits the statement; where the run moved meanwhile, the same statement again at the new head. */
 async function submit(
   session: ToolSession,
@@ -285,10 +303,10 @@ async function submit(
       expected_head: expected,
       operation_id: crypto.randomUUID().replaceAll("-", ""),
     });
-    const { outcome, result } = answer["outcome"] as { outcome: string; result: JsonObject };
-    if (outcome === "accepted") return String(member(result["submission"] as JsonObject, "record_id"));
+    const { outcome, result } = (answer["outcome"] ?? {}) as { outcome?: string; result?: Partial<Head> & Submitted };
+    if (outcome === "accepted") return String(result?.submission?.record_id);
     if (outcome !== "stale" || attempt === ATTEMPTS) throw refusedCall("scenario_submit", answer);
-    expected = { record_id: result["record_id"] ?? "", revision: result["revision"] ?? 0 };
+    expected = { record_id: result?.record_id ?? "", revision: result?.revision ?? 0 };
   }
 }
 
@@ -312,7 +330,7 @@ async function evaluate(
   const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
   const unmet = isJsonObject(decision) ? member(decision, "unmet") ?? null : null;
   const why = isJsonArray(unmet) && unmet.length > 0 ? `, unmet: ${unmet.map(String).map(shown).join(", ")}` : "";
-  if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${kind}${why}` };
+  if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${shown(kind)}${why}` };
   return { evaluated: false, line: `Stage ${shown(stage_id)} is not evaluated yet. ${whoEvaluates(answer)}` };
 }
 

@@ -66,7 +66,8 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
         const page: Awaited<ReturnType<typeof listRuns>> = await listRuns(session, query);
         for (const run of page.items) {
           if (run.unreadable !== undefined) {
-            throw new CliError("store_corrupt", `Cannot read run "${run.run_key.run_id}": ${run.unreadable}`);
+            const message = `Cannot read run "${run.run_key.run_id}": ${run.unreadable}`;
+            throw new CliError("store_corrupt", message, null, EXIT.verificationFailed);
           }
           for (const one of run.waiting ?? []) {
             // Without keys gate cannot tell for whom a condition waits.

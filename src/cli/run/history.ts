@@ -9,6 +9,8 @@ import { countOf } from "../../config/problems.ts";
 import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import { instantText } from "../../runpack/view/words.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { archivedOf } from "../../store/rows/tombstones.ts";
@@ -37,14 +39,17 @@ export async function* readHistory(
   session: ToolSession,
   { run_key, scenario_id }: Pick<RunItem, "run_key" | "scenario_id">,
 ): AsyncGenerator<HistoryItem> {
-  let after: number | null = 0;
-  while (after !== null) {
+  for (let after = 0;;) {
     const input = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id, after_revision: after };
     const answer = await mustCall(session, "scenario_history", { ...input, limit: 1000 });
     const records = answer["records"] ?? null;
     yield* (isJsonArray(records) ? records : []) as unknown as HistoryItem[];
     const next = answer["next_after_revision"];
-    after = typeof next === "number" ? next : null;
+    if (typeof next !== "number") return;
+    if (next <= after) {
+      throw new CliError("refused", "Cannot read the history: it does not go on", null, EXIT.verificationFailed);
+    }
+    after = next;
   }
 }
 

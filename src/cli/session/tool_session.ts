@@ -169,7 +169,9 @@ export function refusedCall(tool: string, answer: JsonObject): CliError {
     shown(`${member(item, "path") ?? "$"}: ${member(item, "message") ?? member(item, "code") ?? ""}`)
   );
   const isRepeated = reasons.length === 1 && why.endsWith(reasons[0] ?? "");
-  return new CliError("refused", shown(why), null, exitCodeOfAnswer(answer), isRepeated ? [] : reasons);
+  // An answer without a result is no success either.
+  const exitCode = exitCodeOfAnswer(answer) || EXIT.unexpected;
+  return new CliError("refused", shown(why), null, exitCode, isRepeated ? [] : reasons);
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {

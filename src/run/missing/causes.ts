@@ -12,7 +12,7 @@ import type { TypedValue } from "../../law/value/types.ts";
 import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
-import type { DisqualificationReason, RecordedEvidence, TraceItem } from "../types.ts";
+import type { DisqualificationReason, EvidenceItem, RecordedEvidence, TraceItem } from "../types.ts";
 import { unmetConditions } from "./missing.ts";
 import { valueText } from "../../law/words.ts";
 import { judgedBy } from "./stage.ts";
@@ -52,7 +52,7 @@ export interface UnmetCause {
 
 /** An item of a record. `valueOf` finds its value, since a record has the identity alone. */
 export function judgedFromRecord(
-  item: RecordedEvidence,
+  item: EvidenceItem & Pick<RecordedEvidence, "found_nothing">,
   valueOf: (identity: Identity) => TypedValue | undefined,
   isShown = false,
 ): JudgedItem {

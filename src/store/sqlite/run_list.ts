@@ -6,8 +6,6 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
-import { isJsonArray } from "../../canonical/json.ts";
-import { readJson } from "../../canonical/scan.ts";
 import { type ListedRun, type RunPage, type RunPosition, type RunQuery, StoreError } from "../types.ts";
 import { parameterText } from "../run_index.ts";
 import { archivedOf } from "../rows/tombstones.ts";
@@ -120,7 +118,8 @@ function selectOf({ query, sha256 }: Pick<Reading, "query" | "sha256">): {
   const texts = query.parameters ?? [];
   const [first] = texts;
   const admits = (row: Row): boolean =>
-    given.every(([column]) => row[column] === wanted[column]) && (texts.length === 0 || hasParameters(row, texts));
+    given.every(([column]) => row[column] === wanted[column]) &&
+    (texts.length === 0 || hasParameters(sha256, row, texts));
   if (first !== undefined) {
     const sql = `SELECT i.* FROM run_parameters AS p CROSS JOIN run_index AS i ON i.run_row = p.run_row
       WHERE p.namespace_id = ? AND p.parameter = ? AND (p.created, p.run_id) < (?, ?) AND p.run_row <= ?
@@ -142,8 +141,7 @@ export function planned(query: RunQuery, sha256: Sha256): string {
   return selectOf({ query, sha256 }).sql;
 }
 
-function hasParameters(row: Row, texts: readonly string[]): boolean {
-  const parameters = readJson(text(row, "parameters"));
-  const own = new Set((isJsonArray(parameters) ? parameters : []).map(parameterText));
+function hasParameters(sha256: Sha256, row: Row, texts: readonly string[]): boolean {
+  const own = new Set(toEntry(sha256, row).parameters.map(parameterText));
   return texts.every((one) => own.has(one));
 }
