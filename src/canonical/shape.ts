@@ -20,9 +20,17 @@ export type ShapeFault =
   /** The value may have the type that is expected, yet not the form. */
   | { readonly kind: "form"; readonly expected: string; readonly value: JsonValue }
   | { readonly kind: "object"; readonly required: readonly string[]; readonly value: JsonValue }
-  | { readonly kind: "missing"; readonly name: string }
+  /** `known` are the values that it may have, where a member selects a shape. */
+  | { readonly kind: "missing"; readonly name: string; readonly known?: readonly string[] }
   | { readonly kind: "unknown"; readonly name: string; readonly known: readonly string[] }
-  | { readonly kind: "items"; readonly minimum: number; readonly maximum: number; readonly count: number }
+  /** With `text` the items are characters, counted as code points. */
+  | {
+    readonly kind: "items";
+    readonly minimum: number;
+    readonly maximum: number;
+    readonly count: number;
+    readonly text?: string;
+  }
   | { readonly kind: "integer"; readonly minimum: number; readonly maximum: number; readonly value: JsonValue }
   | { readonly kind: "bytes"; readonly minimum: number; readonly maximum: number; readonly bytes: number }
   | { readonly kind: "duplicate"; readonly value: string; readonly earlier: number }
@@ -38,6 +46,10 @@ export interface Reader<out T, in Sink extends FaultSink = FaultSink> {
   (faults: Sink, value: JsonValue, path: JsonPath): T | undefined;
   /** The JSON Schema of what it accepts; a reader without one cannot be published. */
   readonly schema?: (publisher: Publisher) => JsonValue;
+  /** The value of an absent member of a table, undefined to leave it out; a reader without it requires its member. */
+  readonly absent?: (faults: Sink, path: JsonPath) => T | undefined;
+  /** What a reader around another one adds to the JSON Schema of that one. */
+  readonly around?: JsonObject;
 }
 
 /** Writes the JSON Schemas of shapes. */
@@ -58,8 +70,9 @@ export interface Published {
 export function shape<T, Sink extends FaultSink>(
   read: (faults: Sink, value: JsonValue, path: JsonPath) => T | undefined,
   schema: (publisher: Publisher) => JsonValue,
+  more: Pick<Reader<T, Sink>, "absent" | "around"> = {},
 ): Reader<T, Sink> {
-  return Object.assign(read, { schema });
+  return Object.assign(read, { schema }, more);
 }
 
 /**
@@ -72,10 +85,7 @@ export function schemaOf(
   isBounded: boolean,
 ): { schema: JsonValue; named: Record<string, JsonValue> } {
   const named: Record<string, JsonValue> = {};
-  const of = (one: Published): JsonValue => {
-    if (one.schema === undefined) throw new RangeError("Cannot publish shape: a reader in it has no schema");
-    return one.schema(publisher);
-  };
+  const of = (one: Published): JsonValue => ownSchema(one, publisher);
   const publisher: Publisher = {
     isBounded,
     of,
@@ -97,12 +107,22 @@ export function named<S extends Published>(name: string, read: S): S {
   return Object.assign(read, { schema: ({ refer }: Publisher): JsonObject => refer(name, own) });
 }
 
-/** A shape with further members in its JSON Schema, after its own. */
-export function annotated<T, Sink extends FaultSink>(read: Reader<T, Sink>, members: JsonObject): Reader<T, Sink> {
-  return shape<T, Sink>((faults, value, path) => read(faults, value, path), ({ of }) => {
-    const own = Object.entries(of(read) as JsonObject).filter(([name]) => !Object.hasOwn(members, name));
-    return { ...Object.fromEntries(own), ...members };
-  });
+/** A shape with further members in its JSON Schema. They belong to the same schema, whatever a publisher does to it. */
+export function annotated<R extends Reader<unknown, never>>(read: R, members: JsonObject): R {
+  const schema = (publisher: Publisher): JsonValue => ({ ...without(ownSchema(read, publisher), members), ...members });
+  const around = read.around !== undefined && { around: { ...read.around, ...members } };
+  return Object.assign(read.bind(null), read, { schema }, around) as R;
+}
+
+/** The members of an object whose names another one has not. */
+export function without(object: JsonObject, names: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !Object.hasOwn(names, name)));
+}
+
+/** The JSON Schema of a shape by itself, before the publisher changes it. */
+export function ownSchema({ schema }: Published, publisher: Publisher): JsonObject {
+  if (schema === undefined) throw new RangeError("Cannot publish shape: a reader in it has no schema");
+  return schema(publisher) as JsonObject;
 }
 
 /** Drops every fault. Readers build no paths for it and stop at the first fault: packs are checked record by record. */
@@ -111,6 +131,11 @@ const SILENT: FaultSink = { add: () => {} };
 /** Checks whether a reader accepts a value. */
 export function matches<T>(read: Reader<T>, value: JsonValue | undefined): value is JsonValue & T {
   return value !== undefined && read(SILENT, value, null) !== undefined;
+}
+
+/** The value that a reader returns, with its defaults; undefined for one that it does not accept. */
+export function readSilently<T>(read: Reader<T>, value: JsonValue): T | undefined {
+  return read(SILENT, value, null);
 }
 
 /** The value, if a reader accepts it, else null. */
@@ -169,18 +194,6 @@ export function readMember<T, Sink extends FaultSink>(
   return value === undefined ? undefined : read(faults, value, below(path, name));
 }
 
-/** A member, or the default where it is absent; undefined only where the member is invalid. */
-export function readOr<T, Sink extends FaultSink>(
-  faults: Sink,
-  object: JsonObject,
-  path: JsonPath,
-  name: string,
-  read: Reader<T, Sink>,
-  absent: T,
-): T | undefined {
-  return Object.hasOwn(object, name) ? readMember(faults, object, path, name, read) : absent;
-}
-
 /** How many items an array may hold. */
 export interface Bounds {
   readonly minimum: number;
@@ -215,12 +228,14 @@ export function readWholeArray<T, Sink extends FaultSink>(
   return whole.length === items.length ? whole : undefined;
 }
 
-function reject(faults: FaultSink, fault: ShapeFault, path: JsonPath): undefined {
+/** Adds a fault. */
+export function reject(faults: FaultSink, fault: ShapeFault, path: JsonPath): undefined {
   faults.add(fault, path);
   return undefined;
 }
 
-function inside(faults: FaultSink, path: JsonPath, step: string | number): JsonPath {
+/** The path of a member or an item, where the faults have paths. */
+export function inside(faults: FaultSink, path: JsonPath, step: string | number): JsonPath {
   return faults === SILENT ? null : below(path, step);
 }
 
@@ -300,7 +315,7 @@ export function variant<S extends Readers>(name: string, shapes: S): Reader<Read
     (faults, value, path) => {
       if (!isJsonObject(value)) return reject(faults, { kind: "object", required: [name], value }, path);
       const kind = member(value, name);
-      if (kind === undefined) return reject(faults, { kind: "missing", name }, path);
+      if (kind === undefined) return reject(faults, { kind: "missing", name, known }, path);
       const read = typeof kind === "string" && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
       if (read !== undefined) return read(faults, value, path) as Read<S[keyof S]> | undefined;
       return reject(faults, { kind: "choice", known, value: kind }, inside(faults, path, name));
@@ -310,15 +325,28 @@ export function variant<S extends Readers>(name: string, shapes: S): Reader<Read
 }
 
 /** An array whose items have one shape, from `minimum` to `maximum` of them. */
-export function listOf<T>(item: Reader<T>, maximum: number, minimum = 0): Reader<readonly T[]> {
+export function listOf<T>(
+  item: Reader<T>,
+  maximum: number = Number.MAX_SAFE_INTEGER,
+  minimum = 0,
+): Reader<readonly T[]> {
   return shape<readonly T[], FaultSink>((faults, value, path) => {
     if (faults !== SILENT) return readWholeArray(faults, value, path, { minimum, maximum }, item);
-    const isWithin = isJsonArray(value) && value.length >= minimum && value.length <= maximum;
-    return isWithin && value.every((one) => matches(item, one)) ? value as readonly (JsonValue & T)[] : undefined;
+    if (!isJsonArray(value) || value.length < minimum || value.length > maximum) return undefined;
+    // Most items are returned as they are, and then so is the array.
+    let changed: T[] | undefined;
+    for (const [index, given] of value.entries()) {
+      const one = item(faults, given, null);
+      if (one === undefined) return undefined;
+      if (changed === undefined && one !== given) changed = value.slice(0, index) as (JsonValue & T)[];
+      changed?.push(one);
+    }
+    return changed ?? value as readonly (JsonValue & T)[];
   }, ({ of, isBounded }) => ({
     type: "array",
     items: of(item),
-    ...isBounded && { ...minimum > 0 && { minItems: minimum }, maxItems: maximum },
+    ...isBounded && minimum > 0 && { minItems: minimum },
+    ...isBounded && maximum < Number.MAX_SAFE_INTEGER && { maxItems: maximum },
   }));
 }
 
@@ -370,6 +398,7 @@ export function orNull<T>(read: Reader<T>): Reader<T | null> {
       const isBare = typeof type === "string" && Object.keys(inner).length === 1;
       return isBare ? { type: [type, "null"] } : { oneOf: [inner, { type: "null" }] };
     },
+    { around: {} },
   );
 }
 
@@ -419,7 +448,11 @@ export const object: Reader<JsonObject> = shape(
 );
 
 /** Any value. */
-export const anything: Reader<JsonValue> = shape((_, value) => value, ({ isBounded }) => isBounded ? true : {});
+export const anything: Reader<JsonValue> = shape(
+  (faults, value, path) =>
+    value === undefined ? reject(faults, { kind: "type", expected: "any JSON value", value }, path) : value,
+  ({ isBounded }) => isBounded ? true : {},
+);
 
 /** A value that one of several readers accepts. */
 export function anyOf<R extends readonly Reader<unknown>[]>(...readers: R): Reader<Read<R[number]>> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { publish } from "./published_schema.ts";
+import { publishTable } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { BUILTIN_PROVIDER_NAMES } from "./builtin_names.ts";
 import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS } from "./sections/builtin.ts";
@@ -14,9 +14,9 @@ import { typedConfigSchema } from "./sections/providers.ts";
 
 /** The schema of `config` for each built-in provider, with the rules over its members, and for typed providers. */
 function providerConfigs(): readonly JsonObject[] {
-  const typed = { ...publish(typedConfigSchema), type: ["object", "null"] };
+  const typed = { ...publishTable(typedConfigSchema), type: ["object", "null"] };
   const builtin = BUILTIN_PROVIDER_NAMES.map((name) => {
-    const config = { ...publish(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
+    const config = { ...publishTable(BUILTIN_CONFIG_SCHEMAS[name]), type: ["object", "null"] };
     const rules = rulesSchema(BUILTIN_CONFIG_RULES[name] ?? []);
     return {
       if: { properties: { type: { const: "builtin" }, name: { const: name } }, required: ["type", "name"] },
@@ -30,7 +30,7 @@ function providerConfigs(): readonly JsonObject[] {
 /** The JSON Schema (2020-12) of a configuration file, with every default and every rule that JSON Schema can express. */
 export async function configJsonSchema(): Promise<JsonObject> {
   const { schema, rules, fileRules } = await publishedSettings();
-  const root = publish(schema);
+  const root = publishTable(schema);
   const properties = root["properties"] as Record<string, Record<string, unknown>>;
   for (const [section, own] of rules) properties[section] = { ...properties[section], allOf: rulesSchema(own) };
   const providers = properties["providers"] ?? {};

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { publish } from "./published_schema.ts";
+import { publishTable } from "../canonical/table_shape.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "./sections/builtin.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { configJsonSchema } from "./json_schema.ts";
@@ -334,7 +334,7 @@ function textsOf(schema: unknown, path: SettingPath): SettingPath[] {
 }
 
 Deno.test("checkUntrustedFile() rejects every free text of a configuration except the harmless ones", async () => {
-  const builtin = Object.values(BUILTIN_CONFIG_SCHEMAS).map((schema) => publish(schema));
+  const builtin = Object.values(BUILTIN_CONFIG_SCHEMAS).map((schema) => publishTable(schema));
   const texts = [
     ...textsOf(await configJsonSchema(), []),
     ...builtin.flatMap((schema) => textsOf(schema, ["providers", 0, "config"])),

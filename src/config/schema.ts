@@ -5,7 +5,8 @@
  * @module
  */
 
-import * as z from "./schema_builder.ts";
+import { orNull, type Read, type Reader } from "../canonical/shape.ts";
+import { orEmpty, table, withDefault } from "../canonical/table_shape.ts";
 import { nearest } from "../canonical/nearest.ts";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { readSettings } from "./schema_messages.ts";
@@ -16,7 +17,7 @@ import type { GateSettings } from "./types.ts";
 
 /** The check of one section. */
 interface Section {
-  readonly schema: z.AnySchema;
+  readonly schema: Reader<unknown>;
   /** Rules over several members of the section. They read the raw tree, so that each rule is evaluated despite other problems. */
   readonly rules?: readonly Rule[];
   /** Rules over this and other sections, from the root of the file. */
@@ -50,7 +51,7 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
     const { completeProvider, providerChecks, providerRules, providersSchema } = await import(
       "./sections/providers.ts"
     );
-    const complete = (value: unknown): unknown => (value as z.output<typeof providersSchema>).map(completeProvider);
+    const complete = (value: unknown): unknown => (value as Read<typeof providersSchema>).map(completeProvider);
     return { schema: providersSchema, rules: providerRules, checks: providerChecks, complete };
   },
   run_state_store: async () => {
@@ -59,7 +60,7 @@ const SECTIONS: { readonly [Name in SectionName]: () => Promise<Section> } = {
   },
   runpack_storage: async () => {
     const { runpackStorageRules, runpackStorageSchema } = await import("./sections/stores.ts");
-    return { schema: runpackStorageSchema.nullable(), rules: runpackStorageRules };
+    return { schema: orNull(runpackStorageSchema), rules: runpackStorageRules };
   },
   schema_registry: async () => {
     const { oneDatabaseChecks, schemaRegistryFileRules, schemaRegistryRules, schemaRegistrySchema } = await import(
@@ -89,7 +90,7 @@ function isSectionName(name: string): name is SectionName {
 
 /** The published schema of a whole file: every section with its default, and the rules over several members. */
 export interface PublishedSettings {
-  readonly schema: z.AnySchema;
+  readonly schema: Reader<unknown>;
   /** By section. */
   readonly rules: ReadonlyMap<string, readonly Rule[]>;
   readonly fileRules: readonly Rule[];
@@ -97,7 +98,7 @@ export interface PublishedSettings {
 
 /** Loads every section, for publication. */
 export async function publishedSettings(): Promise<PublishedSettings> {
-  const shape: Record<string, z.AnySchema> = {};
+  const shape: Record<string, Reader<unknown>> = {};
   const rules = new Map<string, readonly Rule[]>();
   const fileRules: Rule[] = [];
   for (const [name, load] of Object.entries(SECTIONS)) {
@@ -106,11 +107,11 @@ export async function publishedSettings(): Promise<PublishedSettings> {
     if (section.rules !== undefined) rules.set(name, section.rules);
     fileRules.push(...section.fileRules ?? []);
     const defaultValue = DEFAULT_SETTINGS[name as SectionName];
-    if (isTable(defaultValue)) shape[name] = schema.prefault({});
+    if (isTable(defaultValue)) shape[name] = orEmpty(schema);
     // A schema with a default of its own keeps it.
-    else shape[name] = defaultValue === null ? schema.default(null) : schema;
+    else shape[name] = defaultValue === null ? withDefault(schema, null) : schema;
   }
-  return { schema: z.strictObject(shape).describe("Configuration of gate."), rules, fileRules };
+  return { schema: table(shape, "Configuration of gate."), rules, fileRules };
 }
 
 /**

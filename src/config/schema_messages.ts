@@ -1,75 +1,69 @@
 /**
- * Reports the issues of a value as messages about the configuration: `must be >= 1, got 0`.
+ * Reports the faults of a value as messages about the configuration: `must be >= 1, got 0`.
  *
  * @module
  */
 
+import type { JsonValue } from "../canonical/json.ts";
 import { nearest } from "../canonical/nearest.ts";
+import { stepsTo } from "../canonical/path.ts";
+import type { Reader, ShapeFault } from "../canonical/shape.ts";
+import { expectation } from "../canonical/table_shape.ts";
 import { describeValue, quoteShort, type Report, type SettingPath } from "./problems.ts";
-import { at } from "./toml_tree.ts";
-import { expectationOf } from "./issue_expectation.ts";
-import { type AnySchema, type Issue, safeParse, type TypeName } from "./schema_builder.ts";
 
 /** A closed list of at most this many choices is shown in full. */
 const MAXIMUM_CHOICES_SHOWN = 8;
 
 /**
- * Reads a tree, and reports each issue.
+ * Reads a tree, and reports each fault.
  *
  * @param base The path of the tree in the file
- * @returns The value, undefined where it has an issue
+ * @returns The value, undefined where it has a fault
  */
-export function readSettings(schema: AnySchema, tree: unknown, base: SettingPath, report: Report): unknown {
-  const reading = safeParse(schema, tree);
-  if (reading.ok) return reading.value;
-  for (const issue of reading.issues) {
-    const path = [...base, ...issue.path];
-    if (issue.code !== "unknown_members") {
-      report(path, issueMessage(issue, at(tree, issue.path)));
-      continue;
-    }
-    for (const name of issue.names) report([...path, name], `unknown member${nearestHint(name, issue.known)}`);
-  }
-  return undefined;
+export function readSettings<T>(schema: Reader<T>, tree: unknown, base: SettingPath, report: Report): T | undefined {
+  const add = (fault: ShapeFault, path: Parameters<typeof stepsTo>[0]): void => {
+    const at = [...base, ...stepsTo(path)];
+    const isMember = fault.kind === "unknown" || fault.kind === "missing";
+    report(isMember ? [...at, fault.name] : at, faultMessage(fault));
+  };
+  return schema({ add }, tree as JsonValue, null);
 }
 
-function issueMessage(issue: Issue, value: unknown): string {
+function faultMessage(fault: ShapeFault): string {
+  const expected = expectation(fault);
+  switch (fault.kind) {
+    case "missing":
+      return "is required";
+    case "unknown":
+      return `unknown member${nearestHint(fault.name, fault.known)}`;
+    case "items":
+      return fault.text === ""
+        ? "must not be empty"
+        : `must have ${expected}, got ${fault.text?.length ?? fault.count}`;
+    case "bytes":
+    case "duplicate":
+      return `must be ${expected}`;
+  }
+  const { value } = fault;
   if (value === undefined) return "is required";
-  const got = describeValue(value);
-  switch (issue.code) {
-    case "invalid_type":
-      return `must be ${expectationOf(issue, TYPE_NAMES)}, got ${got}`;
-    case "too_small":
-      return boundMessage(expectationOf(issue, TYPE_NAMES), `>= ${issue.bound}`, value);
-    case "too_big":
-      return boundMessage(expectationOf(issue, TYPE_NAMES), `<= ${issue.bound}`, value);
-    case "invalid_value": {
-      const choice = quoteShort(value);
-      if (issue.values.length <= MAXIMUM_CHOICES_SHOWN) {
-        return `must be ${expectationOf(issue, TYPE_NAMES)}, got ${choice}`;
-      }
-      return `must be a known name, got ${choice}${nearestHint(value, issue.values)}`;
+  switch (fault.kind) {
+    case "choice": {
+      const known = fault.known.map(String);
+      if (known.length <= MAXIMUM_CHOICES_SHOWN) return `must be ${expected}, got ${quoteShort(value)}`;
+      return `must be a known name, got ${quoteShort(value)}${nearestHint(value, known)}`;
     }
-    default:
-      return `${expectationOf(issue, TYPE_NAMES)}, got ${got}`;
+    case "form":
+      return `${expected}, got ${describeValue(value)}`;
+    case "object":
+      return `must be a table, got ${describeValue(value)}`;
+    case "integer": {
+      const { minimum, maximum } = fault;
+      if (Number.isInteger(value)) {
+        return `must be ${Number(value) < minimum ? `>= ${minimum}` : `<= ${maximum}`}, got ${describeValue(value)}`;
+      }
+    }
   }
-}
-
-/** Every number of the configuration is an integer. */
-const TYPE_NAMES: Readonly<Record<TypeName, string>> = {
-  string: "a string",
-  integer: "an integer",
-  boolean: "a boolean",
-  array: "an array",
-  object: "a table",
-  any: "a value",
-};
-
-/** Lengths are shown by what they count, numbers by a comparison. */
-function boundMessage(length: string, comparison: string, value: unknown): string {
-  if (value === "") return "must not be empty";
-  if (typeof value === "string" || Array.isArray(value)) return `must have ${length}, got ${value.length}`;
-  return `must be ${comparison}, got ${describeValue(value)}`;
+  return `must be ${expected}, got ${describeValue(value)}`;
 }
 
 function nearestHint(value: unknown, known: readonly string[]): string {

@@ -18,7 +18,6 @@ import {
   type Reader,
   readMember,
   readObject,
-  readOr,
   shape,
   text,
 } from "../canonical/shape.ts";
@@ -155,12 +154,9 @@ export function objectOf<T extends object, O extends object = Record<never, neve
   }, closedSchema(names[0], readers));
 }
 
-/** A member of a draft that may be absent, with the value that it then has. */
-type Optional<T> = Read<T> & { readonly absent: T };
-
 /** Allows that a member of a draft is absent. */
-export function optional<T>(read: Read<T>, absent: T): Optional<T> {
-  return Object.assign(shape<T, Collector>((...at) => read(...at), ({ of }) => of(read)), { absent });
+export function optional<T>(read: Read<T>, absent: T): Read<T> {
+  return shape<T, Collector>((...at) => read(...at), ({ of }) => of(read), { absent: () => absent });
 }
 
 /** Where a reader records refusals, a value, and its path. */
@@ -173,15 +169,15 @@ export interface DraftReader<T> extends Published {
 
 /** An object that is read member by member: one with an invalid member still has the others. */
 export function draftOf<T extends object>(members: Members<T>): DraftReader<Draft<T>> {
-  const readers = Object.entries<Read<unknown> | Optional<unknown>>(members);
-  const required = readers.flatMap(([name, read]) => "absent" in read ? [] : [name]);
-  const others = readers.flatMap(([name, read]) => "absent" in read ? [name] : []);
+  const readers = Object.entries<Read<unknown>>(members);
+  const required = readers.flatMap(([name, { absent }]) => absent === undefined ? [name] : []);
+  const others = readers.flatMap(([name, { absent }]) => absent === undefined ? [] : [name]);
   const draft = (...[refusals, value, path]: At): Draft<T> => {
     const object = readObject(refusals, value, path, required, others) ?? {};
     const read = readers.map(([name, reader]) => [
       name,
-      "absent" in reader
-        ? readOr(refusals, object, path, name, reader, reader.absent)
+      reader.absent !== undefined && !Object.hasOwn(object, name)
+        ? reader.absent(refusals, path)
         : readMember(refusals, object, path, name, reader),
     ]);
     return Object.fromEntries(read) as Draft<T>;

@@ -4,23 +4,15 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anything, closed, type Read, text } from "../canonical/shape.ts";
+import { described, optional, patterned, table } from "../canonical/table_shape.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";
 import { querySingle } from "../evidence/acquisition/single_query.ts";
 import { discloseResult, mayDiscloseRaw } from "../evidence/disclosure.ts";
 import type { EvidenceContext, EvidenceQuery } from "../evidence/types.ts";
 import { wholeAnswer } from "./framework/response_size.ts";
 import { failure, toolError } from "./framework/errors.ts";
-import {
-  anyJson,
-  briefly,
-  givenIdentity,
-  givenOperationIdentity,
-  name,
-  namespaceId,
-  timestamp,
-} from "./framework/input.ts";
-import { closed } from "../canonical/shape.ts";
+import { briefly, givenIdentity, givenOperationIdentity, name, namespaceId, timestamp } from "./framework/input.ts";
 import { ref } from "./framework/output.ts";
 import {
   findCheck,
@@ -36,31 +28,33 @@ import type { Call, ToolAnswer } from "./framework/types.ts";
 const NAMED = { name: "evidence_query", group: "Run", audit: "acquisition" } as const;
 
 /** A token (RFC 9110, 5.6.2), as headers carry it. */
-const correlationId = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, "1 to 128 token characters");
+const correlationId = patterned(text, /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, "1 to 128 token characters");
 
-const input = z.strictObject({
-  query: z.strictObject({
+const input = table({
+  query: table({
     provider_id: name,
     check_id: name,
-    params: anyJson.exactOptional().describe("By the check's params_schema"),
+    params: optional(anything, "By the check's params_schema"),
   }),
-  context: briefly(
-    z.strictObject({
-      namespace_id: namespaceId,
-      scenario_id: name.exactOptional(),
-      scenario_law_identity: givenIdentity.exactOptional(),
-      run_id: givenOperationIdentity.exactOptional(),
-      stage_id: name.exactOptional(),
-      operation_id: givenOperationIdentity.exactOptional(),
-      trigger_time: timestamp,
-      correlation_id: correlationId.exactOptional(),
-    }),
-    "{namespace_id, trigger_time: {kind: unix_millis | logical, value}, run_id?, ...}",
-  )
-    .describe("Context of the query; checks of time use trigger_time. No run needs to exist"),
+  context: described(
+    briefly(
+      table({
+        namespace_id: namespaceId,
+        scenario_id: optional(name),
+        scenario_law_identity: optional(givenIdentity),
+        run_id: optional(givenOperationIdentity),
+        stage_id: optional(name),
+        operation_id: optional(givenOperationIdentity),
+        trigger_time: timestamp,
+        correlation_id: optional(correlationId),
+      }),
+      "{namespace_id, trigger_time: {kind: unix_millis | logical, value}, run_id?, ...}",
+    ),
+    "Context of the query; checks of time use trigger_time. No run needs to exist",
+  ),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `evidence_query`. */
 export const evidenceQuery: MakeTool = (services) =>

@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, closed, integer, oneOf, text } from "../canonical/shape.ts";
+import { characters, optional, table } from "../canonical/table_shape.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";
 import { DOC_ROLES } from "../docs/types.ts";
-import { anyInteger, closed, oneOf, text } from "../canonical/shape.ts";
 import { arrayOf } from "./framework/output.ts";
 import { textAnswer } from "./framework/errors.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -30,11 +30,9 @@ export const gateDocsSearch: MakeTool = (services) => {
     details: "Ranks sections of this service's documentation for a query, best first, and suggests what to ask next. " +
       "Ask in words or with names: tools, outcomes, error codes, settings. An empty query gives an overview.",
     hints: READS,
-    input: z.strictObject({
-      query: z.string().max(QUERY_CHARACTERS_MAXIMUM),
-      max_sections: z.int().min(1).exactOptional().describe(
-        `Default ${SECTIONS_DEFAULT}; more than ${most} gives ${most}`,
-      ),
+    input: table({
+      query: characters(0, QUERY_CHARACTERS_MAXIMUM),
+      max_sections: optional(integer(1), `Default ${SECTIONS_DEFAULT}; more than ${most} gives ${most}`),
     }),
     output: closed({
       docs_covered: arrayOf(closed({ doc_id: text, doc_role: ROLE, doc_title: text })),

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type * as z from "../config/schema_builder.ts";
+import type { Reader } from "../canonical/shape.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
@@ -46,13 +46,12 @@ export const READS_AND_ACQUIRES: ToolHints = { ...READS, openWorldHint: true };
 export const WRITES_AND_ACQUIRES: ToolHints = { ...WRITES, openWorldHint: true };
 
 /** The parts of a tool. */
-export interface ToolParts<Schema extends z.AnySchema>
-  extends Pick<Tool, "name" | "title" | "hints" | "group" | "audit"> {
+export interface ToolParts<Input> extends Pick<Tool, "name" | "title" | "hints" | "group" | "audit"> {
   /** What the tool does, when to use it and which tool comes next. In the list of tools: agents pay for every word. */
   readonly description: string;
   /** The same at length, for the page and the resource of the tool; the description unless given. */
   readonly details?: string;
-  readonly input: Schema;
+  readonly input: Reader<Input>;
   /** The shape of the result; it names shared types of `result_types.ts`. */
   readonly output: Output;
   /** A member of every result; the list of tools then names it in place of all members, which the full schema has. */
@@ -67,7 +66,7 @@ export interface ToolParts<Schema extends z.AnySchema>
   /** Answers a call whose namespace is refused, where the tool has an outcome for that; an error unless given. */
   readonly refused?: (error: ToolError, raw: JsonObject) => ToolAnswer;
   /** Further access rules of the tool; null where they admit the call. */
-  readonly admit?: (input: z.output<Schema>, call: Call) => ToolError | null;
+  readonly admit?: (input: Input, call: Call) => ToolError | null;
   /**
    * Acts on the decoded arguments of an authorised caller. Failures of the store, the schema sandbox and the
    * authorities may
@@ -76,13 +75,13 @@ export interface ToolParts<Schema extends z.AnySchema>
    * @param input The decoded arguments
    * @param raw The same arguments as received
    */
-  readonly act: (input: z.output<Schema>, raw: JsonObject, call: Call) => Promise<ToolAnswer>;
+  readonly act: (input: Input, raw: JsonObject, call: Call) => Promise<ToolAnswer>;
 }
 
 /** Makes a tool. */
-export function makeTool<Schema extends z.AnySchema>(
+export function makeTool<Input>(
   services: AccessServices,
-  parts: ToolParts<Schema>,
+  parts: ToolParts<Input>,
 ): Tool {
   let inputSchema: JsonObject | undefined;
   return {
@@ -115,7 +114,7 @@ export function makeTool<Schema extends z.AnySchema>(
  * caller
  * without the role learns nothing about its arguments. One function, since each frame is on the path of every mutation.
  */
-function handlerOf<Schema extends z.AnySchema>(services: AccessServices, parts: ToolParts<Schema>): Tool["handle"] {
+function handlerOf<Input>(services: AccessServices, parts: ToolParts<Input>): Tool["handle"] {
   const { name, hints } = parts;
   const isAuditedFirst = !hints.readOnlyHint || hints.openWorldHint;
   const offered = offerSteps(services);

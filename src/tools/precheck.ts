@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anything, closed, oneOf, type Read } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
@@ -17,11 +18,10 @@ import { cutAnswer } from "./framework/response_size.ts";
 import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
-import { anyJson, briefly, genesis, givenIdentity, jsonObject, lawText, name, namespaceId } from "./framework/input.ts";
+import { briefly, genesis, givenIdentity, jsonObject, lawText, name, namespaceId } from "./framework/input.ts";
 import { causesMember } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed, oneOf } from "../canonical/shape.ts";
 import { arrayOf, kleene, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { findNamedLaw } from "./precheck/law_of_spec.ts";
@@ -35,19 +35,19 @@ import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "precheck", group: "Run", audit: "precheck" } as const;
 
-const input = z.strictObject({
+const input = table({
   namespace_id: namespaceId,
-  scenario_id: name.exactOptional(),
-  scenario_law_identity: givenIdentity.exactOptional(),
-  spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
-  law_text: lawText.exactOptional(),
-  stage_id: name.exactOptional().describe("Omitted: the first root"),
-  genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
-  data_shape: z.strictObject({ schema_id: name, version: name }).describe("A registered schema"),
-  payload: anyJson,
+  scenario_id: optional(name),
+  scenario_law_identity: optional(givenIdentity),
+  spec: optional(jsonObject({ description: "As in scenario_define; not registered" })),
+  law_text: optional(lawText),
+  stage_id: optional(name, "Omitted: the first root"),
+  genesis: optional(briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown")),
+  data_shape: table({ schema_id: name, version: name }, "A registered schema"),
+  payload: anything,
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `precheck`. */
 export const precheck: MakeTool = (services) =>

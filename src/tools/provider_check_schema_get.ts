@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, text } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, text } from "../canonical/shape.ts";
 import { namedMembers, ref } from "./framework/output.ts";
 import { CHECK_MEMBERS } from "./framework/result_types.ts";
 import { boundedAnswer, findCheck, findShown } from "./services/provider_discovery.ts";
@@ -28,7 +28,7 @@ export const providerCheckSchemaGet: MakeTool = (services) =>
       "evidence_query.",
     hints: READS,
     namespaced: "optional",
-    input: z.strictObject({ provider_id: name, check_id: name, namespace_id: namespaceId.exactOptional() }),
+    input: table({ provider_id: name, check_id: name, namespace_id: optional(namespaceId) }),
     listedBy: "params_schema",
     output: closed({ provider_id: text, ...CHECK_MEMBERS, contract_hash: ref("hash") }),
     act: async ({ provider_id, check_id, namespace_id = null }) => {

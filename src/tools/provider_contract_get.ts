@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, oneOf, orNull, text } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { asJson } from "../run/primitives.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed, oneOf, orNull, text } from "../canonical/shape.ts";
 import { ref } from "./framework/output.ts";
 import { boundedAnswer, findShown } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -28,7 +28,7 @@ export const providerContractGet: MakeTool = (services) =>
       "provider_check_schema_get returns one check alone.",
     hints: READS,
     namespaced: "optional",
-    input: z.strictObject({ provider_id: name, namespace_id: namespaceId.exactOptional() }),
+    input: table({ provider_id: name, namespace_id: optional(namespaceId) }),
     listedBy: "contract",
     output: closed({
       provider_id: text,

@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, oneOf, text } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { sortedBy } from "../canonical/order.ts";
 import { namespaceId } from "./framework/input.ts";
-import { closed, oneOf, text } from "../canonical/shape.ts";
 import { arrayOf } from "./framework/output.ts";
 import { boundedAnswer, shownProviders } from "./services/provider_discovery.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -27,7 +27,7 @@ export const providersList: MakeTool = (services) =>
       "namespace. Next: provider_check_schema_get for one check.",
     hints: READS,
     namespaced: "optional",
-    input: z.strictObject({ namespace_id: namespaceId.exactOptional() }),
+    input: table({ namespace_id: optional(namespaceId) }),
     output: closed({
       providers: arrayOf(
         closed({ provider_id: text, transport: oneOf("builtin", "mcp", "typed"), checks: arrayOf(text) }),

@@ -4,12 +4,12 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, anyOf, closed, identity, oneOf } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { Publication } from "../runpack/host/publish.ts";
 import { success } from "./framework/errors.ts";
 import { givenOperationIdentity, namespaceId } from "./framework/input.ts";
-import { anyInteger, anyOf, closed, identity, oneOf } from "../canonical/shape.ts";
 import { refusalsOf } from "./framework/outcome_types.ts";
 import { type MakeTool, makeTool, WRITES, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call, NextStep, ToolAnswer, ToolError } from "./framework/types.ts";
@@ -100,7 +100,7 @@ export const runpackExport: MakeTool = (services) =>
       "and that nothing accepted later changes. Changes nothing of the run. Exporting the same head again gives the same " +
       "runpack_identity, which runpack_verify takes. For an archived run the answer names the runpack that has its records.",
     hints: services.config.runpack_storage === null ? WRITES : WRITES_AND_ACQUIRES,
-    input: z.strictObject({ namespace_id: namespaceId, run_id: givenOperationIdentity }),
+    input: table({ namespace_id: namespaceId, run_id: givenOperationIdentity }),
     output: closed({ publication: PUBLICATION }),
     refused: unauthorized,
     act: async (run, _raw, call) => {

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts";
+import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
 import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
@@ -15,32 +16,34 @@ import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
 import { authorise } from "./services/authorise.ts";
 import { failure, success } from "./framework/errors.ts";
 import { givenIdentity, listedAs } from "./framework/input.ts";
-import { closed } from "../canonical/shape.ts";
 import { ref } from "./framework/output.ts";
 import type { Services } from "./services/services.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 import type { Call, ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "runpack_verify", group: "Audit", audit: "request" } as const;
-const limit = z.int().min(0).exactOptional();
+const limit = optional(integer(0));
 
-const input = z.strictObject({
+const input = table({
   runpack_identity: givenIdentity,
-  profile: z.enum(PROFILES).exactOptional().describe("integrity_only_v1 unless given"),
-  budget: listedAs(
-    z.strictObject({
-      bytes_read: limit,
-      canonical_work_bytes: limit,
-      hashing_workers: limit,
-      objects: limit,
-      records: limit,
-      tree_nodes: limit,
-    }).nullable().describe("Limits; a claim beyond them is unavailable: budget_exhausted"),
+  profile: optional(oneOf(...PROFILES), "integrity_only_v1 unless given"),
+  budget: optional(listedAs(
+    described(
+      orNull(table({
+        bytes_read: limit,
+        canonical_work_bytes: limit,
+        hashing_workers: limit,
+        objects: limit,
+        records: limit,
+        tree_nodes: limit,
+      })),
+      "Limits; a claim beyond them is unavailable: budget_exhausted",
+    ),
     { type: ["object", "null"], description: "{bytes_read?, objects?, records?, ...}" },
-  ).exactOptional(),
+  )),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `runpack_verify`. */
 export const runpackVerify: MakeTool = (services) =>

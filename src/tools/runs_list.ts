@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, closed, identity, listOf, oneOf, orNull, text } from "../canonical/shape.ts";
+import { choices, optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isOperationIdentity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
@@ -22,7 +23,6 @@ import {
   pageMembers,
   parameterValues,
 } from "./framework/input.ts";
-import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
 import { arrayOf, ref } from "./framework/output.ts";
 import { cutPage, PAGE_BYTES, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { RUN_STATUS } from "./framework/record_types.ts";
@@ -51,15 +51,14 @@ export const runsList: MakeTool = (services) =>
       `signed statements can still satisfy, as in scenario_status. A page then has at most ${WAITING_PAGE} runs. A run whose ` +
       "records are damaged has unreadable with the reason instead.",
     hints: READS,
-    input: z.strictObject({
+    input: table({
       namespace_id: namespaceId,
-      scenario_id: name.exactOptional(),
-      scenario_law_identity: givenIdentity.exactOptional(),
-      status: z.enum(["active", "complete"]).exactOptional(),
-      parameters: briefly(parameterValues, "{parameter_id, value: {value, value_type}}").exactOptional(),
-      correlation_id: z.string().exactOptional(),
-      include: listedAs(z.array(z.enum(["waiting"])).max(1), { type: "array", items: { enum: ["waiting"] } })
-        .exactOptional(),
+      scenario_id: optional(name),
+      scenario_law_identity: optional(givenIdentity),
+      status: optional(oneOf("active", "complete")),
+      parameters: optional(briefly(parameterValues, "{parameter_id, value: {value, value_type}}")),
+      correlation_id: optional(text),
+      include: optional(listedAs(listOf(choices("waiting"), 1), { type: "array", items: { enum: ["waiting"] } })),
       ...pageMembers,
     }),
     listedBy: "items",

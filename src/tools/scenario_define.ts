@@ -4,14 +4,14 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, identity, text } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import { graphIdentity, lawIdentity } from "../law/law.ts";
 import { lawAsJson } from "../law/normal_form.ts";
 import { failure, success, toolError } from "./framework/errors.ts";
 import { jsonObject, lawText, listedAs } from "./framework/input.ts";
-import { closed, identity, text } from "../canonical/shape.ts";
 import { proveSpec } from "./services/prove_spec.ts";
 import { refuseNamedSchemas } from "./services/named_schemas.ts";
 import type { Services } from "./services/services.ts";
@@ -37,9 +37,9 @@ export const scenarioDefine: MakeTool = (services) =>
       "invalid spec is refused with all its faults, each with code, path and message. Next: scenario_start with the " +
       "identity returned. Use a namespace_id other than 1 unless the operator opened namespace 1.",
     hints: WRITES,
-    input: z.strictObject({
-      spec: listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema()).exactOptional(),
-      law_text: lawText.exactOptional(),
+    input: table({
+      spec: optional(listedAs(jsonObject(SPEC_SCHEMA), listedSpecSchema())),
+      law_text: optional(lawText),
     }),
     takesLaw: true,
     output: closed({ graph_identity: identity, scenario_id: text, scenario_law_identity: identity }),

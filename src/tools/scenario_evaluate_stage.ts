@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { listOf } from "../canonical/shape.ts";
+import { described, optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
 import { decide } from "../run/decide/decide.ts";
 import { evaluationOf, gatherEvidence } from "./mutation/gather_evidence.ts";
@@ -37,17 +38,22 @@ const REFUSALS = [
   "acquisition_failed",
 ];
 
-const input = z.strictObject({
+const input = table({
   ...runMembers,
   stage_id: name,
   expected_head: expectedHead,
   operation_id: operationId,
-  caller_evidence: callerEvidence.exactOptional()
-    .describe("What you observed, one item a condition or more; value_type is the condition's domain"),
-  local_acquisition: briefly(
-    z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
-    "[{binding_id, trigger_time?}]: bindings to run; omitted: all, []: none",
-  ).describe("Which of the stage's acquisition bindings to run: omitted = all, [] = none").exactOptional(),
+  caller_evidence: optional(
+    callerEvidence,
+    "What you observed, one item a condition or more; value_type is the condition's domain",
+  ),
+  local_acquisition: optional(described(
+    briefly(
+      listOf(table({ binding_id: name, trigger_time: optional(timestamp) })),
+      "[{binding_id, trigger_time?}]: bindings to run; omitted: all, []: none",
+    ),
+    "Which of the stage's acquisition bindings to run: omitted = all, [] = none",
+  )),
 });
 
 /** The tool `scenario_evaluate_stage`. */

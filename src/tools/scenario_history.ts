@@ -4,11 +4,11 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, closed, identity, integer, orNull } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
 import { listedAs, runMembers } from "./framework/input.ts";
-import { anyInteger, closed, identity, orNull } from "../canonical/shape.ts";
 import { arrayOf, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
@@ -31,10 +31,10 @@ export const scenarioHistory: MakeTool = (services) =>
       "after_revision = next_after_revision until it is null. An archived run has no records here: archived names their " +
       "runpack.",
     hints: READS,
-    input: z.strictObject({
+    input: table({
       ...runMembers,
-      after_revision: listedAs(z.int().min(0).nullable(), { type: ["integer", "null"] }).exactOptional(),
-      limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
+      after_revision: optional(listedAs(orNull(integer(0)), { type: ["integer", "null"] })),
+      limit: optional(integer(1, PAGE_MAXIMUM), `Default ${PAGE_DEFAULT}`),
     }),
     output: closed({
       records: arrayOf(closed({ record_id: identity, record: ref("record") })),

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
 import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
@@ -59,23 +60,22 @@ export const STEP_REFUSALS: readonly string[] = [
   "run_complete",
 ];
 
-const input = z.strictObject({
+const input = table({
   ...runMembers,
   expected_head: expectedHead,
   request_id: operationId,
-  stage_id: name.exactOptional().describe("Omitted: a stage without an attempt, else the oldest attempt that changes"),
-  only_changed: z.boolean().exactOptional()
-    .describe("With stage_id: an attempt that repeats the last one of the stage is not recorded"),
-  caller_evidence: briefedEvidence.exactOptional(),
-  local_acquisition: briefly(
-    z.array(z.strictObject({ binding_id: name, trigger_time: timestamp.exactOptional() })),
+  stage_id: optional(name, "Omitted: a stage without an attempt, else the oldest attempt that changes"),
+  only_changed: optional(boolean, "With stage_id: an attempt that repeats the last one of the stage is not recorded"),
+  caller_evidence: optional(briefedEvidence),
+  local_acquisition: optional(briefly(
+    listOf(table({ binding_id: name, trigger_time: optional(timestamp) })),
     "[{binding_id, trigger_time?}], as in scenario_evaluate_stage",
-  ).exactOptional(),
-  feedback: z.enum(FEEDBACK_LEVELS).exactOptional().describe("How much to return; the operator may grant less"),
-  ask: z.boolean().exactOptional().describe("If the stage waits for signatures, ask the user first"),
+  )),
+  feedback: optional(oneOf(...FEEDBACK_LEVELS), "How much to return; the operator may grant less"),
+  ask: optional(boolean, "If the stage waits for signatures, ask the user first"),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `scenario_next`. */
 export const scenarioNext: MakeTool = (services) =>

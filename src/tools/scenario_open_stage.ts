@@ -4,7 +4,7 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
 import { runMutation } from "./mutation/mutation.ts";
@@ -40,7 +40,7 @@ export const scenarioOpenStage: MakeTool = (services) =>
       "the current head. Retry a lost answer with the same operation_id and arguments. Next: scenario_evaluate_stage at " +
       "the accepted_head returned.",
     hints: WRITES,
-    input: z.strictObject({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
+    input: table({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
     output: outcomeOf(["opening"], REFUSALS),
     act: async (input, raw, call) => {
       const { stage_id, expected_head } = input;

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anything, closed, listOf, type Read } from "../canonical/shape.ts";
+import { described, optional, table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
@@ -15,7 +16,6 @@ import { asJson } from "../run/primitives.ts";
 import { cutAnswer, cutObject } from "./framework/response_size.ts";
 import { failure, faultsSentence } from "./framework/errors.ts";
 import {
-  anyJson,
   briefedEvidence,
   briefly,
   genesis,
@@ -30,7 +30,6 @@ import { findNamedLaw } from "./precheck/law_of_spec.ts";
 import { refuseNamedSchemas } from "./services/named_schemas.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
-import { closed } from "../canonical/shape.ts";
 import { arrayOf, kleene, ref } from "./framework/output.ts";
 import { PRECHECK_MEMBERS } from "./framework/result_types.ts";
 import { lawUnder } from "./mutation/run_parameters.ts";
@@ -41,24 +40,25 @@ import type { ToolAnswer } from "./framework/types.ts";
 
 const NAMED = { name: "scenario_precheck_stage", group: "Run", audit: "precheck" } as const;
 
-const input = z.strictObject({
+const input = table({
   namespace_id: namespaceId,
-  scenario_id: name.exactOptional(),
-  scenario_law_identity: givenIdentity.exactOptional(),
-  spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
-  law_text: lawText.exactOptional(),
+  scenario_id: optional(name),
+  scenario_law_identity: optional(givenIdentity),
+  spec: optional(jsonObject({ description: "As in scenario_define; not registered" })),
+  law_text: optional(lawText),
   stage_id: name,
-  genesis: briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown").exactOptional(),
-  caller_evidence: briefedEvidence.exactOptional(),
-  local_acquisition: briefly(
-    z.array(z.strictObject({ binding_id: name, value: anyJson })).describe(
+  genesis: optional(briefly(genesis, "As in scenario_start; omitted: a condition with a parameter is unknown")),
+  caller_evidence: optional(briefedEvidence),
+  local_acquisition: optional(briefly(
+    described(
+      listOf(table({ binding_id: name, value: anything })),
       "Values to take as if these bindings had acquired them: each as its check yields it, null for nothing found",
     ),
     "[{binding_id, value}]: values as if acquired",
-  ).exactOptional(),
+  )),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 interface RegisteredLaw {
   readonly namespace_id: number;

@@ -4,9 +4,9 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { boolean, closed, object, oneOf, type Read, text, variant } from "../canonical/shape.ts";
+import { characters, described, optional, table } from "../canonical/table_shape.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
-import { closed, object, oneOf, text } from "../canonical/shape.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { askLaw, type Question } from "../scenario/ask_law.ts";
 import { DomainError, failure, faultsSentence, textAnswer } from "./framework/errors.ts";
@@ -24,38 +24,41 @@ const NAMED = { name: "scenario_questions", group: "Read", audit: "request" } as
 /** Most UTF-16 code units of a claim. */
 export const CLAIM_CHARACTERS_MAXIMUM = 4096;
 
-const one_value = z.boolean().exactOptional().describe("Whether a name has one value in an attempt");
+const one_value = optional(boolean, "Whether a name has one value in an attempt");
 
-const question = z.discriminatedUnion("ask", [
-  z.strictObject({
-    ask: z.literal("prove"),
-    needs: z.string().max(CLAIM_CHARACTERS_MAXIMUM).describe(
+const question = variant("ask", {
+  prove: table({
+    ask: oneOf("prove"),
+    needs: described(
+      characters(0, CLAIM_CHARACTERS_MAXIMUM),
       'Comparisons of the law, stage("S"), key("K"), caller() and provider("P"), with &&, || and !',
     ),
-    stage: name.exactOptional().describe("The stage whose own attempt has to show it; omitted: the run"),
+    stage: optional(name, "The stage whose own attempt has to show it; omitted: the run"),
     one_value,
   }),
-  z.strictObject({ ask: z.literal("who"), one_value }),
-  z.strictObject({
-    ask: z.literal("compare"),
-    old: z.strictObject({ scenario_law_identity: givenIdentity.exactOptional(), law_text: lawText.exactOptional() })
-      .describe("The law before the change: one of the two"),
+  who: table({ ask: oneOf("who"), one_value }),
+  compare: table({
+    ask: oneOf("compare"),
+    old: table(
+      { scenario_law_identity: optional(givenIdentity), law_text: optional(lawText) },
+      "The law before the change: one of the two",
+    ),
     one_value,
   }),
-]);
+});
 
-const input = z.strictObject({
+const input = table({
   namespace_id: namespaceId,
-  scenario_law_identity: givenIdentity.exactOptional(),
-  spec: jsonObject({ description: "As in scenario_define; not registered" }).exactOptional(),
-  law_text: lawText.exactOptional(),
+  scenario_law_identity: optional(givenIdentity),
+  spec: optional(jsonObject({ description: "As in scenario_define; not registered" })),
+  law_text: optional(lawText),
   question: briefly(
     question,
     '{ask: "prove", needs: EXPR, stage?}, {ask: "who"} or {ask: "compare", old: {scenario_law_identity} or {law_text}}',
   ),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `scenario_questions`. */
 export const scenarioQuestions: MakeTool = (services) =>

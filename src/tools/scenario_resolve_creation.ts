@@ -4,7 +4,7 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { table } from "../canonical/table_shape.ts";
 import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";
 import { creationKey } from "./services/keyed_lock.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
@@ -24,7 +24,7 @@ export const scenarioResolveCreation: MakeTool = (services) =>
       "known_unaccepted. Starts nothing. invocation_identity is that of the start; repeating scenario_start with the same " +
       "arguments gives the same answer and needs no identity.",
     hints: READS,
-    input: z.strictObject({
+    input: table({
       namespace_id: namespaceId,
       creation_request_id: givenOperationIdentity,
       invocation_identity: givenIdentity,

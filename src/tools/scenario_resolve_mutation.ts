@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { oneOf } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
 import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";
 import { mutationKey } from "./services/keyed_lock.ts";
@@ -34,11 +35,11 @@ export const scenarioResolveMutation: MakeTool = (services) =>
       "the same answer, executes what was not accepted, and needs no invocation_identity. A request_id or trigger_id is no " +
       "operation_id: repeat scenario_next and scenario_trigger themselves.",
     hints: READS,
-    input: z.strictObject({
+    input: table({
       namespace_id: namespaceId,
       run_id: givenOperationIdentity,
-      operation_id: z.strictObject({
-        family: z.enum(["open_stage", "evaluate_stage", "submit"]),
+      operation_id: table({
+        family: oneOf("open_stage", "evaluate_stage", "submit"),
         identity: givenOperationIdentity,
       }),
       invocation_identity: givenIdentity,

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { oneOf, text, variant } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import { createRun } from "./mutation/creation.ts";
 import { briefly, genesis, givenIdentity, name, namespaceId, operationId } from "./framework/input.ts";
 import { nextAfterCreation } from "./next_steps/after_refusal.ts";
@@ -36,16 +37,16 @@ export const scenarioStart: MakeTool = (services) =>
       "answer is returned again by repeating it. The answer's head is the expected_head of your first mutation. Next: " +
       "scenario_status for the ready frontier, then scenario_open_stage.",
     hints: WRITES,
-    input: z.strictObject({
+    input: table({
       namespace_id: namespaceId,
       scenario_id: name,
       scenario_law_identity: givenIdentity,
       creation_request_id: operationId,
       correlation: briefly(
-        z.discriminatedUnion("kind", [
-          z.strictObject({ kind: z.literal("unset") }),
-          z.strictObject({ kind: z.literal("set"), correlation_id: z.string() }),
-        ]),
+        variant("kind", {
+          unset: table({ kind: oneOf("unset") }),
+          set: table({ kind: oneOf("set"), correlation_id: text }),
+        }),
         "{kind: unset} | {kind: set, correlation_id}",
       ),
       genesis,

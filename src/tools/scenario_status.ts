@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, closed, identity, listOf, oneOf, text } from "../canonical/shape.ts";
+import { optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
@@ -20,7 +21,6 @@ import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { waitingMembers } from "./precheck/waiting_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
-import { anyInteger, closed, identity, text } from "../canonical/shape.ts";
 import { arrayOf, ref } from "./framework/output.ts";
 import { CLASSIFICATION, RUN_STATUS } from "./framework/record_types.ts";
 import { runNotFound } from "./framework/not_found.ts";
@@ -55,9 +55,9 @@ export const scenarioStatus: MakeTool = (services) =>
       "keys that may sign. With disagree the statements that count differ where all have to agree: the keys named there have " +
       "to state another value, or withdraw. With no_key no key that may sign is configured.",
     hints: READS,
-    input: z.strictObject({
+    input: table({
       ...runMembers,
-      include: z.array(z.enum(["missing", "parameters", "waiting"])).max(3).exactOptional(),
+      include: optional(listOf(oneOf("missing", "parameters", "waiting"), 3)),
     }),
     output: closed({
       accepted_head: ref("head"),

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { oneOf, variant } from "../canonical/shape.ts";
+import { characters, table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";
 import {
   briefly,
@@ -50,17 +51,17 @@ export const scenarioSubmit: MakeTool = (services) =>
       "expected_head must be the run's current head, else the outcome is stale and its result is the current head. Retry " +
       "a lost answer with the same operation_id and arguments.",
     hints: WRITES,
-    input: z.strictObject({
+    input: table({
       ...runMembers,
       expected_head: expectedHead,
       operation_id: operationId,
-      content_type: z.string().max(256),
+      content_type: characters(0, 256),
       payload,
       scope: briefly(
-        z.discriminatedUnion("kind", [
-          z.strictObject({ kind: z.literal("run_wide") }),
-          z.strictObject({ kind: z.literal("stage_open"), stage_id: name, stage_open_record_id: givenIdentity }),
-        ]),
+        variant("kind", {
+          run_wide: table({ kind: oneOf("run_wide") }),
+          stage_open: table({ kind: oneOf("stage_open"), stage_id: name, stage_open_record_id: givenIdentity }),
+        }),
         "{kind: run_wide} | {kind: stage_open, stage_id, stage_open_record_id}",
       ),
     }),

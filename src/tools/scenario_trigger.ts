@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { oneOf, type Read } from "../canonical/shape.ts";
+import { characters, described, optional, requiring, table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { RequestedBinding } from "../evidence/acquisition/select.ts";
 import type { EvaluateCommand, Refused } from "../run/command.ts";
@@ -44,26 +45,27 @@ const CONTENT_TYPES = {
   external: "application/octet-stream",
 };
 
-const trigger = z.strictObject({
-  trigger_id: operationId,
-  kind: z.enum(["tick", "external_event", "backend_event"]),
-  time: timestamp.describe("For the checks; omitted: the time now").exactOptional(),
-  source_id: name.describe("Who or what triggers"),
-  payload: briefly(payload, "As in scenario_submit").exactOptional(),
-  content_type: z.string().max(256).exactOptional().describe("Of the payload"),
-}).refine(
-  (given) => given.content_type === undefined || given.payload !== undefined,
+const trigger = requiring(
+  table({
+    trigger_id: operationId,
+    kind: oneOf("tick", "external_event", "backend_event"),
+    time: optional(described(timestamp, "For the checks; omitted: the time now")),
+    source_id: described(name, "Who or what triggers"),
+    payload: optional(briefly(payload, "As in scenario_submit")),
+    content_type: optional(characters(0, 256), "Of the payload"),
+  }),
+  "content_type",
+  "payload",
   "a payload beside content_type",
-  ["payload"],
 );
 
-const input = z.strictObject({
+const input = table({
   ...runMembers,
   expected_head: expectedHead,
   trigger,
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `scenario_trigger`. */
 export const scenarioTrigger: MakeTool = (services) =>

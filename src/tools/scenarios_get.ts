@@ -4,12 +4,12 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed, object, text } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import { failure, textAnswer } from "./framework/errors.ts";
 import { givenIdentity, namespaceId } from "./framework/input.ts";
-import { closed, object, text } from "../canonical/shape.ts";
 import { RESULT_BYTES, sentBytes } from "./framework/response_size.ts";
 import { explainLaw } from "./law_words/explain_law.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -28,7 +28,7 @@ export const scenariosGet: MakeTool = (services) =>
       "in words: what opens and completes each stage, and which evidence counts. law_text is the law as a law file. The text, then the " +
       "words, are left out where they do not fit into one answer.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, scenario_law_identity: givenIdentity }),
+    input: table({ namespace_id: namespaceId, scenario_law_identity: givenIdentity }),
     output: closed({ law: object }, { words: text, law_text: text }),
     act: async ({ namespace_id, scenario_law_identity }) => {
       const found = await services.runs.laws.get(namespace_id, scenario_law_identity);

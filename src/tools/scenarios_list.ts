@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import type { LawListItem } from "../store/types.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";
-import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
 import { arrayOf } from "./framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { textAnswer } from "./framework/errors.ts";
@@ -25,7 +25,7 @@ export const scenariosList: MakeTool = (services) =>
       "with cursor = next_token until next_token is null. A scenario_id with several laws has several items; " +
       "scenario_start names the exact one.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    input: table({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
     output: closed({
       items: arrayOf(closed({ namespace_id: anyInteger, scenario_id: text, scenario_law_identity: identity })),

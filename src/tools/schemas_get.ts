@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import { failure, textAnswer } from "./framework/errors.ts";
 import { name, namespaceId } from "./framework/input.ts";
-import { closed } from "../canonical/shape.ts";
 import { ref } from "./framework/output.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
@@ -21,7 +21,7 @@ export const schemasGet: MakeTool = (services) =>
     title: "Get a JSON Schema",
     description: "Returns one registered schema record, exactly as it was registered. schemas_list lists them.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, schema_id: name, version: name }),
+    input: table({ namespace_id: namespaceId, schema_id: name, version: name }),
     output: closed({ record: ref("schema_record") }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "get", namespace_id),
     act: async ({ namespace_id, schema_id, version }) => {

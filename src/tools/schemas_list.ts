@@ -4,9 +4,9 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
-import { namespaceId, pageMembers } from "./framework/input.ts";
 import { closed, orNull, text } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
+import { namespaceId, pageMembers } from "./framework/input.ts";
 import { arrayOf, ref } from "./framework/output.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, pageStart, pageText } from "./framework/pagination.ts";
 import { refuseRegistry } from "./services/schema_record.ts";
@@ -25,7 +25,7 @@ export const schemasList: MakeTool = (services) =>
       "Lists the schema records of a namespace, as schemas_get returns them, by schema_id and version, a page at a time: call again with " +
       "cursor = next_token until next_token is null.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    input: table({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
     output: closed({ items: arrayOf(ref("schema_record")), next_token: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),

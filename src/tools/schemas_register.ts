@@ -4,14 +4,14 @@
  * @module
  */
 
-import * as z from "../config/schema_builder.ts";
+import { closed } from "../canonical/shape.ts";
+import { table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { identifyCanonical } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { failure, textAnswer, toolError } from "./framework/errors.ts";
-import { closed } from "../canonical/shape.ts";
 import { ref } from "./framework/output.ts";
 import { refuseRegistry, schemaRecord, type SchemaRecordInput } from "./services/schema_record.ts";
 import type { Services } from "./services/services.ts";
@@ -32,7 +32,7 @@ export const schemasRegister: MakeTool = (services) =>
       "registered twice in a namespace, so a change needs a new version. Register the schemas that a scenario's Json " +
       "conditions name before scenario_define.",
     hints: WRITES,
-    input: z.strictObject({ record: schemaRecord }),
+    input: table({ record: schemaRecord }),
     output: closed({ record: ref("schema_record") }),
     admit: ({ record }, call) => refuseRegistry(services, call, "register", record.namespace_id),
     act: ({ record }, raw, call) =>

@@ -22,7 +22,7 @@ const PARTS: readonly (readonly [part: string, paths: readonly string[]])[] = [
     ...["server/protocol/message.ts", "server/protocol/parse_message.ts", "server/protocol/plan.ts"],
     ...["server/protocol/protocol_era.ts", "server/protocol/wire_check.ts", "server/protocol/client_shapes.ts"],
     ...["server/protocol/fast_lane.ts", "tools/framework/decode.ts", "tools/framework/input.ts", "canonical/shape.ts"],
-    "config/schema_builder.ts",
+    "canonical/table_shape.ts",
   ]],
   ["access", ["access/", "tools/services/"]],
   ["hash", ["canonical/identity.ts", "evidence/host_primitives.ts", "node:crypto"]],

@@ -4,12 +4,12 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import { annotated, boolean, integer, listOf, orNull, type Read, type Reader, text } from "../../canonical/shape.ts";
+import { characters, checked, choices, described, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { BuiltinProviderName } from "../builtin_names.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
 import { hostKey } from "../host_name.ts";
-import { integer, name, path, stringMap, strings } from "../primitives.ts";
+import { name, path, stringMap, strings, withUnstatedDefault } from "../primitives.ts";
 import type { Report, SettingPath } from "../problems.ts";
 import { USER_AGENT } from "../product_version.ts";
 import { at, isTable } from "../toml_tree.ts";
@@ -29,73 +29,89 @@ const MEBIBYTE = 1048576;
 /** A header field name (RFC 9110 section 5.1: a token). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-const timeConfig = z.strictObject({
-  allow_logical: z.boolean().default(true).describe("Accept logical trigger times."),
+const timeConfig = table({
+  allow_logical: withDefault(boolean, true, "Accept logical trigger times."),
 });
 
-const calendarConfig = z.strictObject({});
+const calendarConfig = table({});
 
-const envConfig = z.strictObject({
-  allowlist: z.array(z.string()).nullable().default(null).describe("Names that may be read; omit to permit all names."),
-  denylist: strings(z.string()).describe("Names that may not be read; wins over the allowlist."),
-  overrides: stringMap().nullable().default(null).describe(
+const envConfig = table({
+  allowlist: withDefault(orNull(listOf(text)), null, "Names that may be read; omit to permit all names."),
+  denylist: strings(text, "Names that may not be read; wins over the allowlist."),
+  overrides: withUnstatedDefault(
+    orNull(stringMap()),
+    null,
     "Values that replace those of the environment; names that are not listed are read from the environment.",
   ),
-  max_key_bytes: integer(0).default(255).describe("Bytes of a name."),
-  max_value_bytes: integer(0).default(65536).describe("Bytes of a value."),
+  max_key_bytes: withDefault(integer(0), 255, "Bytes of a name."),
+  max_value_bytes: withDefault(integer(0), 65536, "Bytes of a value."),
 });
 
-const jsonConfig = z.strictObject({
-  root: path().describe("Folder that files are read from."),
-  root_id: z.string().regex(
-    /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    "must be 1 to 64 of a-z, 0-9, _ and -, the first a letter or digit",
-  ).describe("Name of the root in evidence."),
-  allow_yaml: z.boolean().default(true).describe("Read .yaml and .yml files as YAML."),
-  max_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one file."),
+const jsonConfig = table({
+  root: described(path(), "Folder that files are read from."),
+  root_id: described(
+    patterned(text, /^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -, the first a letter or digit"),
+    "Name of the root in evidence.",
+  ),
+  allow_yaml: withDefault(boolean, true, "Read .yaml and .yml files as YAML."),
+  max_bytes: withDefault(integer(0), MEBIBYTE, "Bytes of one file."),
 });
 
-const host = name().refine(
-  (value) => hostKey(value) !== null,
-  "must be a host name alone, without scheme, port and path",
-).meta({ allOf: [{ pattern: "\\S" }, { pattern: "^[^/\\\\?#@*\\s]+$" }] });
+const host = annotated(
+  checked(
+    name(),
+    (value) => hostKey(value) === null ? "must be a host name alone, without scheme, port and path" : null,
+  ),
+  { allOf: [{ pattern: "\\S" }, { pattern: "^[^/\\\\?#@*\\s]+$" }] },
+);
 
 const request = {
-  allow_http: z.boolean().default(false).describe("Allow http:// addresses."),
-  allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
-  allowed_hosts: z.array(host).nullable().default(null).describe(
+  allow_http: withDefault(boolean, false, "Allow http:// addresses."),
+  allow_private_networks: withDefault(boolean, false, "Allow private, link-local and loopback addresses."),
+  allowed_hosts: withDefault(
+    orNull(listOf(host)),
+    null,
     "Hosts that may receive requests; omit to permit all public hosts.",
   ),
-  hash_algorithm: z.enum(["sha256"]).default("sha256").describe("Algorithm of body hashes."),
-  user_agent: z.string().regex(HEADER_VALUE, "must be ASCII text without control characters and outer spaces")
-    .default(USER_AGENT).describe("User-Agent header."),
-  max_response_bytes: integer(0).default(MEBIBYTE).describe("Bytes of one response."),
-  timeout_ms: integer(0).default(5000).describe("Milliseconds of one request."),
+  hash_algorithm: withDefault(choices("sha256"), "sha256", "Algorithm of body hashes."),
+  user_agent: withDefault(
+    patterned(text, HEADER_VALUE, "must be ASCII text without control characters and outer spaces"),
+    USER_AGENT,
+    "User-Agent header.",
+  ),
+  max_response_bytes: withDefault(integer(0), MEBIBYTE, "Bytes of one response."),
+  timeout_ms: withDefault(integer(0), 5000, "Milliseconds of one request."),
 };
 
-const httpConfig = z.strictObject(request);
+const httpConfig = table(request);
 
 /** A literal or `env:NAME`, whose value goes into a header. */
-const credential = z.string().min(1).check((value) => {
-  const variable = referencedVariable(value);
-  if (variable !== null) return /^[^=\0]+$/.test(variable) ? null : "must name a variable after env:";
-  return isHeaderValue(value) ? null : "must be ASCII text without control characters and outer spaces";
-}).meta({
-  anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
-});
+const credential = annotated(
+  checked(characters(1), (value) => {
+    const variable = referencedVariable(value);
+    if (variable !== null) return /^[^=\0]+$/.test(variable) ? null : "must name a variable after env:";
+    return isHeaderValue(value) ? null : "must be ASCII text without control characters and outer spaces";
+  }),
+  {
+    anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
+  },
+);
 
 /** The header that carries the key of an API. */
-const keyHeader = z.string().regex(HEADER_NAME, "must be a header name").check((name) =>
-  isReservedHeader(name, KEYLESS_HEADERS) ? "must not be a header that gate or the protocol decides" : null
-).meta({ not: namesOf(KEYLESS_HEADERS) });
+const keyHeader = annotated(
+  checked(
+    patterned(text, HEADER_NAME, "must be a header name"),
+    (name) => isReservedHeader(name, KEYLESS_HEADERS) ? "must not be a header that gate or the protocol decides" : null,
+  ),
+  { not: namesOf(KEYLESS_HEADERS) },
+);
 
-const restAuth = z.strictObject({
-  api_key_header: keyHeader.nullable().default(null)
-    .describe("Header that carries the API key."),
-  api_key_value: credential.nullable().default(null).describe("API key: a literal or env:NAME."),
-  basic_username: credential.nullable().default(null).describe("User name: a literal or env:NAME."),
-  basic_password: credential.nullable().default(null).describe("Password: a literal or env:NAME."),
-  bearer_token: credential.nullable().default(null).describe("Bearer token: a literal or env:NAME."),
+const restAuth = table({
+  api_key_header: withDefault(orNull(keyHeader), null, "Header that carries the API key."),
+  api_key_value: withDefault(orNull(credential), null, "API key: a literal or env:NAME."),
+  basic_username: withDefault(orNull(credential), null, "User name: a literal or env:NAME."),
+  basic_password: withDefault(orNull(credential), null, "Password: a literal or env:NAME."),
+  bearer_token: withDefault(orNull(credential), null, "Bearer token: a literal or env:NAME."),
 });
 
 /** The rules on the headers of every request, as JSON Schema. */
@@ -107,10 +123,14 @@ const HEADERS: JsonObject = {
   additionalProperties: { type: "string", pattern: HEADER_VALUE.source },
 };
 
-const restConfig = z.strictObject({
+const restConfig = table({
   ...request,
-  default_headers: stringMap().meta({ type: "object", ...HEADERS }).default({}).describe("Headers of every request."),
-  auth: restAuth.nullable().default(null).describe("Credentials of every request."),
+  default_headers: withUnstatedDefault(
+    stringMap(HEADERS),
+    {},
+    "Headers of every request.",
+  ),
+  auth: withDefault(orNull(restAuth), null, "Credentials of every request."),
 });
 
 /** The shape of `config` for each built-in provider. */
@@ -121,12 +141,10 @@ export const BUILTIN_CONFIG_SCHEMAS = {
   json: jsonConfig,
   http: httpConfig,
   rest: restConfig,
-} as const satisfies Readonly<Record<BuiltinProviderName, z.AnySchema>>;
+} as const satisfies Readonly<Record<BuiltinProviderName, Reader<unknown>>>;
 
 /** `config` of a built-in provider. */
-export type BuiltinProviderConfig<Name extends BuiltinProviderName> = DeepReadonly<
-  z.output<typeof BUILTIN_CONFIG_SCHEMAS[Name]>
->;
+export type BuiltinProviderConfig<Name extends BuiltinProviderName> = Read<typeof BUILTIN_CONFIG_SCHEMAS[Name]>;
 
 const HAS_BASIC = isSet(["auth", "basic_username"]);
 const HAS_BEARER = isSet(["auth", "bearer_token"]);

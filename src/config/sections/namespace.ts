@@ -4,44 +4,53 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import { annotated, boolean, integer, listOf, oneOf, orNull, type Read } from "../../canonical/shape.ts";
+import { orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import { DEFAULT_SETTINGS, LEDGER_DEFAULTS } from "../defaults.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
-import { httpUrl, integer, token } from "../primitives.ts";
+import { HTTP_URL, httpUrl, token } from "../primitives.ts";
 import { forbids, is, isFilled, not, requires, type Rule } from "../rules.ts";
 
 const D = DEFAULT_SETTINGS.namespace;
 
-const ledger = z.strictObject({
-  base_url: httpUrl().regex(/^[^?#]*$/, "must not hold a query or fragment").describe(
-    "Base URL of the service that knows the namespaces.",
+const ledger = table({
+  base_url: annotated(patterned(httpUrl(), /^[^?#]*$/, "must not hold a query or fragment"), {
+    ...HTTP_URL,
+    description: "Base URL of the service that knows the namespaces.",
+  }),
+  auth_token: withDefault(orNull(token()), null, "Bearer token for the service."),
+  connect_timeout_ms: withDefault(
+    integer(100, 10000),
+    LEDGER_DEFAULTS.connect_timeout_ms,
+    "Milliseconds to wait for a connection.",
   ),
-  auth_token: token().nullable().default(null).describe("Bearer token for the service."),
-  connect_timeout_ms: integer(100, 10000).default(LEDGER_DEFAULTS.connect_timeout_ms)
-    .describe("Milliseconds to wait for a connection."),
-  request_timeout_ms: integer(500, 30000).default(LEDGER_DEFAULTS.request_timeout_ms)
-    .describe("Milliseconds to wait for a response."),
-}).describe("The HTTP namespace authority.");
+  request_timeout_ms: withDefault(
+    integer(500, 30000),
+    LEDGER_DEFAULTS.request_timeout_ms,
+    "Milliseconds to wait for a response.",
+  ),
+}, "The HTTP namespace authority.");
 
 /** `namespace.authority.ledger`. */
-export type LedgerConfig = DeepReadonly<z.output<typeof ledger>>;
+export type LedgerConfig = Read<typeof ledger>;
 
-const authority = z.strictObject({
-  mode: z.enum(["none", "ledger_http"]).default(D.authority.mode).describe(
+const authority = table({
+  mode: withDefault(
+    oneOf("none", "ledger_http"),
+    D.authority.mode,
     "Authority that decides whether a namespace exists; with none, every namespace exists.",
   ),
-  ledger: ledger.nullable().default(null),
-}).describe("The namespace authority.");
+  ledger: withDefault(orNull(ledger), null),
+}, "The namespace authority.");
 
 /** The shape of `namespace`. */
-export const namespaceSchema = z.strictObject({
-  allow_default: z.boolean().default(D.allow_default).describe("Open namespace 1 to the tenants of default_tenants."),
-  default_tenants: z.array(integer(1)).default([]).describe("Tenants that may use namespace 1."),
-  authority: authority.prefault({}),
-}).describe("Which namespaces may be used.");
+export const namespaceSchema = table({
+  allow_default: withDefault(boolean, D.allow_default, "Open namespace 1 to the tenants of default_tenants."),
+  default_tenants: withDefault(listOf(integer(1)), [], "Tenants that may use namespace 1."),
+  authority: orEmpty(authority),
+}, "Which namespaces may be used.");
 
 /** `namespace`. */
-export type NamespaceConfig = DeepReadonly<z.output<typeof namespaceSchema>>;
+export type NamespaceConfig = Read<typeof namespaceSchema>;
 
 const MODE = ["authority", "mode"];
 const LEDGER = ["authority", "ledger"];

@@ -4,15 +4,15 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import { listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
+import { described, table, withDefault } from "../../canonical/table_shape.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
-import { strings, text } from "../primitives.ts";
+import { filled, strings } from "../primitives.ts";
 import { any, forbids, is, isFilled, isSet, requires, type Rule } from "../rules.ts";
 import { at } from "../toml_tree.ts";
 
 const D = DEFAULT_SETTINGS.policy;
-const targetKind = z.enum(["agent", "session", "external", "channel"]);
+const targetKind = oneOf("agent", "session", "external", "channel");
 
 /** The selectors of a rule, of which at least one must not be empty. */
 const SELECTORS = [
@@ -29,47 +29,49 @@ const SELECTORS = [
   "targets",
 ] as const;
 
-const target = z.strictObject({
-  target_kind: targetKind.describe("Kind of target."),
-  target_id: text().nullable().default(null).describe("Id of an agent, session or channel; null for any."),
-  system: text().nullable().default(null).describe("System of an external target; null for any."),
-  target: text().nullable().default(null).describe("Id of an external target in its system; null for any."),
+const target = table({
+  target_kind: described(targetKind, "Kind of target."),
+  target_id: withDefault(orNull(filled()), null, "Id of an agent, session or channel; null for any."),
+  system: withDefault(orNull(filled()), null, "System of an external target; null for any."),
+  target: withDefault(orNull(filled()), null, "Id of an external target in its system; null for any."),
 });
 
-const rule = z.strictObject({
-  effect: z.enum(["permit", "deny", "error"]).describe("Decision of the rule."),
-  error_message: text().nullable().default(null).describe("Message of the effect error."),
-  content_types: strings(z.string()).describe("Content types of which the packet must have one."),
-  packet_ids: strings(z.string()).describe("Ids of which the packet must have one."),
-  scenario_ids: strings(z.string()).describe("Scenarios of which the packet must belong to one."),
-  schema_ids: strings(z.string()).describe("Schemas of which the packet must have one."),
-  stage_ids: strings(z.string()).describe("Stages of which the packet must belong to one."),
-  require_labels: strings(z.string()).describe("Visibility labels that must all be present."),
-  forbid_labels: strings(z.string()).describe("Visibility labels that must all be absent."),
-  require_policy_tags: strings(z.string()).describe("Policy tags that must all be present."),
-  forbid_policy_tags: strings(z.string()).describe("Policy tags that must all be absent."),
-  target_kinds: z.array(targetKind).default([]).describe("Kinds of which the target must have one."),
-  targets: z.array(target).default([]).describe("Selectors of which the target must match one."),
+const rule = table({
+  effect: described(oneOf("permit", "deny", "error"), "Decision of the rule."),
+  error_message: withDefault(orNull(filled()), null, "Message of the effect error."),
+  content_types: strings(text, "Content types of which the packet must have one."),
+  packet_ids: strings(text, "Ids of which the packet must have one."),
+  scenario_ids: strings(text, "Scenarios of which the packet must belong to one."),
+  schema_ids: strings(text, "Schemas of which the packet must have one."),
+  stage_ids: strings(text, "Stages of which the packet must belong to one."),
+  require_labels: strings(text, "Visibility labels that must all be present."),
+  forbid_labels: strings(text, "Visibility labels that must all be absent."),
+  require_policy_tags: strings(text, "Policy tags that must all be present."),
+  forbid_policy_tags: strings(text, "Policy tags that must all be absent."),
+  target_kinds: withDefault(listOf(targetKind), [], "Kinds of which the target must have one."),
+  targets: withDefault(listOf(target), [], "Selectors of which the target must match one."),
 });
 
 /** `policy.static.rules[]`. */
-export type PolicyRuleConfig = DeepReadonly<z.output<typeof rule>>;
+export type PolicyRuleConfig = Read<typeof rule>;
 
-const staticPolicy = z.strictObject({
-  default: z.enum(["permit", "deny"]).default("deny").describe("Decision when no rule matches."),
-  rules: z.array(rule).default([]).describe("Rules in order; the first that matches decides."),
-}).describe("Rules of the static engine.");
+const staticPolicy = table({
+  default: withDefault(oneOf("permit", "deny"), "deny", "Decision when no rule matches."),
+  rules: withDefault(listOf(rule), [], "Rules in order; the first that matches decides."),
+}, "Rules of the static engine.");
 
 /** The shape of `policy`. */
-export const policySchema = z.strictObject({
-  engine: z.enum(["permit_all", "deny_all", "static"]).default(D.engine).describe(
+export const policySchema = table({
+  engine: withDefault(
+    oneOf("permit_all", "deny_all", "static"),
+    D.engine,
     "Engine that decides on the disclosure of entry packets.",
   ),
-  static: staticPolicy.nullable().default(null),
-}).describe("Disclosure of entry packets.");
+  static: withDefault(orNull(staticPolicy), null),
+}, "Disclosure of entry packets.");
 
 /** `policy`. */
-export type PolicyConfig = DeepReadonly<z.output<typeof policySchema>>;
+export type PolicyConfig = Read<typeof policySchema>;
 
 const LOCAL_KINDS = ["agent", "session", "channel"];
 

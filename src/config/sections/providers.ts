@@ -5,15 +5,25 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import {
+  anything,
+  boolean,
+  integer,
+  listOf,
+  oneOf,
+  orNull,
+  type Read,
+  readSilently,
+  text,
+} from "../../canonical/shape.ts";
+import { described, optional, orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { BUILTIN_PROVIDER_NAMES, type BuiltinProviderName, isBuiltinProviderName } from "../builtin_names.ts";
 import { BUILTIN_CONFIG_RULES, BUILTIN_CONFIG_SCHEMAS, type BuiltinProviderConfig, headerChecks } from "./builtin.ts";
 import { PROVIDER_TIMEOUT_DEFAULTS as T } from "../defaults.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
 import { trustPolicySchema } from "./evidence.ts";
 import { readSettings } from "../schema_messages.ts";
-import { httpUrl, INSECURE_URL, integer, name, path, token } from "../primitives.ts";
+import { httpUrl, INSECURE_URL, name, path, token } from "../primitives.ts";
 import { quoteShort, type Report } from "../problems.ts";
 import {
   all,
@@ -32,60 +42,64 @@ import {
 } from "../rules.ts";
 import { arrayAt, at } from "../toml_tree.ts";
 
-const timeouts = z.strictObject({
-  connect_timeout_ms: integer(100, 10000).exactOptional().meta({ default: T.connect_timeout_ms }).describe(
-    `Milliseconds to wait for a connection; request_timeout_ms where that is lower than ${T.connect_timeout_ms}.`,
-  ),
-  request_timeout_ms: integer(500, 30000).default(T.request_timeout_ms).describe(
-    "Milliseconds to wait for a response.",
-  ),
-}).describe("Timeouts of an external provider.");
+const timeouts = table({
+  connect_timeout_ms: optional(integer(100, 10000), {
+    default: T.connect_timeout_ms,
+    description:
+      `Milliseconds to wait for a connection; request_timeout_ms where that is lower than ${T.connect_timeout_ms}.`,
+  }),
+  request_timeout_ms: withDefault(integer(500, 30000), T.request_timeout_ms, "Milliseconds to wait for a response."),
+}, "Timeouts of an external provider.");
 
-const providerAuth = z.strictObject({
-  bearer_token: token().nullable().default(null).describe("Bearer token for the provider."),
-}).describe("Credentials for an external provider.");
+const providerAuth = table({
+  bearer_token: withDefault(orNull(token()), null, "Bearer token for the provider."),
+}, "Credentials for an external provider.");
 
 /** The shape of one entry; the shape of `config` depends on the provider. */
-const providerSchema = z.strictObject({
-  name: name().describe("Name of the provider; each built-in provider has a fixed name."),
-  type: z.enum(["builtin", "mcp", "typed"]).describe("Kind of provider."),
-  url: httpUrl().nullable().default(null).describe("Address of the provider."),
-  command: z.array(z.string().regex(/^[^\0]*$/, "must not hold a zero character")).default([])
-    .describe("Program of the provider and its arguments; wins over url."),
-  allow_insecure_http: z.boolean().default(false).describe(
-    "Allow a url, or the service of a typed provider, without TLS.",
+const providerSchema = table({
+  name: described(name(), "Name of the provider; each built-in provider has a fixed name."),
+  type: described(oneOf("builtin", "mcp", "typed"), "Kind of provider."),
+  url: withDefault(orNull(httpUrl()), null, "Address of the provider."),
+  command: withDefault(
+    listOf(patterned(text, /^[^\0]*$/, "must not hold a zero character")),
+    [],
+    "Program of the provider and its arguments; wins over url.",
   ),
-  allow_raw: z.boolean().default(false).describe("Raw values of this provider may be disclosed."),
-  auth: providerAuth.nullable().default(null),
-  capabilities_path: path().nullable().default(null).describe("JSON file of the provider's capability contract."),
-  runtime_profile_path: path().nullable().default(null).describe(
-    "JSON file of the runtime profile of a typed provider.",
-  ),
-  typed_protocol: z.enum(["openapi_http", "grpc"]).nullable().default(null).describe(
+  allow_insecure_http: withDefault(boolean, false, "Allow a url, or the service of a typed provider, without TLS."),
+  allow_raw: withDefault(boolean, false, "Raw values of this provider may be disclosed."),
+  auth: withDefault(orNull(providerAuth), null),
+  capabilities_path: withDefault(orNull(path()), null, "JSON file of the provider's capability contract."),
+  runtime_profile_path: withDefault(orNull(path()), null, "JSON file of the runtime profile of a typed provider."),
+  typed_protocol: withDefault(
+    orNull(oneOf("openapi_http", "grpc")),
+    null,
     "Protocol of a typed provider, the same as in its runtime profile.",
   ),
-  config: z.unknown().exactOptional().describe(
+  config: optional(
+    anything,
     "Settings of a built-in or typed provider; gate does not read those of providers of type mcp.",
   ),
-  trust: trustPolicySchema.nullable().default(null).describe("Replaces trust.default_policy for this provider."),
-  timeouts: timeouts.prefault({}),
+  trust: withDefault(orNull(trustPolicySchema), null, "Replaces trust.default_policy for this provider."),
+  timeouts: orEmpty(timeouts),
 });
 
 /** The shape of `config` of a typed provider. */
-export const typedConfigSchema = z.strictObject({
-  allow_private_networks: z.boolean().default(false).describe("Allow private, link-local and loopback addresses."),
+export const typedConfigSchema = table({
+  allow_private_networks: withDefault(boolean, false, "Allow private, link-local and loopback addresses."),
 });
 
 /** The shape of `providers`. */
-export const providersSchema = z.array(providerSchema).default([]).describe(
+export const providersSchema = withDefault(
+  listOf(providerSchema),
+  [],
   "Sources of evidence; a provider that is not listed is not available.",
 );
 
 /** An entry as the schema returns it, before `timeouts` and `config` are completed. */
-type ParsedProvider = z.output<typeof providerSchema>;
+type ParsedProvider = Read<typeof providerSchema>;
 
 /** The members that all providers share. */
-interface CommonProviderConfig extends DeepReadonly<Omit<ParsedProvider, "name" | "type" | "timeouts" | "config">> {
+interface CommonProviderConfig extends Omit<ParsedProvider, "name" | "type" | "timeouts" | "config"> {
   readonly timeouts: { readonly connect_timeout_ms: number; readonly request_timeout_ms: number };
 }
 
@@ -109,7 +123,7 @@ export interface McpProviderConfig extends CommonProviderConfig {
 export interface TypedProviderConfig extends CommonProviderConfig {
   readonly type: "typed";
   readonly name: string;
-  readonly config: DeepReadonly<z.output<typeof typedConfigSchema>>;
+  readonly config: Read<typeof typedConfigSchema>;
 }
 
 /** `providers[]`, distinguished by `type`. */
@@ -234,10 +248,13 @@ export function completeProvider(parsed: ParsedProvider): ProviderConfig {
   const entry = { ...parsed, timeouts: { connect_timeout_ms: connectTimeout, request_timeout_ms } };
   if (entry.type === "mcp") return { ...entry, config: (config ?? null) as JsonValue } as ProviderConfig;
   if (entry.type === "typed") {
-    return { ...entry, config: z.parse(typedConfigSchema, config ?? {}) } as ProviderConfig;
+    return { ...entry, config: readSilently(typedConfigSchema, config ?? {}) } as ProviderConfig;
   }
   if (!isBuiltinProviderName(entry.name)) {
     throw new TypeError(`Cannot complete provider "${entry.name}": name is unknown`);
   }
-  return { ...entry, config: z.parse<unknown>(BUILTIN_CONFIG_SCHEMAS[entry.name], config ?? {}) } as ProviderConfig;
+  return {
+    ...entry,
+    config: readSilently<unknown>(BUILTIN_CONFIG_SCHEMAS[entry.name], config ?? {}),
+  } as ProviderConfig;
 }

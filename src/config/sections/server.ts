@@ -4,11 +4,11 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
+import { described, orEmpty, table, withDefault } from "../../canonical/table_shape.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "../defaults.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
 import { isLoopbackAddress, parseBind } from "../bind.ts";
-import { integer, path, strings, text, token } from "../primitives.ts";
+import { filled, path, strings, token } from "../primitives.ts";
 import { quoteShort, type Report } from "../problems.ts";
 import {
   all,
@@ -30,136 +30,137 @@ import { FEEDBACK_LEVELS as LEVELS } from "../feedback_levels.ts";
 
 const D = DEFAULT_SETTINGS.server;
 
-const toolNames = z.array(z.enum(TOOL_NAMES)).max(128);
+const toolNames = listOf(oneOf(...TOOL_NAMES), 128);
 
-const tls = z.strictObject({
-  cert_path: path().describe("PEM file of the server's certificate chain."),
-  key_path: path().describe("PEM file of the server's private key."),
-  client_ca_path: path().nullable().default(null).describe(
-    "PEM bundle of the authorities that sign client certificates.",
-  ),
-  require_client_cert: z.boolean().default(true).describe("Reject clients without a certificate."),
-}).describe("TLS of the listener.");
+const tls = table({
+  cert_path: described(path(), "PEM file of the server's certificate chain."),
+  key_path: described(path(), "PEM file of the server's private key."),
+  client_ca_path: withDefault(orNull(path()), null, "PEM bundle of the authorities that sign client certificates."),
+  require_client_cert: withDefault(boolean, true, "Reject clients without a certificate."),
+}, "TLS of the listener.");
 
 /** `server.tls`. */
-export type TlsConfig = DeepReadonly<z.output<typeof tls>>;
+export type TlsConfig = Read<typeof tls>;
 
-const tools = z.strictObject({
-  mode: z.enum(["filter", "passthrough"]).default(D.tools.mode)
-    .describe("filter: tools/list names the tools that allowlist and denylist permit; passthrough: it names all."),
-  allowlist: toolNames.default([]).describe("Tools that exist for clients; empty for all."),
-  denylist: toolNames.default([]).describe("Tools that do not exist for clients; wins over the allowlist."),
-}).describe("Which tools exist for clients.");
+const tools = table({
+  mode: withDefault(
+    oneOf("filter", "passthrough"),
+    D.tools.mode,
+    "filter: tools/list names the tools that allowlist and denylist permit; passthrough: it names all.",
+  ),
+  allowlist: withDefault(toolNames, [], "Tools that exist for clients; empty for all."),
+  denylist: withDefault(toolNames, [], "Tools that do not exist for clients; wins over the allowlist."),
+}, "Which tools exist for clients.");
 
 /** `server.tools`. */
-export type ToolsConfig = DeepReadonly<z.output<typeof tools>>;
+export type ToolsConfig = Read<typeof tools>;
 
-const audit = z.strictObject({
-  enabled: z.boolean().default(D.audit.enabled).describe("Write the structured JSON-lines audit log."),
-  log_precheck_payloads: z.boolean().default(D.audit.log_precheck_payloads).describe(
-    "Log the raw payloads of prechecks.",
-  ),
-  path: path().nullable().default(null).describe("File of the audit log; null for standard error."),
-}).describe("The audit log.");
+const audit = table({
+  enabled: withDefault(boolean, D.audit.enabled, "Write the structured JSON-lines audit log."),
+  log_precheck_payloads: withDefault(boolean, D.audit.log_precheck_payloads, "Log the raw payloads of prechecks."),
+  path: withDefault(orNull(path()), null, "File of the audit log; null for standard error."),
+}, "The audit log.");
 
 /** `server.audit`. */
-export type AuditConfig = DeepReadonly<z.output<typeof audit>>;
+export type AuditConfig = Read<typeof audit>;
 
-const level = z.enum(LEVELS);
+const level = oneOf(...LEVELS);
 const feedbackDefaults = D.feedback.scenario_next;
 
-const scenarioNext = z.strictObject({
-  default: level.default(feedbackDefaults.default).describe("Level for remote calls."),
-  local_only_default: level.default(feedbackDefaults.local_only_default).describe("Level for local calls."),
-  max: level.default(feedbackDefaults.max).describe("Highest level of any call; it also limits the two defaults."),
-  trace_subjects: z.array(z.string()).default([...feedbackDefaults.trace_subjects]).describe(
+const scenarioNext = table({
+  default: withDefault(level, feedbackDefaults.default, "Level for remote calls."),
+  local_only_default: withDefault(level, feedbackDefaults.local_only_default, "Level for local calls."),
+  max: withDefault(level, feedbackDefaults.max, "Highest level of any call; it also limits the two defaults."),
+  trace_subjects: withDefault(
+    listOf(text),
+    [...feedbackDefaults.trace_subjects],
     "Subjects that may have the level trace.",
   ),
-  trace_roles: strings(z.string()).describe("Roles that may have the level trace."),
-  evidence_subjects: strings(z.string()).describe("Subjects that may have the level evidence."),
-  evidence_roles: strings(z.string()).describe("Roles that may have the level evidence."),
-}).describe("Levels of feedback of scenario_next, and the callers that may have them.");
+  trace_roles: strings(text, "Roles that may have the level trace."),
+  evidence_subjects: strings(text, "Subjects that may have the level evidence."),
+  evidence_roles: strings(text, "Roles that may have the level evidence."),
+}, "Levels of feedback of scenario_next, and the callers that may have them.");
 
 /** `server.feedback.scenario_next`. */
-export type ScenarioNextFeedbackConfig = DeepReadonly<z.output<typeof scenarioNext>>;
+export type ScenarioNextFeedbackConfig = Read<typeof scenarioNext>;
 
-const role = z.strictObject({
-  name: z.string().describe("Name of the role."),
-  tenant_id: integer(1).nullable().default(null).describe("Tenant of the role; null for every tenant."),
-  namespace_id: integer(1).nullable().default(null).describe("Namespace of the role; null for every namespace."),
+const role = table({
+  name: described(text, "Name of the role."),
+  tenant_id: withDefault(orNull(integer(1)), null, "Tenant of the role; null for every tenant."),
+  namespace_id: withDefault(orNull(integer(1)), null, "Namespace of the role; null for every namespace."),
 });
 
 /** `server.auth.principals[].roles[]`. */
-export type RoleConfig = DeepReadonly<z.output<typeof role>>;
+export type RoleConfig = Read<typeof role>;
 
-const principal = z.strictObject({
-  subject: text().describe("stdio, loopback, token:<SHA-256 of the token>, or an mTLS subject."),
-  policy_class: text().nullable().default(null).describe("Policy class; null and unknown classes count as prod."),
-  roles: z.array(role).max(128).default([]).describe("Roles of the subject."),
+const principal = table({
+  subject: described(filled(), "stdio, loopback, token:<SHA-256 of the token>, or an mTLS subject."),
+  policy_class: withDefault(orNull(filled()), null, "Policy class; null and unknown classes count as prod."),
+  roles: withDefault(listOf(role, 128), [], "Roles of the subject."),
 });
 
 /** `server.auth.principals[]`. */
-export type PrincipalConfig = DeepReadonly<z.output<typeof principal>>;
+export type PrincipalConfig = Read<typeof principal>;
 
-const auth = z.strictObject({
-  mode: z.enum(["local_only", "bearer_token", "mtls"]).default(AUTH_DEFAULTS.mode).describe(
-    "How callers are authenticated.",
-  ),
-  bearer_tokens: z.array(token().max(256)).max(64).default([]).describe("Accepted bearer tokens."),
-  mtls_subjects: z.array(text().max(512)).max(64).default([]).describe("Accepted client certificate subjects."),
-  allowed_tools: toolNames.default([]).describe("Tools that may be called; empty for all."),
-  principals: z.array(principal).max(64).default([]).describe("Roles of each subject; empty for no role checks."),
-}).describe("Authentication of callers.");
+const auth = table({
+  mode: withDefault(oneOf("local_only", "bearer_token", "mtls"), AUTH_DEFAULTS.mode, "How callers are authenticated."),
+  bearer_tokens: withDefault(listOf(token(256), 64), [], "Accepted bearer tokens."),
+  mtls_subjects: withDefault(listOf(filled(512), 64), [], "Accepted client certificate subjects."),
+  allowed_tools: withDefault(toolNames, [], "Tools that may be called; empty for all."),
+  principals: withDefault(listOf(principal, 64), [], "Roles of each subject; empty for no role checks."),
+}, "Authentication of callers.");
 
 /** `server.auth`. */
-export type AuthConfig = DeepReadonly<z.output<typeof auth>>;
+export type AuthConfig = Read<typeof auth>;
 
-const rateLimit = z.strictObject({
-  max_requests: integer(1, 100000).default(RATE_LIMIT_DEFAULTS.max_requests).describe("Requests in a window."),
-  window_ms: integer(100, 60000).default(RATE_LIMIT_DEFAULTS.window_ms).describe("Length of a window in milliseconds."),
-  max_entries: integer(1, 65536).default(RATE_LIMIT_DEFAULTS.max_entries).describe(
-    "Callers that are counted separately.",
-  ),
-}).describe("Rate limit for each caller; null for no limit.");
+const rateLimit = table({
+  max_requests: withDefault(integer(1, 100000), RATE_LIMIT_DEFAULTS.max_requests, "Requests in a window."),
+  window_ms: withDefault(integer(100, 60000), RATE_LIMIT_DEFAULTS.window_ms, "Length of a window in milliseconds."),
+  max_entries: withDefault(integer(1, 65536), RATE_LIMIT_DEFAULTS.max_entries, "Callers that are counted separately."),
+}, "Rate limit for each caller; null for no limit.");
 
 /** `server.limits.rate_limit`. */
-export type RateLimitConfig = DeepReadonly<z.output<typeof rateLimit>>;
+export type RateLimitConfig = Read<typeof rateLimit>;
 
-const limits = z.strictObject({
-  max_inflight: integer(1).default(D.limits.max_inflight).describe("Concurrent requests."),
-  rate_limit: rateLimit.nullable().default(null),
-}).describe("Limits on requests.");
+const limits = table({
+  max_inflight: withDefault(integer(1), D.limits.max_inflight, "Concurrent requests."),
+  rate_limit: withDefault(orNull(rateLimit), null),
+}, "Limits on requests.");
 
 /** `server.limits`. */
-export type LimitsConfig = DeepReadonly<z.output<typeof limits>>;
+export type LimitsConfig = Read<typeof limits>;
 
 /** The shape of `server`. */
-export const serverSchema = z.strictObject({
-  transport: z.enum(["stdio", "http", "sse"]).default(D.transport).describe(
-    "Transport of the server.",
-  ),
-  bind: z.string().nullable().default(null).describe("IP:port to listen on; required for http and sse."),
-  mode: z.enum(["strict", "dev_permissive"]).default(D.mode).describe(
+export const serverSchema = table({
+  transport: withDefault(oneOf("stdio", "http", "sse"), D.transport, "Transport of the server."),
+  bind: withDefault(orNull(text), null, "IP:port to listen on; required for http and sse."),
+  mode: withDefault(
+    oneOf("strict", "dev_permissive"),
+    D.mode,
     "dev_permissive is an older spelling of dev.permissive = true.",
   ),
-  tls: tls.nullable().default(null),
-  tls_termination: z.enum(["server", "upstream"]).default(D.tls_termination).describe(
+  tls: withDefault(orNull(tls), null),
+  tls_termination: withDefault(
+    oneOf("server", "upstream"),
+    D.tls_termination,
     "Where TLS ends: in gate, or in a proxy before it.",
   ),
-  tools: tools.prefault({}),
-  audit: audit.prefault({}),
-  feedback: z.strictObject({ scenario_next: scenarioNext.prefault({}) }).prefault({}).describe("Feedback of tools."),
-  auth: auth.nullable().default(null),
-  max_body_bytes: integer(1).default(D.max_body_bytes).describe("Bytes of one JSON-RPC request, on stdio of one line."),
-  limits: limits.prefault({}),
-  state_keys: z.array(path()).max(4).default([]).describe(
+  tools: orEmpty(tools),
+  audit: orEmpty(audit),
+  feedback: orEmpty(table({ scenario_next: orEmpty(scenarioNext) }), "Feedback of tools."),
+  auth: withDefault(orNull(auth), null),
+  max_body_bytes: withDefault(integer(1), D.max_body_bytes, "Bytes of one JSON-RPC request, on stdio of one line."),
+  limits: orEmpty(limits),
+  state_keys: withDefault(
+    listOf(path(), 4),
+    [],
     "Files of 32 random bytes, raw or base64, that sign cursors and seal tasks: the first signs, all verify. " +
       "Empty: unsigned cursors, no tasks.",
   ),
-}).describe("Transport, authentication, limits and audit.");
+}, "Transport, authentication, limits and audit.");
 
 /** `server`. */
-export type ServerConfig = DeepReadonly<z.output<typeof serverSchema>>;
+export type ServerConfig = Read<typeof serverSchema>;
 
 const TRANSPORT = ["transport"];
 const AUTH_MODE = ["auth", "mode"];

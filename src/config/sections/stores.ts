@@ -5,11 +5,11 @@
  * @module
  */
 
-import * as z from "../schema_builder.ts";
+import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
+import { characters, described, orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import { DEFAULT_SETTINGS, STORAGE_DEFAULTS as S } from "../defaults.ts";
-import type { DeepReadonly } from "../deep_readonly.ts";
 import { POSTGRES_ADDRESS } from "../postgres_address.ts";
-import { httpUrl, INSECURE_URL, integer, path, strings, text } from "../primitives.ts";
+import { filled, httpUrl, INSECURE_URL, path, strings } from "../primitives.ts";
 import { quoteShort, type Report } from "../problems.ts";
 import { all, forbids, is, isSet, matches, not, requires, type Rule } from "../rules.ts";
 import { at } from "../toml_tree.ts";
@@ -17,103 +17,120 @@ import { at } from "../toml_tree.ts";
 const acl = DEFAULT_SETTINGS.schema_registry.acl;
 
 const storage = {
-  type: z.enum(["memory", "sqlite", "postgres"]).default(S.type).describe(
+  type: withDefault(
+    oneOf("memory", "sqlite", "postgres"),
+    S.type,
     "memory loses its content at exit; postgres serves several servers.",
   ),
-  path: path().nullable().default(null).describe("Database file; required by sqlite."),
-  journal_mode: z.enum(["wal", "delete"]).default(S.journal_mode).describe("SQLite journal mode."),
-  sync_mode: z.enum(["full", "normal"]).default(S.sync_mode)
-    .describe("full survives a power failure; normal may lose the last commits."),
-  busy_timeout_ms: integer(0).default(S.busy_timeout_ms).describe("Milliseconds to wait for another process."),
-  batch_max_bytes: integer(1).default(S.batch_max_bytes).describe("Bytes of one writer batch."),
-  batch_max_ops: integer(1).default(S.batch_max_ops).describe("Operations of one writer batch."),
-  batch_max_wait_ms: integer(1).default(S.batch_max_wait_ms).describe(
+  path: withDefault(orNull(path()), null, "Database file; required by sqlite."),
+  journal_mode: withDefault(oneOf("wal", "delete"), S.journal_mode, "SQLite journal mode."),
+  sync_mode: withDefault(
+    oneOf("full", "normal"),
+    S.sync_mode,
+    "full survives a power failure; normal may lose the last commits.",
+  ),
+  busy_timeout_ms: withDefault(integer(0), S.busy_timeout_ms, "Milliseconds to wait for another process."),
+  batch_max_bytes: withDefault(integer(1), S.batch_max_bytes, "Bytes of one writer batch."),
+  batch_max_ops: withDefault(integer(1), S.batch_max_ops, "Operations of one writer batch."),
+  batch_max_wait_ms: withDefault(
+    integer(1),
+    S.batch_max_wait_ms,
     "Longest wait of a batch for more operations, in milliseconds.",
   ),
-  read_pool_size: integer(1).default(S.read_pool_size).describe("Connections for reading."),
-  writer_queue_capacity: integer(1).default(S.writer_queue_capacity).describe(
-    "Operations that may wait for the writer.",
+  read_pool_size: withDefault(integer(1), S.read_pool_size, "Connections for reading."),
+  writer_queue_capacity: withDefault(integer(1), S.writer_queue_capacity, "Operations that may wait for the writer."),
+  url: withDefault(
+    orNull(
+      patterned(
+        text,
+        new RegExp(`^env:[^=\\0]+$|${POSTGRES_ADDRESS}`, "u"),
+        "must be env:NAME, or postgres://USER:PASSWORD@HOST:PORT/DATABASE without parameters",
+      ),
+    ),
+    null,
+    "Address of the PostgreSQL database, or env:NAME for a variable that holds it.",
   ),
-  url: z.string().regex(
-    new RegExp(`^env:[^=\\0]+$|${POSTGRES_ADDRESS}`, "u"),
-    "must be env:NAME, or postgres://USER:PASSWORD@HOST:PORT/DATABASE without parameters",
-  ).nullable().default(null).describe("Address of the PostgreSQL database, or env:NAME for a variable that holds it."),
-  tls_ca_path: path().nullable().default(null).describe(
+  tls_ca_path: withDefault(
+    orNull(path()),
+    null,
     "PEM file of the authorities of the database servers; null for those of the system.",
   ),
-  connections: integer(1, 64).default(S.connections).describe(
+  connections: withDefault(
+    integer(1, 64),
+    S.connections,
     "Connections to the PostgreSQL database; both stores use those of run_state_store.",
   ),
 };
 
 /** The shape of `run_state_store`. */
-export const runStateStoreSchema = z.strictObject({
+export const runStateStoreSchema = table({
   ...storage,
-  max_versions: integer(1).nullable().default(null).describe(
+  max_versions: withDefault(
+    orNull(integer(1)),
+    null,
     "Snapshots of state kept for each run; null for two. All records are kept in any case.",
   ),
-}).describe("Store of runs.");
+}, "Store of runs.");
 
 /** `run_state_store`. */
-export type RunStateStoreConfig = DeepReadonly<z.output<typeof runStateStoreSchema>>;
+export type RunStateStoreConfig = Read<typeof runStateStoreSchema>;
 
-const aclRule = z.strictObject({
-  effect: z.enum(["allow", "deny"]).describe("Decision of the rule."),
-  actions: z.array(z.enum(["register", "list", "get"])).default([]).describe("Actions; empty for any."),
-  namespaces: z.array(integer(1)).default([]).describe("Namespaces; empty for any."),
-  tenants: z.array(integer(1)).default([]).describe("Tenants; empty for any."),
-  policy_classes: strings(z.string()).describe("Policy classes; empty for any."),
-  roles: strings(z.string()).describe("Roles; empty for any."),
-  subjects: strings(z.string()).describe("Subjects; empty for any."),
+const aclRule = table({
+  effect: described(oneOf("allow", "deny"), "Decision of the rule."),
+  actions: withDefault(listOf(oneOf("register", "list", "get")), [], "Actions; empty for any."),
+  namespaces: withDefault(listOf(integer(1)), [], "Namespaces; empty for any."),
+  tenants: withDefault(listOf(integer(1)), [], "Tenants; empty for any."),
+  policy_classes: strings(text, "Policy classes; empty for any."),
+  roles: strings(text, "Roles; empty for any."),
+  subjects: strings(text, "Subjects; empty for any."),
 });
 
 /** `schema_registry.acl.rules[]`. */
-export type RegistryAclRuleConfig = DeepReadonly<z.output<typeof aclRule>>;
+export type RegistryAclRuleConfig = Read<typeof aclRule>;
 
 /** What a caller can do with the schema registry. */
 export type RegistryAction = RegistryAclRuleConfig["actions"][number];
 
-const registryAcl = z.strictObject({
-  mode: z.enum(["builtin", "custom"]).default(acl.mode).describe("builtin reads roles, custom reads rules."),
-  allow_local_only: z.boolean().default(acl.allow_local_only).describe("builtin: a local caller may do everything."),
-  default: z.enum(["deny", "allow"]).default(acl.default).describe("custom: decision when no rule matches."),
-  require_signing: z.boolean().default(acl.require_signing).describe("Writes must carry signing metadata."),
-  rules: z.array(aclRule).max(256).default([]).describe("custom: rules in order; the first that matches decides."),
-}).describe("Access to the schema registry.");
+const registryAcl = table({
+  mode: withDefault(oneOf("builtin", "custom"), acl.mode, "builtin reads roles, custom reads rules."),
+  allow_local_only: withDefault(boolean, acl.allow_local_only, "builtin: a local caller may do everything."),
+  default: withDefault(oneOf("deny", "allow"), acl.default, "custom: decision when no rule matches."),
+  require_signing: withDefault(boolean, acl.require_signing, "Writes must carry signing metadata."),
+  rules: withDefault(listOf(aclRule, 256), [], "custom: rules in order; the first that matches decides."),
+}, "Access to the schema registry.");
 
 /** `schema_registry.acl`. */
-export type RegistryAclConfig = DeepReadonly<z.output<typeof registryAcl>>;
+export type RegistryAclConfig = Read<typeof registryAcl>;
 
 /** The shape of `schema_registry`. */
-export const schemaRegistrySchema = z.strictObject({
+export const schemaRegistrySchema = table({
   ...storage,
-  max_schema_bytes: integer(1, 10485760).default(DEFAULT_SETTINGS.schema_registry.max_schema_bytes)
-    .describe("Bytes of one schema."),
-  max_entries: integer(1).nullable().default(null).describe(
-    "Schemas of each tenant in each namespace; null for no limit.",
+  max_schema_bytes: withDefault(
+    integer(1, 10485760),
+    DEFAULT_SETTINGS.schema_registry.max_schema_bytes,
+    "Bytes of one schema.",
   ),
-  acl: registryAcl.prefault({}),
-}).describe("Store of registered schemas, and access to it.");
+  max_entries: withDefault(orNull(integer(1)), null, "Schemas of each tenant in each namespace; null for no limit."),
+  acl: orEmpty(registryAcl),
+}, "Store of registered schemas, and access to it.");
 
 /** `schema_registry`. */
-export type SchemaRegistryConfig = DeepReadonly<z.output<typeof schemaRegistrySchema>>;
+export type SchemaRegistryConfig = Read<typeof schemaRegistrySchema>;
 
 /** The shape of `runpack_storage`. */
-export const runpackStorageSchema = z.strictObject({
-  type: z.literal("object_store").describe("Kind of storage."),
-  provider: z.literal("s3").describe("Protocol of the object store."),
-  bucket: text().describe("Bucket."),
-  endpoint: httpUrl().nullable().default(null).describe(
-    "URL of the object store; null for the endpoint of the region.",
-  ),
-  prefix: z.string().max(4096).nullable().default(null).describe("Prefix of the keys, such as releases/gate/."),
-  region: z.string().nullable().default(null).describe("Region; null for the region of the environment."),
-  force_path_style: z.boolean().default(false).describe("Put the bucket into the path instead of the host name."),
-  allow_http: z.boolean().default(false).describe("Allow an http:// endpoint."),
-}).describe("Object store to which published runpacks are mirrored; null for none.");
+export const runpackStorageSchema = table({
+  type: described(oneOf("object_store"), "Kind of storage."),
+  provider: described(oneOf("s3"), "Protocol of the object store."),
+  bucket: described(filled(), "Bucket."),
+  endpoint: withDefault(orNull(httpUrl()), null, "URL of the object store; null for the endpoint of the region."),
+  prefix: withDefault(orNull(characters(0, 4096)), null, "Prefix of the keys, such as releases/gate/."),
+  region: withDefault(orNull(text), null, "Region; null for the region of the environment."),
+  force_path_style: withDefault(boolean, false, "Put the bucket into the path instead of the host name."),
+  allow_http: withDefault(boolean, false, "Allow an http:// endpoint."),
+}, "Object store to which published runpacks are mirrored; null for none.");
 
 /** `runpack_storage`. */
-export type RunpackStorageConfig = DeepReadonly<z.output<typeof runpackStorageSchema>>;
+export type RunpackStorageConfig = Read<typeof runpackStorageSchema>;
 
 /** The rules over several members of a store. */
 function storageRules(section: "run_state_store" | "schema_registry"): readonly Rule[] {

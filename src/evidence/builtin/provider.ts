@@ -32,13 +32,11 @@ import { createTimeEngine } from "./time_provider.ts";
  * ```ts
  * import assert from "node:assert/strict";
  * import { createBuiltinProvider } from "@/evidence/builtin/provider.ts";
- * import { parse } from "@/config/schema_builder.ts";
- * import { BUILTIN_CONFIG_SCHEMAS } from "@/config/sections/builtin.ts";
  *
  * const provider = createBuiltinProvider({
  *   name: "time",
  *   type: "builtin",
- *   config: parse(BUILTIN_CONFIG_SCHEMAS.time, {}),
+ *   config: { allow_logical: true },
  *   url: null,
  *   command: [],
  *   allow_insecure_http: false,

@@ -3,8 +3,8 @@ import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { BUILTIN_PROVIDER_NAMES } from "../../config/builtin_names.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "../../config/sections/builtin.ts";
-import { publish } from "../../config/published_schema.ts";
-import { parse } from "../../config/schema_builder.ts";
+import { readSilently } from "../../canonical/shape.ts";
+import { publishTable } from "../../canonical/table_shape.ts";
 import { createSchemaSandbox } from "../sandbox/schema_sandbox.ts";
 import { builtinContract } from "./builtin.ts";
 import { checkContract } from "./check.ts";
@@ -99,13 +99,15 @@ Deno.test("builtinContract() examples are valid under their schemas", async () =
 
 for (const name of BUILTIN_PROVIDER_NAMES) {
   Deno.test(`builtinContract() config_schema of ${name} has the members and defaults of the configuration`, () => {
-    const configured = publish(BUILTIN_CONFIG_SCHEMAS[name])["properties"] as JsonObject;
+    const configured = publishTable(BUILTIN_CONFIG_SCHEMAS[name])["properties"] as JsonObject;
     const schema = builtinContract(name).contract.config_schema;
     assert.ok(isJsonObject(schema));
     const properties = member(schema, "properties") as JsonObject;
     assert.deepEqual(Object.keys(properties).sort(), Object.keys(configured).sort());
     const given = name === "json" ? { root: "/", root_id: "r" } : {};
-    const parsed = parse<unknown>(BUILTIN_CONFIG_SCHEMAS[name], given) as Readonly<Record<string, unknown>>;
+    const parsed = readSilently<unknown>(BUILTIN_CONFIG_SCHEMAS[name], given as JsonObject) as Readonly<
+      Record<string, unknown>
+    >;
     for (const [setting, property] of Object.entries(properties)) {
       const standard = (property as JsonObject)["default"];
       if (standard !== undefined) assert.deepEqual(parsed[setting], standard, setting);

@@ -5,12 +5,11 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { formatPath } from "../../canonical/path.ts";
+import { formatPath, stepsTo } from "../../canonical/path.ts";
+import { type Published, type Reader, readSilently, type ShapeFault } from "../../canonical/shape.ts";
+import { expectation, isOfOtherType, publishTable } from "../../canonical/table_shape.ts";
 import { describeValue } from "../../config/problems.ts";
-import { publish } from "../../config/published_schema.ts";
-import { expectationOf } from "../../config/issue_expectation.ts";
 import { didYouMean, quote, quoteAll } from "../../law/suggest.ts";
 import { toolError } from "./errors.ts";
 import type { ToolError } from "./types.ts";
@@ -51,21 +50,26 @@ type Path = readonly (string | number)[];
 /**
  * Decodes arguments. Members declared as free JSON are handed on as they are, by reference.
  *
- * @param schema A strict object schema
+ * @param schema A table
  * @param input The arguments as received
  * @returns The decoded arguments, or an `invalid_input` error with `details.issues`
  */
-export function decodeInput<S extends z.AnySchema>(schema: S, input: JsonObject): Decoded<z.output<S>> {
-  const reading = z.safeParse(schema, input);
-  if (reading.ok) return { ok: true, input: reading.value as z.output<S> };
+export function decodeInput<T>(schema: Reader<T>, input: JsonObject): Decoded<T> {
+  const decoded = readSilently(schema, input);
+  if (decoded !== undefined) return { ok: true, input: decoded };
   // Arguments may have hundreds of thousands of faults: only those that are shown are described.
   const shown: InputIssue[] = [];
   let count = 0;
-  for (const issue of reading.issues) {
-    count += issue.code === "unknown_members" ? issue.names.length : 1;
-    const room = ISSUES_MAXIMUM - shown.length;
-    if (room > 0) shown.push(...describeIssue(schema, input, issue, room));
-  }
+  schema(
+    {
+      add: (fault, path) => {
+        count++;
+        if (shown.length < ISSUES_MAXIMUM) shown.push(describeFault(schema, fault, stepsTo(path)));
+      },
+    },
+    input,
+    null,
+  );
   const [first] = shown;
   const more = count > 1 ? ` (and ${count - 1} more)` : "";
   const message = `Cannot read arguments: ${first?.path ?? "$"}: ${first?.message ?? "not valid"}${more}`;
@@ -75,21 +79,25 @@ export function decodeInput<S extends z.AnySchema>(schema: S, input: JsonObject)
   };
 }
 
-/** The faults of an issue, at most `room`. */
-function describeIssue(schema: z.AnySchema, input: JsonObject, issue: z.Issue, room: number): InputIssue[] {
-  const { path } = issue;
-  if (issue.code === "unknown_members") {
-    return issue.names.slice(0, room).map((name) => unknownMember(path, name, issue.known));
-  }
-  const value = valueAt(input, path);
-  const expected = (issue.code === "invalid_type" ? publishedWords(schema, path) : null) ??
-    expectationOf(issue, TYPE_NAMES);
-  if (value === undefined) {
-    return [{ path: formatPath(path), message: `Member is required: expected ${expected}`, expected }];
+function describeFault(schema: Published, fault: ShapeFault, steps: Path): InputIssue {
+  if (fault.kind === "unknown") return unknownMember(steps, fault.name, fault.known);
+  const at = fault.kind === "missing" ? [...steps, fault.name] : steps;
+  const path = formatPath(at);
+  const expected = isOfOtherType(fault) && publishedWords(schema, at) || expectedWords(fault);
+  const value = "value" in fault ? fault.value : undefined;
+  if (value === undefined && fault.kind !== "items") {
+    return { path, message: `Member is required: expected ${expected}`, expected };
   }
   // Arguments may hold secrets, so a message describes a value and does not repeat it.
-  const got = describeValue(value, "an object");
-  return [{ path: formatPath(path), message: `Expected ${expected}, got ${got}`, expected, got }];
+  const got = fault.kind === "items"
+    ? describeValue(fault.text ?? Array(fault.count))
+    : describeValue(value, "an object");
+  return { path, message: `Expected ${expected}, got ${got}`, expected, got };
+}
+
+function expectedWords(fault: ShapeFault): string {
+  const expected = expectation(fault);
+  return expected === "a boolean" ? "true or false" : expected;
 }
 
 function unknownMember(path: Path, name: string, known: readonly string[]): InputIssue {
@@ -99,33 +107,15 @@ function unknownMember(path: Path, name: string, known: readonly string[]): Inpu
   return { path: formatPath(at), message: `Member ${quote(name)} is unknown${hint}`, expected };
 }
 
-const TYPE_NAMES: Readonly<Record<z.TypeName, string>> = {
-  object: "an object",
-  array: "an array",
-  string: "a string",
-  integer: "an integer",
-  boolean: "true or false",
-  any: "any JSON value",
-};
-
 function quoteValue(value: unknown): string {
   return typeof value === "string" ? quote(value) : String(value);
 }
 
-function valueAt(input: JsonValue, path: Path): JsonValue | undefined {
-  let value: JsonValue | undefined = input;
-  for (const step of path) {
-    if (typeof step === "number") value = isJsonArray(value) ? value[step] : undefined;
-    else value = isJsonObject(value) ? member(value, step) : undefined;
-  }
-  return value;
-}
-
 /** Published forms of schemas with faults, kept since arguments may have thousands of faults. */
-const PUBLISHED_FORMS = new WeakMap<z.AnySchema, JsonObject>();
+const PUBLISHED_FORMS = new WeakMap<Published, JsonObject>();
 
 /** The published schema at a path; undefined where alternatives make it depend on the value. */
-function publishedAt(schema: z.AnySchema, path: Path): JsonValue | undefined {
+function publishedAt(schema: Published, path: Path): JsonValue | undefined {
   const published = PUBLISHED_FORMS.get(schema) ?? publishSchema(schema, true);
   PUBLISHED_FORMS.set(schema, published);
   let at: JsonValue | undefined = published;
@@ -149,7 +139,7 @@ function besidesNull(schema: JsonValue | undefined): JsonValue | undefined {
 const HEX_PATTERN = /^\^\[0-9a-f\]\{(\d+)\}\$$/;
 
 /** What the published schema expects at a path, where it has more than a type; null else. */
-function publishedWords(schema: z.AnySchema, path: Path): string | null {
+function publishedWords(schema: Published, path: Path): string | null {
   const at = publishedAt(schema, path);
   if (!isJsonObject(at)) return null;
   const { pattern, required } = at;
@@ -178,13 +168,10 @@ function propertiesOf(published: JsonValue | undefined): JsonObject | null {
   return isJsonObject(properties) ? properties : null;
 }
 
-/** Schemas around another one, whose form is already shortened. */
-const WRAPPERS: readonly string[] = ["nullable", "optional", "default"];
-
-/** The keywords to omit from a schema. */
-function unlisted({ form, metadata }: z.AnySchema): readonly string[] {
-  if (!WRAPPERS.includes(form.kind)) return UNLISTED;
-  return metadata["description"] === undefined ? [] : ["description"];
+/** The keywords to omit from a schema. What a schema is around is shortened by itself. */
+function unlisted({ around }: Pick<Reader<unknown>, "around">): readonly string[] {
+  if (around === undefined) return UNLISTED;
+  return around["description"] === undefined ? [] : ["description"];
 }
 
 /**
@@ -192,8 +179,8 @@ function unlisted({ form, metadata }: z.AnySchema): readonly string[] {
  *
  * @param isWhole Whether it is full: the list of tools omits descriptions, patterns and bounds
  */
-export function publishSchema(schema: z.AnySchema, isWhole = false): JsonObject {
-  return publish(schema, (published, part) => {
+export function publishSchema(schema: Published, isWhole = false): JsonObject {
+  return publishTable(schema, (published, part) => {
     const { [BRIEF]: brief, [BESIDES]: besides, [LISTED]: listed } = published;
     const shortened = brief === undefined ? unlisted(part) : Object.keys(published);
     const omitted = isWhole ? [] : shortened;

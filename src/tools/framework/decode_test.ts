@@ -1,22 +1,25 @@
 import assert from "node:assert/strict";
-import * as z from "../../config/schema_builder.ts";
+import { anyInteger, anything, integer, listOf, oneOf, orNull, text, variant } from "../../canonical/shape.ts";
+import { characters, optional, patterned, table } from "../../canonical/table_shape.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { decodeInput, ISSUES_MAXIMUM, publishSchema } from "./decode.ts";
 
-const schema = z.strictObject({
-  namespace_id: z.int().min(1),
-  expected_head: z.strictObject({
-    record_id: z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits"),
-    revision: z.int(),
+const schema = table({
+  namespace_id: integer(1),
+  expected_head: table({
+    record_id: patterned(text, /^[0-9a-f]{64}$/, "64 lower-case hex digits"),
+    revision: anyInteger,
   }),
-  kind: z.enum(["a", "b"]),
-  payload: z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("json"), value: z.unknown() }),
-    z.strictObject({ kind: z.literal("text"), text: z.string().max(3) }),
-  ]).exactOptional(),
-  items: z.array(z.strictObject({ id: z.string() })).max(2).exactOptional(),
-  cursor: z.string().nullable().exactOptional(),
-  most: z.strictObject({ records: z.int(), bytes: z.int().exactOptional() }).nullable().exactOptional(),
+  kind: oneOf("a", "b"),
+  payload: optional(
+    variant("kind", {
+      json: table({ kind: oneOf("json"), value: anything }),
+      text: table({ kind: oneOf("text"), text: characters(0, 3) }),
+    }),
+  ),
+  items: optional(listOf(table({ id: text }), 2)),
+  cursor: optional(orNull(text)),
+  most: optional(orNull(table({ records: anyInteger, bytes: optional(anyInteger) }))),
 });
 
 const HEAD = { record_id: "0".repeat(64), revision: 1 };
@@ -117,7 +120,7 @@ for (const [count, shown] of [[ISSUES_MAXIMUM, ISSUES_MAXIMUM], [ISSUES_MAXIMUM 
 Deno.test("decodeInput() counts faults beyond those that it shows, and does not look at their values again", () => {
   let reads = 0;
   const items = Object.defineProperty(Array.from({ length: 1000 }, () => 0), 999, { get: () => reads++ });
-  const decoded = decodeInput(z.strictObject({ items: z.array(z.string()) }), { items, other: 1 });
+  const decoded = decodeInput(table({ items: listOf(text) }), { items, other: 1 });
   assert.ok(!decoded.ok);
   assert.match(decoded.error.message, / \(and 1000 more\)$/);
   assert.equal(reads, 1);
@@ -136,11 +139,8 @@ Deno.test("publishSchema() returns a closed schema without redundant keywords", 
 });
 
 Deno.test("decodeInput() names the alternatives of a required member", () => {
-  const union = z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("here") }),
-    z.strictObject({ kind: z.literal("there") }),
-  ]);
-  const decoded = decodeInput(z.strictObject({ origin: union }), {});
+  const union = variant("kind", { here: table({ kind: oneOf("here") }), there: table({ kind: oneOf("there") }) });
+  const decoded = decodeInput(table({ origin: union }), {});
   assert.ok(!decoded.ok);
   assert.match(
     decoded.error.message,

@@ -4,8 +4,23 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
-import type { JsonObject, JsonValue } from "../../canonical/json.ts";
+import {
+  annotated,
+  anyInteger,
+  anything,
+  integer,
+  listOf,
+  matching,
+  oneOf,
+  orNull,
+  ownSchema,
+  type Reader,
+  shape,
+  text,
+  variant,
+} from "../../canonical/shape.ts";
+import { characters, checked, described, optional, patterned, table } from "../../canonical/table_shape.ts";
+import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { BESIDES, BRIEF, LISTED } from "./decode.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { SPEC_LIMITS } from "../../law/limits.ts";
@@ -16,15 +31,11 @@ import { CURSOR_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./pagination.ts";
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Any JSON value, passed by reference. */
-export const anyJson = z.unknown() as z.Schema<JsonValue>;
-
 /** Any JSON object, passed by reference and published as a given schema. */
-export function jsonObject(published: JsonObject): z.Schema<JsonObject> {
-  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+export function jsonObject(published: JsonObject): Reader<JsonObject> {
   const { description } = published;
   const listed = description === undefined ? {} : { [LISTED]: { description } };
-  return z.custom<JsonObject>(isObject, "an object").meta({ type: "object", ...published, ...listed });
+  return annotated(matching("an object", isJsonObject), { type: "object", ...published, ...listed });
 }
 
 /** The JSON Schema pattern of texts without {@link CONTROL} characters. */
@@ -35,46 +46,53 @@ export const LINE_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";
  * dozens
  * of times. JSON Schema counts characters, so the published bound is met by every valid line, and by some longer ones.
  */
-function line(maximumBytes: number): z.Schema<string> {
-  return z.string().refine(
-    (text) => text.length > 0 && utf8Length(text) <= maximumBytes && !CONTROL.test(text),
-    `1 to ${maximumBytes} bytes without control characters`,
-  ).meta({ [BESIDES]: { maxLength: maximumBytes, pattern: LINE_PATTERN } });
+function line(maximumBytes: number): Reader<string> {
+  const isLine = (given: string): boolean =>
+    given.length > 0 && utf8Length(given) <= maximumBytes && !CONTROL.test(given);
+  const expected = `1 to ${maximumBytes} bytes without control characters`;
+  return annotated(checked(text, (given) => isLine(given) ? null : expected), {
+    [BESIDES]: { maxLength: maximumBytes, pattern: LINE_PATTERN },
+  });
 }
 
 /** A name: 1 to 256 bytes of UTF-8 without control characters. */
 export const name = line(SPEC_LIMITS.identifierBytes);
 
 /** A schema that the list of tools shows as its type and a hint. Decoding stays strict. */
-export function briefly<Schema extends z.AnySchema>(schema: Schema, description: string): Schema {
-  const isArray = schema.form.kind === "array";
-  // Some clients reject an array schema without items.
-  const items = isArray ? { items: { type: "object" } } : {};
-  return listedAs(schema, { type: isArray ? "array" : "object", ...items, description });
+export function briefly<T>(schema: Reader<T>, description: string): Reader<T> {
+  const whole = Object.assign(schema.bind(null), schema);
+  return shape(whole, (publisher) => {
+    const own = ownSchema(schema, publisher);
+    // Some clients reject an array schema without items.
+    const listed = own["type"] === "array" ? { type: "array", items: { type: "object" } } : { type: "object" };
+    return { ...own, [BRIEF]: { ...listed, description } };
+  });
 }
 
 /** A schema that the list of tools replaces with another one. */
-export function listedAs<Schema extends z.AnySchema>(schema: Schema, listed: JsonObject): Schema {
-  return schema.meta({ [BRIEF]: listed });
+export function listedAs<Schema extends Reader<unknown>>(schema: Schema, listed: JsonObject): Schema {
+  return annotated(schema, { [BRIEF]: listed });
 }
 
-/** A schema with a description in the list of tools; {@link z.Schema.describe} is for the full schema alone. */
-export function hinted<Schema extends z.AnySchema>(schema: Schema, description: string): Schema {
-  return schema.meta({ [LISTED]: { description } });
+/** A schema with a description in the list of tools; {@link described} is for the full schema alone. */
+export function hinted<Schema extends Reader<unknown>>(schema: Schema, description: string): Schema {
+  return annotated(schema, { [LISTED]: { description } });
 }
 
 /** A law in the words of a law file; its bytes are counted before it is read. */
-export const lawText = z.string().meta({ [LISTED]: { description: "A law file in YAML, in place of spec" } })
-  .describe("A law file in YAML, in place of spec; at most 262,144 bytes");
+export const lawText = described(
+  annotated(text, { [LISTED]: { description: "A law file in YAML, in place of spec" } }),
+  "A law file in YAML, in place of spec; at most 262,144 bytes",
+);
 
 /** 64 lower-case hex digits. */
-export const givenIdentity = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits");
+export const givenIdentity = patterned(text, /^[0-9a-f]{64}$/, "64 lower-case hex digits");
 
 /** 32 lower-case hex digits. */
-export const givenOperationIdentity = z.string().regex(/^[0-9a-f]{32}$/, "32 lower-case hex digits");
+export const givenOperationIdentity = patterned(text, /^[0-9a-f]{32}$/, "32 lower-case hex digits");
 
 /** The namespace of a call. */
-export const namespaceId = z.int().min(1);
+export const namespaceId = integer(1);
 
 /** The members that name a run. */
 export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id: givenOperationIdentity };
@@ -83,79 +101,90 @@ export const runMembers = { namespace_id: namespaceId, scenario_id: name, run_id
 export const HEAD_RULE = "expected_head is the last accepted_head. Retry a lost answer unchanged.";
 
 /** The exact head of the run that a mutation extends. */
-export const expectedHead = z.strictObject({ record_id: givenIdentity, revision: z.int().min(1) })
-  .describe("The run's current head: accepted_head of the last answer or of scenario_status");
+export const expectedHead = table(
+  { record_id: givenIdentity, revision: integer(1) },
+  "The run's current head: accepted_head of the last answer or of scenario_status",
+);
 
 /** The identity of a mutation, chosen by the caller. */
-export const operationId = givenOperationIdentity.describe("Fresh random id; repeat it unchanged to retry")
-  .meta({ [LISTED]: { pattern: "^[0-9a-f]{32}$" } });
+export const operationId = annotated(
+  described(givenOperationIdentity, "Fresh random id; repeat it unchanged to retry"),
+  { [LISTED]: { pattern: "^[0-9a-f]{32}$" } },
+);
 
 /** Page size and cursor of a list. */
 export const pageMembers = {
-  cursor: listedAs(z.string().max(CURSOR_CHARACTERS).nullable(), { type: ["string", "null"] })
-    .describe("next_token of the page before").exactOptional(),
-  limit: z.int().min(1).max(PAGE_MAXIMUM).exactOptional().describe(`Default ${PAGE_DEFAULT}`),
+  cursor: optional(
+    described(
+      listedAs(orNull(characters(0, CURSOR_CHARACTERS)), { type: ["string", "null"] }),
+      "next_token of the page before",
+    ),
+  ),
+  limit: optional(integer(1, PAGE_MAXIMUM), `Default ${PAGE_DEFAULT}`),
 };
 
-const contentHash = z.strictObject({ algorithm: z.literal("sha256"), value: givenIdentity });
+const contentHash = table({ algorithm: oneOf("sha256"), value: givenIdentity });
 
 /** Content of a submission or a declared genesis. */
 export const payload = briefly(
-  z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("json"), value: anyJson }),
-    z.strictObject({ kind: z.literal("bytes"), base64: z.string() }),
-    z.strictObject({
-      kind: z.literal("external"),
-      content_ref: z.strictObject({
+  variant("kind", {
+    json: table({ kind: oneOf("json"), value: anything }),
+    bytes: table({ kind: oneOf("bytes"), base64: text }),
+    external: table({
+      kind: oneOf("external"),
+      content_ref: table({
         uri: line(SPEC_LIMITS.uriBytes),
         content_hash: contentHash,
-        encryption: name.exactOptional(),
+        encryption: optional(name),
       }),
     }),
-  ]),
+  }),
   "{kind: json, value} (JSON content_type) | {kind: bytes, base64} | {kind: external, content_ref: {uri, content_hash}}",
 );
 
 /** Parameters with their values. */
-export const parameterValues = z.array(z.strictObject({
-  parameter_id: name,
-  value: z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
-})).max(SPEC_LIMITS.parameters);
+export const parameterValues = listOf(
+  table({
+    parameter_id: name,
+    value: table({ value: anything, value_type: oneOf(...VALUE_TYPES) }),
+  }),
+  SPEC_LIMITS.parameters,
+);
 
 /** What a run is given at its start. */
 export const genesis = briefly(
-  z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("empty") }),
-    z.strictObject({ kind: z.literal("declared"), payload }),
-    z.strictObject({
-      kind: z.literal("parameters"),
+  variant("kind", {
+    empty: table({ kind: oneOf("empty") }),
+    declared: table({ kind: oneOf("declared"), payload }),
+    parameters: table({
+      kind: oneOf("parameters"),
       parameters: parameterValues,
     }),
-  ]),
+  }),
   "{kind: empty} | {kind: declared, payload: as in scenario_submit} | {kind: parameters, parameters: [{parameter_id, " +
     "value: {value, value_type}}]}: all that the law declares",
 );
 
 /** A point in time. */
 export const timestamp = briefly(
-  z.strictObject({ kind: z.enum(["unix_millis", "logical"]), value: z.int() }),
+  table({ kind: oneOf("unix_millis", "logical"), value: anyInteger }),
   "{kind: unix_millis | logical, value}",
 );
 
 /** Evidence of the caller. */
-export const callerEvidence = z.array(z.strictObject({
+export const callerEvidence = listOf(table({
   condition_id: name,
   retention: briefly(
-    z.strictObject({ retention: z.enum(["RetainCanonicalValue", "RetainDigestOnly"]) }),
+    table({ retention: oneOf("RetainCanonicalValue", "RetainDigestOnly") }),
     "{retention: RetainCanonicalValue | RetainDigestOnly}",
   ),
   value: hinted(
-    z.strictObject({ value: anyJson, value_type: z.enum(VALUE_TYPES) }),
+    table({ value: anything, value_type: oneOf(...VALUE_TYPES) }),
     "value_type is the condition's domain",
   ),
-  signature: z.strictObject({ scheme: z.literal("ed25519"), key_id: name, signature: z.string() }).exactOptional(),
-  anchor: z.strictObject({ anchor_type: name, anchor_value: z.string() }).exactOptional(),
-  observed_at: z.int().exactOptional().describe("Unix ms"),
+  signature: optional(table({ scheme: oneOf("ed25519"), key_id: name, signature: text })),
+  anchor: optional(table({ anchor_type: name, anchor_value: text })),
+  observed_at: optional(anyInteger, "Unix ms"),
 }));
 
 /** Evidence of the caller, where the list of tools has shown it before. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { anyInteger, oneOf, type Read } from "../../canonical/shape.ts";
+import { characters, described, optional, patterned, table } from "../../canonical/table_shape.ts";
 import { checkRegistry } from "../../access/registry_acl.ts";
 import type { RegistryAction } from "../../config/types.ts";
 import { toolError } from "../framework/errors.ts";
@@ -15,30 +16,33 @@ import type { Call, ToolError } from "../framework/types.ts";
 /** Most characters of the description of a schema. */
 const DESCRIPTION_MAXIMUM = 4096;
 
-const text = z.string().max(1024).regex(/\S/, "text that is not blank");
+const text = patterned(characters(0, 1024), /\S/, "text that is not blank");
 
 /** A schema record as registered. */
-export const schemaRecord = z.strictObject({
+export const schemaRecord = table({
   schema_id: name,
   version: name,
   namespace_id: namespaceId,
-  description: z.string().max(DESCRIPTION_MAXIMUM).exactOptional(),
+  description: optional(characters(0, DESCRIPTION_MAXIMUM)),
   schema: hinted(
     jsonObject({ description: "JSON Schema 2020-12; references only within the document; format is not asserted" }),
     "JSON Schema 2020-12",
   ),
-  created_at: briefly(z.strictObject({ kind: z.literal("unix_millis"), value: z.int() }), "{kind: unix_millis, value}")
-    .describe("When the schema was written, by its author"),
-  signing: briefly(
-    z.strictObject({ key_id: text, signature: text, algorithm: text.exactOptional() }),
-    "{key_id, signature}",
-  ).describe(
+  created_at: described(
+    briefly(table({ kind: oneOf("unix_millis"), value: anyInteger }), "{kind: unix_millis, value}"),
+    "When the schema was written, by its author",
+  ),
+  signing: optional(described(
+    briefly(
+      table({ key_id: text, signature: text, algorithm: optional(text) }),
+      "{key_id, signature}",
+    ),
     'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
-  ).exactOptional(),
+  )),
 });
 
 /** A decoded schema record. */
-export type SchemaRecordInput = z.output<typeof schemaRecord>;
+export type SchemaRecordInput = Read<typeof schemaRecord>;
 
 /** Why a caller may not perform an action on the schemas of a namespace; null where it may. */
 export function refuseRegistry(

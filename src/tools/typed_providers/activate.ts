@@ -4,11 +4,11 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { closed, orNull, text } from "../../canonical/shape.ts";
+import { table } from "../../canonical/table_shape.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
 import { name } from "../framework/input.ts";
-import { closed, orNull, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
@@ -26,7 +26,7 @@ export const typedProvidersActivate: MakeTool = (services) =>
       "expected_active is the version that is active now, null where none is; another one is active_conflict. The previous " +
       "version becomes registered again, and runs that are bound to it keep it.",
     hints: WRITES,
-    input: z.strictObject({ ...versionMembers, expected_active: name.nullable() }),
+    input: table({ ...versionMembers, expected_active: orNull(name) }),
     listedBy: "active",
     output: closed({ provider_id: text, active: text, previous: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),

@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { closed, oneOf, text } from "../../canonical/shape.ts";
+import { table } from "../../canonical/table_shape.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure, success } from "../framework/errors.ts";
-import { closed, oneOf, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import { noVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
 import { type MakeTool, makeTool, WRITES } from "../make_tool.ts";
@@ -25,7 +25,7 @@ export const typedProvidersDeprecate: MakeTool = (services) =>
       "acquisition_failed, code provider_version_deprecated. Records and runpacks stay valid. expected_state is its state " +
       "now; another one is state_conflict.",
     hints: WRITES,
-    input: z.strictObject({ ...versionMembers, expected_state: z.enum(["registered", "active"]) }),
+    input: table({ ...versionMembers, expected_state: oneOf("registered", "active") }),
     listedBy: "state",
     output: closed({ provider_id: text, version: text, state: oneOf("deprecated") }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "register", namespace_id),

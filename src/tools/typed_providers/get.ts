@@ -4,11 +4,11 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { closed, object, type Read } from "../../canonical/shape.ts";
+import { optional, table } from "../../canonical/table_shape.ts";
 import { quote } from "../../law/suggest.ts";
 import { failure } from "../framework/errors.ts";
 import { name, namespaceId } from "../framework/input.ts";
-import { closed, object } from "../../canonical/shape.ts";
 import { ref } from "../framework/output.ts";
 import { wholeAnswer } from "../framework/response_size.ts";
 import { lookupId } from "../services/provider_discovery.ts";
@@ -28,7 +28,7 @@ import type { ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_get", group: "Read", audit: "registry" } as const;
 
-const input = z.strictObject({ namespace_id: namespaceId, provider_id: name, version: name.exactOptional() });
+const input = table({ namespace_id: namespaceId, provider_id: name, version: optional(name) });
 
 /** The tool `typed_providers_get`. */
 export const typedProvidersGet: MakeTool = (services) =>
@@ -50,7 +50,7 @@ export const typedProvidersGet: MakeTool = (services) =>
 
 async function get(
   services: Services,
-  given: z.output<typeof input>,
+  given: Read<typeof input>,
 ): Promise<ToolAnswer> {
   const { namespace_id, provider_id, version } = given;
   const stored = await find(services, { ...given, provider_id: lookupId(services, provider_id) });
@@ -67,7 +67,7 @@ async function get(
 
 async function find(
   services: Services,
-  { namespace_id, provider_id, version }: z.output<typeof input>,
+  { namespace_id, provider_id, version }: Read<typeof input>,
 ): Promise<(ShownVersion & { readonly body: string }) | null> {
   const configured = version === undefined ? configuredVersion(services.providers.get(provider_id)) : null;
   if (configured !== null) return configured;

@@ -4,7 +4,19 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import {
+  anyInteger,
+  boolean,
+  closed,
+  identity,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  type Read,
+  text,
+} from "../../canonical/shape.ts";
+import { characters, optional, table, union } from "../../canonical/table_shape.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { decodeBase64 } from "../../canonical/base64.ts";
 import type { JsonValue } from "../../canonical/json.ts";
@@ -15,7 +27,6 @@ import { asJson } from "../../run/primitives.ts";
 import { failure, textAnswer } from "../framework/errors.ts";
 import { briefly, jsonObject, name, pageMembers } from "../framework/input.ts";
 import { encodeCursor, type PageQuery, pageStart } from "../framework/pagination.ts";
-import { anyInteger, boolean, closed, identity, object, orNull, text } from "../../canonical/shape.ts";
 import { arrayOf, ref } from "../framework/output.ts";
 import { fittingItems, RESULT_BYTES, sentBytes } from "../framework/response_size.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
@@ -31,34 +42,39 @@ const PROTO_FILES = 1024;
 /** Operations to select: one for each check of a contract. */
 const SELECTIONS = 256;
 
-const givenText = z.string().max(4096);
+const givenText = characters(0, 4096);
 
-const input = z.strictObject({
+const input = table({
   ...versionMembers,
   source: briefly(
-    z.union([
-      z.strictObject({ kind: z.literal("openapi"), document: jsonObject({ description: "OpenAPI 3.0 or 3.1" }) }),
-      z.strictObject({
-        kind: z.literal("grpc"),
-        proto: z.array(z.strictObject({ path: name, text: z.string() })).min(1).max(PROTO_FILES),
+    union(
+      "one of the alternatives",
+      table({ kind: oneOf("openapi"), document: jsonObject({ description: "OpenAPI 3.0 or 3.1" }) }),
+      table({
+        kind: oneOf("grpc"),
+        proto: listOf(table({ path: name, text: text }), PROTO_FILES, 1),
       }),
-      z.strictObject({ kind: z.literal("grpc"), descriptor_set_base64: z.string() }),
-    ]),
+      table({ kind: oneOf("grpc"), descriptor_set_base64: text }),
+    ),
     "{kind: openapi, document} | {kind: grpc, proto: [{path, text}] or descriptor_set_base64}",
   ),
-  selection: briefly(
-    z.array(z.strictObject({
-      operation: givenText,
-      check_id: name.exactOptional(),
-      result_pointer: givenText.exactOptional(),
-    })).min(1).max(SELECTIONS),
+  selection: optional(briefly(
+    listOf(
+      table({
+        operation: givenText,
+        check_id: optional(name),
+        result_pointer: optional(givenText),
+      }),
+      SELECTIONS,
+      1,
+    ),
     "{operation, check_id?, result_pointer?}",
-  ).exactOptional(),
-  server_url: givenText.exactOptional(),
+  )),
+  server_url: optional(givenText),
   cursor: pageMembers.cursor,
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 const FOUND = closed({ code: text, pointer: text, message: text });
 

@@ -4,12 +4,12 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { closed, orNull, text } from "../../canonical/shape.ts";
+import { table } from "../../canonical/table_shape.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { mayShowProvider } from "../../evidence/disclosure_discovery.ts";
 import { textAnswer } from "../framework/errors.ts";
 import { namespaceId, pageMembers } from "../framework/input.ts";
-import { closed, orNull, text } from "../../canonical/shape.ts";
 import { arrayOf } from "../framework/output.ts";
 import { cutPage, PAGE_DEFAULT, pageStart, pageText } from "../framework/pagination.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
@@ -31,7 +31,7 @@ export const typedProvidersList: MakeTool = (services) =>
       "next_token until next_token is null. A typed provider of the configuration is one active version, whose version and " +
       "registered_at are null.",
     hints: READS,
-    input: z.strictObject({ namespace_id: namespaceId, ...pageMembers }),
+    input: table({ namespace_id: namespaceId, ...pageMembers }),
     listedBy: "items",
     output: closed({ items: arrayOf(closed(VERSION_MEMBERS)), next_token: orNull(text) }),
     admit: ({ namespace_id }, call) => refuseRegistry(services, call, "list", namespace_id),

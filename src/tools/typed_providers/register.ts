@@ -4,10 +4,10 @@
  * @module
  */
 
-import * as z from "../../config/schema_builder.ts";
+import { closed, identity, oneOf, type Read, text } from "../../canonical/shape.ts";
+import { table } from "../../canonical/table_shape.ts";
 import { failure, noTimeStamp, success } from "../framework/errors.ts";
 import { jsonObject } from "../framework/input.ts";
-import { closed, identity, oneOf, text } from "../../canonical/shape.ts";
 import { refuseRegistry } from "../services/schema_record.ts";
 import type { Services } from "../services/services.ts";
 import { checkVersion, refuseName, versionMembers } from "../services/typed_versions.ts";
@@ -18,13 +18,13 @@ import type { ToolAnswer } from "../framework/types.ts";
 
 const NAMED = { name: "typed_providers_register", group: "Authoring", audit: "mutation" } as const;
 
-const input = z.strictObject({
+const input = table({
   ...versionMembers,
   contract: jsonObject({ description: "Capability contract v1, transport typed, as typed_providers_import makes it" }),
   profile: jsonObject({ description: "Runtime profile v1; it names credentials by locator, never by value" }),
 });
 
-type Input = z.output<typeof input>;
+type Input = Read<typeof input>;
 
 /** The tool `typed_providers_register`. */
 export const typedProvidersRegister: MakeTool = (services) =>

@@ -5,9 +5,9 @@
  */
 
 import { BUILTIN_CONFIG_SCHEMAS } from "../../../src/config/sections/builtin.ts";
-import { parse } from "../../../src/config/schema_builder.ts";
+import { readSilently } from "../../../src/canonical/shape.ts";
 import type { BuiltinProviderEntry, BuiltinProviderName } from "../../../src/config/types.ts";
-import type { JsonValue } from "../../../src/canonical/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/canonical/json.ts";
 import type { BuiltinProviderOptions } from "../../../src/evidence/builtin/engine.ts";
 import { createBuiltinProvider } from "../../../src/evidence/builtin/provider.ts";
 import type { EvidenceContext, EvidenceQuery, Provider, ProviderAnswer } from "../../../src/evidence/types.ts";
@@ -37,7 +37,7 @@ export function entryOf({ name, config = {}, limitMillis = 10_000 }: ProviderPla
     capabilities_path: null,
     runtime_profile_path: null,
     typed_protocol: null,
-    config: parse<unknown>(BUILTIN_CONFIG_SCHEMAS[name], config),
+    config: readSilently<unknown>(BUILTIN_CONFIG_SCHEMAS[name], config as JsonObject),
     trust: null,
     timeouts: { connect_timeout_ms: 2000, request_timeout_ms: limitMillis },
   } as BuiltinProviderEntry;

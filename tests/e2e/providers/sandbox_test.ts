@@ -3,7 +3,8 @@ import { addressPermissions, NO_PERMISSIONS } from "../../../src/evidence/builti
 import { grantedNames } from "../../../src/evidence/builtin/env.ts";
 import { createWorkerHost, type WorkerPermissions } from "../../../src/evidence/sandbox/worker_host.ts";
 import { BUILTIN_CONFIG_SCHEMAS } from "../../../src/config/sections/builtin.ts";
-import { parse } from "../../../src/config/schema_builder.ts";
+import type { JsonObject } from "../../../src/canonical/json.ts";
+import { readSilently } from "../../../src/canonical/shape.ts";
 import type { Attempt, Outcome } from "./probe.ts";
 
 const PROBE = new URL("./probe.ts", import.meta.url);
@@ -92,8 +93,9 @@ interface Row {
   readonly refused: (place: Place) => readonly Attempt[];
 }
 
-function readsVariables(config: Record<string, unknown>): WorkerPermissions {
-  const policy = { config: parse(BUILTIN_CONFIG_SCHEMAS.env, config), reserved: new Set(["REST_TOKEN"]) };
+function readsVariables(given: JsonObject): WorkerPermissions {
+  const config = readSilently(BUILTIN_CONFIG_SCHEMAS.env, given) ?? assert.fail();
+  const policy = { config, reserved: new Set(["REST_TOKEN"]) };
   return { env: grantedNames(policy) ?? [] };
 }
 
