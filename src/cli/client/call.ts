@@ -4,14 +4,14 @@
  * @module
  */
 
-import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import { loadConfig } from "../../config/load.ts";
-import { didYouMean } from "../../law/suggest.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { type ServerFlags, type ServerSession, withServer } from "./connect.ts";
+import type { ToolSession } from "../session/tool_session.ts";
 import { exitCodeOfAnswer } from "./exit_code.ts";
+import { callTool, listTools } from "./tools.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { namedValues } from "../terminal/named_values.ts";
 import { prettyJson, writeAnswer, writeError } from "../terminal/output.ts";
@@ -24,6 +24,7 @@ import { collectBytes } from "../../canonical/collect_bytes.ts";
 export interface ClientCallFlags extends ServerFlags {
   readonly input?: string;
   readonly arg?: readonly string[];
+  readonly set?: readonly string[];
 }
 
 /** Maximum bytes of the arguments of a call. */
@@ -31,14 +32,26 @@ const INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Runs `gate client call`; the exit code reflects the tool's answer. */
 export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
-  const input = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
+  const given = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
   return await withServer(flags, rest, async (session) => {
+    const input = flags.set === undefined ? given : await withSet(session, tool, given, flags.set);
     const answer = await callTool(session, tool, input);
     const code = exitCodeOfAnswer(answer);
     writeAnswer("client call", flags, answer, prettyJson(answer), { exitCode: code });
     if (code === EXIT.ok && await isDiscarded(session, tool, flags)) writeError(`gate warn: ${DISCARDED}\n`);
     return code;
   });
+}
+
+async function withSet(
+  session: ServerSession,
+  tool: string,
+  given: JsonObject,
+  pairs: readonly string[],
+): Promise<JsonObject> {
+  const { withSetValues } = await import("./set_arguments.ts");
+  const call: ToolSession["call"] = (name, input) => callTool(session, name, input);
+  return await withSetValues({ call, namespaces: () => Promise.resolve(null) }, tool, given, pairs);
 }
 
 const DISCARDED =
@@ -65,40 +78,6 @@ export function runClientList(rest: readonly string[], flags: ServerFlags): Prom
       columns(tools.map(({ name, title }) => [name, title ?? ""])),
     );
   });
-}
-
-/** Lists all tools of a server, page by page. */
-async function listTools({ client, timeout }: ServerSession): Promise<readonly Tool[]> {
-  const tools: Tool[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-    tools.push(...page.tools);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return tools;
-}
-
-/** Calls a tool; returns its structured result, or else its content and `isError`. */
-export async function callTool(session: ServerSession, name: string, input: JsonObject): Promise<JsonObject> {
-  const { client, timeout } = session;
-  try {
-    const answer = await client.callTool({ name, arguments: input as Record<string, unknown> }, { timeout });
-    const structured = answer.structuredContent as JsonValue | undefined;
-    if (isJsonObject(structured)) return structured;
-    return { content: answer.content as JsonValue, ...answer.isError === true && { isError: true } };
-  } catch (error) {
-    if (error instanceof ProtocolError) await rejectUnknownTool(session, name);
-    throw error;
-  }
-}
-
-/** Throws an error with the nearest name if the server has no tool of that name. */
-async function rejectUnknownTool(session: ServerSession, name: string): Promise<void> {
-  const names = (await listTools(session).catch(() => [])).map((tool) => tool.name);
-  if (names.length === 0 || names.includes(name)) return;
-  const message = `Unknown tool "${name}"${didYouMean(name, names)}`;
-  throw new CliError("usage", message, "gate client list lists the tools");
 }
 
 async function readInput(file: string | undefined): Promise<JsonObject> {

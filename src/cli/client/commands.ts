@@ -34,6 +34,7 @@ function addCall(client: GateCommand): void {
     "gate client call scenarios_list --arg namespace_id=2",
     "gate client call scenario_define --input call.json --config gate.toml",
     "gate client call scenario_status --input - < run.json",
+    "gate client call scenario_next --input step.json --set tests_failed=0",
     "gate client call providers_list --url http://127.0.0.1:8080",
     "gate client call providers_list --stdio -- gate serve --config gate.toml",
   ]))
@@ -44,6 +45,11 @@ function addCall(client: GateCommand): void {
     .option(
       "--arg <NAME=VALUE>",
       "one argument, overrides --input (repeatable); a value that is not JSON is a string, as is '\"1\"'",
+      collect,
+    )
+    .option(
+      "--set <NAME=VALUE>",
+      "evidence or a parameter of the law of the call; @FILE reads it (repeatable)",
       collect,
     )
     .runs(async () => (await import("./call.ts")).runClientCall);

@@ -50,39 +50,38 @@ export function refusedSpec(source: Source, error: JsonObject): CliError {
 /**
  * The genesis of a run with the values of `--parameter`, each read by the domain of the parameter.
  *
+ * @param flag The flag of the values, for messages
  * @throws {CliError} `usage` for an unknown, missing or repeated parameter, and for a value outside the domain
  */
-export function genesisOf(law: ScenarioLaw, pairs: readonly string[]): JsonObject {
+export function genesisOf(law: ScenarioLaw, pairs: readonly string[], flag = "--parameter"): JsonObject {
   const declared = law.parameters ?? [];
   const names = declared.map(({ parameter_id }) => parameter_id);
-  const given = namedTexts("--parameter", pairs, names);
+  const given = namedTexts(flag, pairs, names);
   for (const name of given.keys()) {
     if (names.includes(name)) continue;
     const hint = names.length === 0 ? "; it has no parameters" : didYouMean(name, names);
-    throw new CliError("usage", `Cannot use --parameter "${name}": the law has no such parameter${hint}`);
+    throw new CliError("usage", `Cannot use ${flag} "${name}": the law has no such parameter${hint}`);
   }
   const missing = names.filter((name) => !given.has(name));
   if (missing.length > 0) {
     throw new CliError(
       "usage",
-      `Cannot start a run: the law needs --parameter ${missing.map((name) => `${name}=VALUE`).join(" ")}`,
+      `Cannot start a run: the law needs ${flag} ${missing.map((name) => `${name}=VALUE`).join(" ")}`,
     );
   }
   if (declared.length === 0) return { kind: "empty" };
-  return { kind: "parameters", parameters: valuesOf(declared, given) };
+  return { kind: "parameters", parameters: valuesOf(declared, given, flag) };
 }
 
 /** The values of all parameters, read as `gate runpack admit` reads them. */
-function valuesOf(declared: readonly Parameter[], given: ReadonlyMap<string, string>): JsonObject[] {
+function valuesOf(declared: readonly Parameter[], given: ReadonlyMap<string, string>, flag: string): JsonObject[] {
   const faults: string[] = [];
   const values = declared.flatMap(({ parameter_id, domain }) => {
     const text = given.get(parameter_id) ?? "";
     const value = valueOfText(text, domain);
     if (value !== null) return [{ parameter_id, value: { ...value } }];
     faults.push(
-      `--parameter ${shown(`${parameter_id}=${text}`)}: expected ${describeDomain(domain)}${
-        FORMS[domain.domain] ?? ""
-      }`,
+      `${flag} ${shown(`${parameter_id}=${text}`)}: expected ${describeDomain(domain)}${FORMS[domain.domain] ?? ""}`,
     );
     return [];
   });

@@ -72,7 +72,7 @@ export async function withServerSession<Result>(
 ): Promise<Result> {
   const [{ withServer }, { callTool }] = await Promise.all([
     import("../client/connect.ts"),
-    import("../client/call.ts"),
+    import("../client/tools.ts"),
   ]);
   const { server = "", ...rest } = flags;
   const given = Object.fromEntries(

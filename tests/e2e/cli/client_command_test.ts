@@ -332,3 +332,74 @@ Deno.test("gate client reports immediately that it cannot read an answer, with e
       });
     }
   }));
+
+const LAW = `law: release
+parameters:
+  commit: text(7..40)
+evidence:
+  tested_commit: caller
+  tests_failed: count
+  coverage: percent
+stages:
+  test: tested_commit == commit && tests_failed == 0 && coverage >= 80
+  ship: { after: test, when: coverage >= 90 && tests_failed == 0 }
+`;
+
+Deno.test("gate client call --set gives evidence and parameters by the names of the law", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    await Deno.writeTextFile(`${folder}/commit.txt`, "4f2a9c1\n");
+    const defined = await gate(folder, "scenario", "json", "law.yaml");
+    const law = await call(folder, "scenario_define", JSON.parse(defined.stdout));
+    const { scenario_law_identity } = law.result;
+    const scenario = { namespace_id: 2, scenario_id: "release" };
+    const setting = async (tool: string, input: unknown, ...set: readonly string[]): ReturnType<typeof gate> => {
+      await Deno.writeTextFile(`${folder}/input.json`, JSON.stringify(input));
+      const flags = set.flatMap((one) => ["--set", one]);
+      return await gate(folder, "client", "call", tool, "--input", "input.json", ...flags);
+    };
+    const begin = {
+      ...scenario,
+      scenario_law_identity,
+      creation_request_id: "1".repeat(32),
+      correlation: { kind: "unset" },
+    };
+    const started = await setting("scenario_start", begin, "commit=@commit.txt");
+    assert.equal(started.code, 0, started.stderr);
+    const { run_key: { run_id }, head } = JSON.parse(started.stdout).outcome.result;
+    const step = (expected_head: unknown, digit: string): JsonObject => ({
+      ...scenario,
+      run_id,
+      expected_head,
+      request_id: digit.repeat(32),
+    } as JsonObject);
+    const first = { ...step(head, "2"), stage_id: "test" };
+    const held = await setting("scenario_next", first, "tested_commit=4f2a9c1", "tests_failed=2", "coverage=85.5");
+    assert.equal(held.code, 3, held.stderr);
+    const { accepted_head } = JSON.parse(held.stdout).outcome.result;
+    const precheck = { ...scenario, scenario_law_identity, stage_id: "test" };
+    const values = ["tested_commit=4f2a9c1", "tests_failed=0", "coverage=80"];
+    // The tool, its arguments, --set, the exit code and what it says.
+    const rows: readonly (readonly [string, unknown, readonly string[], number, RegExp])[] = [
+      ["scenario_next", { ...step(accepted_head, "3"), stage_id: "test" }, values, 0, /"kind": "advance"/],
+      // A name that is compared in two ways is given to the condition of the stage alone.
+      ["scenario_precheck_stage", { ...precheck, stage_id: "ship" }, ["coverage=89", "tests_failed=0"], 3, /"false"/],
+      ["scenario_precheck_stage", precheck, [...values, "commit=4f2a9c1"], 0, /"outcome": "true"/],
+      ["scenario_precheck_stage", precheck, [...values, "commit=8d1f2c7"], 3, /"outcome": "false"/],
+      ["scenario_precheck_stage", precheck, ["tests_faild=0"], 2, /no such name; did you mean "tests_failed"/],
+      ["scenario_precheck_stage", precheck, ["tests_failed=none"], 2, /expected an integer/],
+      ["scenario_precheck_stage", { ...precheck, stage_id: "shp" }, values, 2, /the law has no stage "shp"/],
+      ["scenario_precheck_stage", { ...scenario, stage_id: "test" }, values, 2, /names no law; expected scenario_law_/],
+      ["scenario_next", step(accepted_head, "4"), ["commit=4f2a9c1"], 2, /a run has the parameters of its start/],
+      ["scenario_start", begin, ["commit=4f2a9c1", "tests_failed=0"], 2, /takes evidence by scenario_next/],
+      ["scenario_start", begin, ["commit=4f2"], 2, /--set commit=4f2: expected a string of 7 to 40 bytes/],
+      ["scenario_status", step(head, "5"), values, 2, /Cannot use --set with scenario_status: expected one of/],
+      ["scenario_next", { ...step(head, "6"), run_id: "0".repeat(32) }, values, 2, /run/],
+    ];
+    for (const [tool, input, set, code, text] of rows) {
+      const ended = await setting(tool, input, ...set);
+      assert.equal(ended.code, code, `${tool} ${set.join(" ")}: ${ended.stdout}${ended.stderr}`);
+      assert.match(ended.stdout + ended.stderr, text);
+    }
+  }));
