@@ -4,6 +4,7 @@
  * @module
  */
 
+import { setTimeout } from "node:timers/promises";
 import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
@@ -44,6 +45,9 @@ const input = table({
 });
 
 type Input = Read<typeof input>;
+
+/** The least time of an answer without a report: a hidden runpack is read, a missing one is not, and both take as long. */
+const NOT_SHOWN_MILLISECONDS = 25;
 
 /** The tool `runpack_verify`. */
 export const runpackVerify: MakeTool = (services) =>
@@ -89,6 +93,7 @@ function notFound({ namespaces }: Pick<Services, "namespaces">, { runpack_identi
 async function verify(services: Services, decoded: Input, call: Call): Promise<ToolAnswer> {
   const { dataDir } = services;
   if (dataDir === null) return notFound(services, decoded);
+  const soonest = performance.now() + NOT_SHOWN_MILLISECONDS;
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
@@ -96,7 +101,7 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const manifest = await localPackSource(root, decoded.runpack_identity).manifest();
   const isShown = await isVisible(services, decoded, manifest, call);
   const refused = isShown ? null : await fetchMirrored(services, decoded, manifest === "missing", call);
-  if (refused !== null) return refused;
+  if (refused !== null) return await setTimeout(soonest - performance.now(), refused);
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,

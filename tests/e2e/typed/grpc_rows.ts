@@ -214,6 +214,16 @@ export const HOSTILE: readonly HostileRow[] = [
     outcome: "failed: provider_protocol_error",
   },
   {
+    what: "sends another status in its headers than in its trailers",
+    script: answering(headers([...OK_HEADERS, ["grpc-status", "5"]]), data(message(THREE)), DONE),
+    outcome: "failed: provider_protocol_error",
+  },
+  {
+    what: "sends the same status in its headers and its trailers",
+    script: answering(headers([...OK_HEADERS, ["grpc-status", "0"]]), data(message(THREE)), DONE),
+    outcome: "value: 3",
+  },
+  {
     what: "sends its content type in the trailers",
     script: answering(
       headers([[":status", "200"], ["content-type", "text/html"]]),

@@ -299,7 +299,8 @@ function handleFields(state: State, fields: ReturnType<HeaderDecoder>, isLast: b
   if (state.hasHeaders) expect(isLast && pseudo.length === 0);
   else expect(pseudo.length === 1 && first?.[0] === ":status" && /^[1-9][0-9]{2}$/.test(first[1]));
   expect(fields.every(([name, value]) => FIELD_NAME.test(name) && !HIDDEN.test(value)));
-  if (!state.hasHeaders && first?.[1].startsWith("1") === true) return expect(!isLast);
+  // HTTP/2 has no switch of protocols (RFC 9113, 8.6).
+  if (!state.hasHeaders && first?.[1].startsWith("1") === true) return expect(!isLast && first[1] !== "101");
   state.hasHeaders = true;
   state.events.fields(fields, isLast);
   if (isLast) finish(state);

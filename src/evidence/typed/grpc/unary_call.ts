@@ -254,16 +254,21 @@ export function declaredLength(frame: ArrayLike<number>): number {
   return ((a * 256 + b) * 256 + c) * 256 + d;
 }
 
-/** A status counts only where a response ends: before that, the server has not said whether it is complete. */
+/**
+ * A status counts only where a response ends: before that, the server has not said whether it is complete. Another one in the
+ * headers contradicts it, and both together are no status.
+ */
 function responseOf(
   headers: ReadonlyMap<string, string>,
   trailers: ReadonlyMap<string, string>,
   body: Uint8Array,
 ): UnaryResponse {
+  const status = trailers.get("grpc-status") ?? null;
+  const first = headers.get("grpc-status") ?? status;
   return {
     httpStatus: Number(headers.get(":status") ?? 0),
     contentType: headers.get("content-type") ?? "",
-    status: trailers.get("grpc-status") ?? null,
+    status: status === null || first === status ? status : `${first}, ${status}`,
     statusMessage: trailers.get("grpc-message") ?? "",
     body,
   };
