@@ -39,9 +39,11 @@ Deno.test("gate doctor reads the files of server.tls as the server does, and che
     await issue("late", -2, -1);
     await issue("early", 1, 2);
     await issue("near", -1, 2);
+    const extensions = ["basicConstraints=critical,CA:TRUE"];
+    await authority.issue("former", { subject, extensions, from: -2 * DAY, until: -DAY });
     await Deno.writeTextFile(
       `${folder}/both.pem`,
-      await Deno.readTextFile(`${folder}/late.pem`) + await Deno.readTextFile(`${folder}/ca.pem`),
+      await Deno.readTextFile(`${folder}/former.pem`) + await Deno.readTextFile(`${folder}/ca.pem`),
     );
     const rows: readonly (readonly [name: string, key: string, ca: string, code: number, found: readonly RegExp[]])[] =
       [
@@ -53,7 +55,7 @@ Deno.test("gate doctor reads the files of server.tls as the server does, and che
         ["early", "early", "ca", 8, [/^fail server\.tls\.cert_path: "CN=localhost" is not valid before 20/, /^ok/]],
         ["near", "near", "ca", 0, [/^note server\.tls\.cert_path: "CN=localhost" expires at 20/, /^ok/]],
         ["fresh", "fresh", "both", 0, [/^ok/, /^note server\.tls\.client_ca_path: "CN=localhost" expired at/, /^ok/]],
-        ["fresh", "fresh", "late", 8, [/^ok/, /^fail server\.tls\.client_ca_path: "CN=localhost" expired at/]],
+        ["fresh", "fresh", "former", 8, [/^ok/, /^fail server\.tls\.client_ca_path: "CN=localhost" expired at/]],
         ["fresh", "late", "ca", 8, [/^fail Cannot use server\.tls\.key_path: key is not that of the certificate/]],
         ["absent", "fresh", "ca", 8, [/^fail Cannot use server\.tls\.cert_path "/]],
         ["absent", "absent", "absent", 8, [
