@@ -7,7 +7,9 @@
 
 import http from "node:http";
 import https from "node:https";
+import { checkServerIdentity } from "node:tls";
 import { type HostLookup, isLookedUp, lookUpHost } from "../config/host_lookup.ts";
+import { byAlternativeNames } from "../config/server_identity.ts";
 import type { LedgerConfig } from "../config/types.ts";
 import { createGrantCache } from "./grant_cache.ts";
 import type { NamespaceAnswer, NamespaceAuthority } from "./types.ts";
@@ -69,7 +71,11 @@ export function connectLedger(
 ): NamespaceAuthority {
   const url = new URL(config.base_url);
   const base = url.pathname.replace(/\/+$/, "");
-  const agent = new (url.protocol === "https:" ? https : http).Agent({ keepAlive: true, maxSockets: 64 });
+  const agent = new (url.protocol === "https:" ? https : http).Agent({
+    keepAlive: true,
+    maxSockets: 64,
+    checkServerIdentity: byAlternativeNames(checkServerIdentity),
+  });
   const grants = createGrantCache(GRANT_MILLISECONDS, GRANTS_MAXIMUM, now);
   const pending = new Map<number, Promise<NamespaceAnswer>>();
 

@@ -9,6 +9,7 @@ import http, { type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { collectBytes } from "../../canonical/collect_bytes.ts";
 import { urlHost } from "../../config/host_name.ts";
+import { byAlternativeNames } from "../../config/server_identity.ts";
 import type { OperationalCode } from "../types.ts";
 import { parseAddress } from "./address.ts";
 import { boundedStream, closeQuietly, type StreamBounds, streamOf } from "./connection_stream.ts";
@@ -165,10 +166,11 @@ async function connectWithNode(
   if (Deno.permissions.querySync({ name: "net", host: `${urlHost(address)}:${port}` }).state !== "granted") {
     throw new RequestFailure("destination_blocked", "the address is not granted");
   }
-  const { connect } = await import("node:tls");
+  const { checkServerIdentity, connect } = await import("node:tls");
+  const check = { checkServerIdentity: byAlternativeNames(checkServerIdentity) };
   const trusted = authorities === null ? {} : { ca: [...authorities] };
   const own = client === null ? {} : { cert: client.certificate, key: client.key };
-  const options = { host: address, port, ALPNProtocols: ["http/1.1"], ...own };
+  const options = { host: address, port, ALPNProtocols: ["http/1.1"], ...check, ...own };
   // An address is no name to ask for (RFC 6066, 3); the certificate is then checked for the address.
   const name = parseAddress(host) === null ? { servername: host } : {};
   const socket = connect({ ...options, ...name, ...trusted });

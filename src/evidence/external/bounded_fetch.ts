@@ -8,6 +8,8 @@
 import { Buffer } from "node:buffer";
 import http from "node:http";
 import https from "node:https";
+import { checkServerIdentity } from "node:tls";
+import { byAlternativeNames } from "../../config/server_identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { HEAD_BYTES_MAXIMUM, isHeadTooLarge } from "../egress/response_head.ts";
@@ -36,7 +38,12 @@ export interface BoundedFetch {
 /** Creates the `fetch` of a provider. It reuses connections. */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const secure = options.url.protocol === "https:";
-  const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 8 });
+  const agent = new (secure ? https : http).Agent({
+    keepAlive: true,
+    maxSockets: 64,
+    maxFreeSockets: 8,
+    checkServerIdentity: byAlternativeNames(checkServerIdentity),
+  });
   const open = new Map<JsonValue, AbortController>();
   return {
     fetch: async (_url, init = {}) => {

@@ -15,6 +15,8 @@ const CLIENT = { certificate: "file://client.pem", key: "file://client.key" } as
 const authority = await ownCertificate({ name: "authority", isAuthority: true });
 const stranger = await ownCertificate({ name: "stranger", isAuthority: true });
 const server = await ownCertificate({ name: "checks", hosts: ["checks.example"] }, authority);
+const nameless = await ownCertificate({ name: "checks.example" }, authority);
+const mailed = await ownCertificate({ name: "checks.example", mail: "a@example.com" }, authority);
 const client = await ownCertificate({ name: "gate" }, authority);
 const strange = await ownCertificate({ name: "gate" }, stranger);
 
@@ -70,6 +72,12 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of no public authority", { trusted: null }, "failed: server_certificate_untrusted"],
   ["an authority that is no certificate", { trusted: "not PEM" }, "failed: server_certificate_untrusted"],
   ["a certificate of another name", { host: "other.example" }, "failed: server_certificate_name_mismatch"],
+  [
+    "a certificate that names it as its common name alone",
+    { server: nameless },
+    "failed: server_certificate_name_mismatch",
+  ],
+  ["a certificate that names a mail address beside", { server: mailed }, "failed: server_certificate_name_mismatch"],
   ["a certificate without the address", { host: "127.0.0.1" }, "failed: server_certificate_name_mismatch"],
   [
     "an address, and an authority that the certificate names",

@@ -14,6 +14,7 @@ const CLIENT = { certificate: "file://client.pem", key: "file://client.key" } as
 const authority = await ownCertificate({ name: "authority", isAuthority: true });
 const stranger = await ownCertificate({ name: "stranger", isAuthority: true });
 const server = await ownCertificate({ name: "builds", hosts: ["builds.example"] }, authority);
+const nameless = await ownCertificate({ name: "builds.example" }, authority);
 const client = await ownCertificate({ name: "gate" }, authority);
 const strange = await ownCertificate({ name: "gate" }, stranger);
 
@@ -60,6 +61,11 @@ const ROWS: readonly (readonly [what: string, one: Case, outcome: string])[] = [
   ["a certificate of no public authority", { trusted: null }, "failed: server_certificate_untrusted"],
   ["an authority that is no certificate", { trusted: "not PEM" }, "failed: server_certificate_untrusted"],
   ["a certificate of another name", { host: "other.example" }, "failed: server_certificate_name_mismatch"],
+  [
+    "a certificate that names it as its common name alone",
+    { settings: { certificate: nameless } },
+    "failed: server_certificate_name_mismatch",
+  ],
   ["a client certificate that the service wants", { settings: MUTUAL, presented: client }, "value: 3"],
   ["a client certificate that the service ignores", { presented: client }, "value: 3"],
   [

@@ -7,6 +7,7 @@
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
 import { urlHost } from "../../../config/host_name.ts";
+import { byAlternativeNames } from "../../../config/server_identity.ts";
 import { collectBytes } from "../../../canonical/collect_bytes.ts";
 import { errorCode, type PinnedFailure } from "../../egress/pinned_request.ts";
 import { tlsCode } from "../../egress/tls_code.ts";
@@ -146,6 +147,7 @@ function startTls(calling: Calling, plain: Socket, { authorities, client }: NonN
     // RFC 6066 has no addresses in SNI.
     ...net.isIP(host) === 0 ? { servername: host } : {},
     ALPNProtocols: ["h2"],
+    checkServerIdentity: byAlternativeNames(tls.checkServerIdentity),
     ...authorities === null ? {} : { ca: [...authorities] },
     ...client === null ? {} : { cert: client.certificate, key: client.key },
   });
