@@ -118,13 +118,13 @@ const AUTHOR: Prompt = {
     `Write a gate scenario that answers this question: ${quoted(given, "question")}.`,
     ...given.has("kind") ? [`${EXAMPLES[sources]} ${quoted(given, "kind")}, and start from it.`] : [],
     `1. Break the question into stages, and each stage into conditions that evidence can settle.${AUTHORING[sources]}`,
-    "2. For each condition choose the narrowest domain, a predicate, and which evidence counts: channel, authorization, " +
-    `freshness.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}${
+    "2. For each condition choose the narrowest type, a comparison, and which evidence counts: whose word, source or " +
+    `signature, and how old.${["providers_list", "provider_contract_get"].every(isOffered) ? ACQUIRED : ""}${
       IMPORT_TOOLS.every(isOffered) ? IMPORTED : ""
     }`,
     "3. Show the stages and conditions to the user before anything is registered, and ask what is unclear.",
-    `4. Call scenario_define with namespace_id ${given.get("namespace_id") ?? 2}. A refusal names every fault with ` +
-    "its path: mend all of them, then call again.",
+    `4. Write it as a law file and call scenario_define with it as law_text, its namespace that of namespace_id ` +
+    `${given.get("namespace_id") ?? 2}. A refusal names every fault with its line: mend all of them, then call again.`,
     "5. Report scenario_id and scenario_law_identity. A law never changes; a changed spec is another law.",
   ],
 };

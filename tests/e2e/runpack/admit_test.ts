@@ -178,7 +178,6 @@ async function blockOf(language: string): Promise<string> {
 Deno.test("a run of gate run is admitted and refused as the page about commands shows it", () =>
   withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "release.yaml"), await blockOf("yaml"));
-    await Deno.writeTextFile(join(folder, "results.json"), await blockOf("json"));
     const codes: number[] = [];
     for (const step of (await blockOf("console")).split("$ gate ").slice(1)) {
       const [command = "", ...shown] = step.trimEnd().split("\n");
