@@ -53,6 +53,15 @@ export const PROOF_STEPS: readonly Step[] = [
     silentMinutes: 10,
   },
   {
+    name: "a second verifier of runpacks, on two thousand rewritten packs",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/second_verifier/rewritten_test.ts"],
+    environment: { GATE_SECOND_VERIFIER_REWRITES: "250" },
+    silentMinutes: 10,
+    needs: [{ program: "python3", debianPackage: "python3" }],
+  },
+  {
     name: "a thousand typed checks of services that misbehave",
     kind: "tests",
     options: [],

@@ -18,6 +18,7 @@ compadd() {
 tell() {
   print GATE-BEGIN
   zle complete-word-hidden
+  BUFFER=
   print GATE-END
 }
 zle -C complete-word-hidden complete-word _main_complete

@@ -14,10 +14,17 @@ interface Completed {
 }
 
 const ZSH = new URL("./complete.zsh", import.meta.url).pathname;
+/** Stands after the candidates of each line. */
+const END = "GATE-END";
 /** Asks the function that the script defines, as readline would. */
 const BASH = `source "$1"; shift
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gate
-(IFS=$'\\n'; echo "\${COMPREPLY[*]}")`;
+for line; do
+  COMPREPLY=() COMP_WORDS=(\${line% }); [[ $line == *' ' ]] && COMP_WORDS+=('')
+  COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _gate
+  (IFS=$'\\n'; echo "\${COMPREPLY[*]}"); echo ${END}
+done`;
+const FISH = `source $argv[1]
+for line in $argv[2..]; complete -C $line; echo ${END}; end`;
 
 /** The script of a shell in a folder, as its first lines say to install it, with the commands that it is about. */
 async function install(shell: Shell, folder: string): Promise<readonly [path: string, commands: readonly Completed[]]> {
@@ -31,25 +38,30 @@ async function install(shell: Shell, folder: string): Promise<readonly [path: st
   return [path, commands];
 }
 
-/** What a shell is run with to complete a line. */
-function asking(shell: Shell, script: string, line: string): string[] {
-  if (shell === "bash") return ["--norc", "-c", BASH, "bash", script, ...line.split(" ")];
-  if (shell === "zsh") return ["-f", ZSH, script, line];
-  return ["--no-config", "-c", "source $argv[1]; complete -C $argv[2]", script, line];
+/** What a shell is run with to complete lines, one after another. */
+function asking(shell: Shell, script: string, lines: readonly string[]): string[] {
+  if (shell === "bash") return ["--norc", "-c", BASH, "bash", script, ...lines];
+  if (shell === "zsh") return ["-f", ZSH, script, ...lines];
+  return ["--no-config", "-c", FISH, script, ...lines];
 }
 
-/** The candidates of a shell, sorted, without what it adds to show them. */
-async function candidates(shell: Shell, script: string, line: string, cwd: string): Promise<string[]> {
-  const { code, stdout, stderr } = await new Deno.Command(shell, {
-    args: asking(shell, script, line),
+/** The candidates of a shell for each line, sorted, without what it adds to show them. */
+async function candidates(shell: Shell, script: string, lines: readonly string[], cwd: string): Promise<string[][]> {
+  const output = await new Deno.Command(shell, {
+    args: asking(shell, script, lines),
     cwd,
     env: { HOME: cwd, TERM: "dumb" },
     stdin: "null",
   }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
-  assert.equal(new TextDecoder().decode(stderr), "", line);
-  const lines = new TextDecoder().decode(stdout).split("\n").map((one) => one.split("\t")[0] ?? "");
-  return lines.filter((one) => one !== "").map((one) => one.replaceAll("\\", "").replace(/\/$/, "")).sort();
+  const [shown, error] = [output.stdout, output.stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.deepEqual({ code: output.code, error }, { code: 0, error: "" });
+  const parts = (shown ?? "").split(`${END}\n`);
+  assert.equal(parts.pop(), "");
+  assert.equal(parts.length, lines.length);
+  return parts.map((part) => {
+    const found = part.split("\n").map((one) => one.split("\t")[0] ?? "").filter((one) => one !== "");
+    return found.map((one) => one.replaceAll("\\", "").replace(/\/$/, "")).sort();
+  });
 }
 
 const FOLDER = ["config", "release.yaml", "two words.yaml"];
@@ -108,30 +120,24 @@ for (const shell of SHELLS) {
       await Deno.mkdir(`${here}/config`, { recursive: true });
       for (const name of ["release.yaml", "two words.yaml"]) await Deno.writeTextFile(`${here}/${name}`, "");
       const [script, program] = await install(shell, folder);
-      for (const [line, expected] of ROWS) {
-        await t.step(`${line}|`, async () => {
-          assert.deepEqual(await candidates(shell, script, line, here), expected);
-        });
-      }
-      for (const { words, commands, flags } of program) {
-        const line = ["gate", ...words, ""].join(" ");
-        if (commands.length > 0) {
-          await t.step(`${line}|`, async () => {
-            const names = commands.map(({ name }) => name).sort();
-            assert.deepEqual(await candidates(shell, script, line, here), names);
-          });
-        }
-        await t.step(`${line}--|`, async () => {
-          const names = flags.map(({ name }) => name).sort();
-          assert.deepEqual(await candidates(shell, script, `${line}--`, here), names);
-        });
+      const rows = [...ROWS, ...program.flatMap(rowsOf)];
+      const found = await candidates(shell, script, rows.map(([line]) => line), here);
+      for (const [index, [line, expected]] of rows.entries()) {
+        await t.step(`${line}|`, () => assert.deepEqual(found[index], expected));
       }
     });
   });
 }
 
+/** What a command completes: the commands below it, where there are some, and its flags. */
+function rowsOf({ words, commands, flags }: Completed): readonly (readonly [line: string, expected: string[]])[] {
+  const line = ["gate", ...words, ""].join(" ");
+  const named = (items: readonly { readonly name: string }[]): string[] => items.map(({ name }) => name).sort();
+  return [...(commands.length > 0 ? [[line, named(commands)] as const] : []), [`${line}--`, named(flags)]];
+}
+
 Deno.test("zsh takes the completions from a file that is sourced, too", () =>
   inFolder(async (folder) => {
     const [installed] = await install("zsh", folder);
-    assert.deepEqual(await candidates("zsh", `${installed}/_gate`, "gate conf", folder), ["config"]);
+    assert.deepEqual(await candidates("zsh", `${installed}/_gate`, ["gate conf"], folder), [["config"]]);
   }));
