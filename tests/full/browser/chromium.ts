@@ -32,6 +32,8 @@ export interface Page {
   readonly evaluate: (expression: string) => Promise<unknown>;
   /** Waits until an expression is true. */
   readonly until: (expression: string) => Promise<void>;
+  /** Loads its address anew, which takes a tenth of a page of its own. */
+  readonly reload: () => Promise<void>;
   /** Hands files or a folder to an input. */
   readonly choose: (inputId: string, paths: readonly string[]) => Promise<void>;
   /** Everything that was asked of the network, the page itself left out. */
@@ -164,8 +166,12 @@ async function openPage(session: Session, address: string, browserContextId?: st
     }
     throw new Error(`Not within 30 seconds: ${expression}`);
   };
-  await call("Page.navigate", { url: address });
-  await until("document.readyState === 'complete' && location.protocol !== 'about:'");
+  const reload: Page["reload"] = async () => {
+    await evaluate("window.isOld = true");
+    await call("Page.navigate", { url: address });
+    await until("window.isOld === undefined && document.readyState === 'complete'");
+  };
+  await reload();
   const choose: Page["choose"] = async (inputId, paths) => {
     const { root } = await call("DOM.getDocument");
     const { nodeId } = await call("DOM.querySelector", {
@@ -174,7 +180,7 @@ async function openPage(session: Session, address: string, browserContextId?: st
     });
     await call("DOM.setFileInputFiles", { nodeId, files: paths });
   };
-  return { call, evaluate, until, choose, requests, complaints };
+  return { call, evaluate, until, reload, choose, requests, complaints };
 }
 
 /** The value of an expression in the only frame within a page, of which it sees the nodes and no script. */

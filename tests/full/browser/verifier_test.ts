@@ -51,19 +51,21 @@ interface Fixture extends AsyncDisposable {
   readonly folder: string;
 }
 
+const built = await Deno.makeTempDir({ prefix: "browser-page-" });
+await buildPage(`${built}/verify.html`);
+const browser = await startChromium();
+Deno.test.afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await Deno.remove(built, { recursive: true });
+});
+
 async function fixture(): Promise<Fixture> {
   const folder = await Deno.makeTempDir({ prefix: "browser-" });
-  const page = `${folder}/verify.html`;
-  await buildPage(page);
-  const browser = await startChromium();
   return {
     browser,
-    page,
+    page: `${built}/verify.html`,
     folder,
-    async [Symbol.asyncDispose](): Promise<void> {
-      await browser[Symbol.asyncDispose]();
-      await Deno.remove(folder, { recursive: true });
-    },
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
 }
 
@@ -145,8 +147,9 @@ Deno.test("the page takes a folder or a single file that is dropped on it", asyn
   const golden = await readGolden("withheld");
   await writeFolder(`${tested.folder}/dropped`, golden);
   await Deno.writeFile(`${tested.folder}/dropped.runpack`, await archiveOf(golden, new Map()).bytes());
+  const page = await tested.browser.open(tested.page);
   for (const name of ["dropped", "dropped.runpack"]) {
-    const page = await tested.browser.open(tested.page);
+    await page.reload();
     const data = { items: [], files: [`${tested.folder}/${name}`], dragOperationsMask: 1 };
     for (const type of ["dragEnter", "dragOver", "drop"]) {
       await page.call("Input.dispatchDragEvent", { type, x: 120, y: 120, data });
@@ -159,6 +162,7 @@ Deno.test("the page takes a folder or a single file that is dropped on it", asyn
 
 Deno.test("the page decides as the command line does, and shows the decision first", async () => {
   await using tested = await fixture();
+  const page = await tested.browser.open(tested.page);
   for (const row of ADMISSION_ROWS) {
     const { name, exit_code, reasons } = row;
     const { pack, envelopes = [], request, producer_keys = [], expected } = await makeAdmission(row);
@@ -167,7 +171,7 @@ Deno.test("the page decides as the command line does, and shows the decision fir
     const path = `${tested.folder}/release.runpack`;
     const signatures = new Map(envelopes.map((bytes, index) => [`${index}`.repeat(64), bytes]));
     await Deno.writeFile(path, await archiveOf(pack, signatures).bytes());
-    const page = await tested.browser.open(tested.page);
+    await page.reload();
     const filled: readonly (readonly [string, string])[] = [
       ["law", expected.law],
       ["keys", (request.trusted_keys ?? []).join("\n")],
@@ -224,10 +228,11 @@ Deno.test("the page says of tampered packs what the command line says", async ()
     ["forged", forge(playGoldenRun(), forgery.forge), "decision_mismatch"],
     ["absent", packOfRow(outdated, "branch"), "qualification_mismatch"],
   ];
+  const page = await tested.browser.open(tested.page);
   for (const [what, pack, code] of rows) {
     const path = `${tested.folder}/${what}.runpack`;
     await Deno.writeFile(path, await archiveOf(pack, new Map()).bytes());
-    const page = await tested.browser.open(tested.page);
+    await page.reload();
     await page.choose("file", [path]);
     assert.equal(await reportOf(page), (await verifyHere(pack)).report_identity, what);
     const text = await textOf(page);
@@ -240,13 +245,14 @@ Deno.test("the page verifies evidence that waited, honest and forged, and shows 
   await using tested = await fixture();
   const run = playWaiting();
   const base = { run, pack: await packOf(run) };
+  const page = await tested.browser.open(tested.page);
   for (const { name, violates, make } of [...WAITING_ROWS, ...PEOPLE_ROWS]) {
     const { pack, request } = make(base);
     assert.ok(pack.manifest !== null, name);
     const whole = { manifest: pack.manifest, objects: pack.objects };
     const path = `${tested.folder}/waiting.runpack`;
     await Deno.writeFile(path, await archiveOf(whole, new Map()).bytes());
-    const page = await tested.browser.open(tested.page);
+    await page.reload();
     const keys = request?.trusted_keys ?? null;
     await page.evaluate(`document.getElementById('keys').value = ${JSON.stringify((keys ?? []).join("\n"))}`);
     await page.choose("file", [path]);
@@ -274,8 +280,9 @@ Deno.test("the page names what is no pack, no key and no identity", async () => 
     ["plain", "AAAA", "", 'Expected a public key, 32 bytes in base64, got "AAAA"'],
     ["plain", "", "ff", 'Expected a runpack identity, 64 lower-case hex digits, got "ff"'],
   ] as const;
+  const page = await tested.browser.open(tested.page);
   for (const [file, keys, identity, told] of rows) {
-    const page = await tested.browser.open(tested.page);
+    await page.reload();
     await page.evaluate(`document.getElementById('keys').value = '${keys}'`);
     await page.evaluate(`document.getElementById('identity').value = '${identity}'`);
     await page.choose("file", [`${tested.folder}/${file}.runpack`]);
