@@ -108,6 +108,40 @@ export const SLOW_UNITS = [
   "src/tools/tests/typed_providers_test.ts",
 ];
 
+/** Unit tests that take a second or more each: `test` runs them, the minute of `ok` has no room for them. */
+export const LATER_UNITS = [
+  "src/canonical/plain_text_test.ts",
+  "src/canonical/scan_test.ts",
+  "src/docs/sections_test.ts",
+  "src/evidence/json_path/json_path_test.ts",
+  "src/evidence/typed/grpc/import_grpc_test.ts",
+  "src/evidence/typed/grpc/wire_check_test.ts",
+  "src/evidence/typed/openapi/import_properties_test.ts",
+  "src/law/questions/questions_test.ts",
+  "src/runpack/format/segments_test.ts",
+  "src/runpack/format/tree_test.ts",
+  "src/runpack/golden_test.ts",
+  "src/runpack/host/forms_test.ts",
+  "src/runpack/verify/verify_test.ts",
+  "src/scenario/law_file/write_test.ts",
+  "src/server/protocol/prompts_test.ts",
+  "src/store/open_stages_test.ts",
+  "src/store/store_cases_test.ts",
+  "src/tools/evidence_query_test.ts",
+  "src/tools/framework/full_schemas_test.ts",
+  "src/tools/framework/result_types_test.ts",
+  "src/tools/framework/spec_schema_test.ts",
+  "src/tools/precheck_test.ts",
+  "src/tools/published_test.ts",
+  "src/tools/runpack_export_test.ts",
+  "src/tools/runpack_verify_test.ts",
+  "src/tools/tests/policy_test.ts",
+  "src/tools/tests/reads_test.ts",
+  "src/tools/tests/required_bindings_test.ts",
+  "src/tools/tests/schemas_test.ts",
+  "src/tools/tests/stage_choice_test.ts",
+];
+
 /** The official SDK before this one: with what it needs, as many packages as all other tests together. */
 const FIRST_SDK = "tests/e2e/protocol/first_sdk.ts";
 

@@ -13,7 +13,7 @@ import { type Downloads, downloadsLine, OF_ALL_TESTS, OF_THE_TESTS } from "../do
 import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { importersOf } from "./import_graph.ts";
-import { isIn, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
+import { isIn, LATER_UNITS, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally, testFilesIn } from "./steps.ts";
 
@@ -59,13 +59,9 @@ function sharedTests(name: string, paths: readonly string[], options: readonly s
 /** Fewer rounds of each property, for a run that must be short. */
 const FEW_RUNS = ["--preload=tests/few_runs.ts"];
 
-/** Modules of the product whose docstrings have blocks of TypeScript, and the pages. */
-const EXAMPLES = [
-  ...TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text)).map(({ path }) =>
-    path
-  ),
-  ...PAGES,
-];
+/** Modules of the product whose docstrings have blocks of TypeScript: `test` checks their types, `test:full` runs them. */
+const EXAMPLES = TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text))
+  .map(({ path }) => path);
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -88,7 +84,7 @@ function wholeSteps(): readonly Step[] {
     typesOf("types of the program and of these tests", [...checked, ...PAGES]),
     CHECKS,
     sharedTests("unit tests", quickTests()),
-    { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
+    { name: "examples of the pages", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: PAGES },
     { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
     { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
   ];
@@ -99,6 +95,7 @@ function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
     sharedTests("unit tests at length", SLOW_UNITS),
+    { name: "examples of the modules", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
     { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
     {
       name: "end to end at length, one file at a time",
@@ -127,7 +124,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
       ...STYLE_STEPS,
       ALL_TYPES,
       CHECKS,
-      sharedTests("unit tests", quickTests(), FEW_RUNS),
+      sharedTests("unit tests", quickTests().filter((path) => !LATER_UNITS.includes(path)), FEW_RUNS),
     ],
     takes: "a minute",
     downloads: OF_ALL_TESTS,
