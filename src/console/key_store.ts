@@ -25,8 +25,6 @@ interface StoredKey {
 const DATABASE = "gate-console";
 const STORE = "keys";
 const OWN = "approver";
-/** The bytes before the 32 bytes of a key in PKCS #8 (RFC 8410, 7). */
-const PKCS8_PREFIX = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 /** Bytes of a key file, as for the command line. */
 const KEY_FILE_BYTES = 8192;
 
@@ -101,7 +99,7 @@ export function forgetFileKey(): void {
  */
 export async function useKeyFile(file: Blob): Promise<ApproverKey> {
   if (file.size > KEY_FILE_BYTES) throw new Error("This is not a key file: it is too large");
-  const der = derOf(new Uint8Array(await file.arrayBuffer()));
+  const der = derOf((await file.text()).trim());
   // The public half is read from an extractable copy, which is dropped here.
   const copy = await subtle().importKey("pkcs8", der, "Ed25519", true, ["sign"]).catch(() => null);
   const own = await subtle().importKey("pkcs8", der, "Ed25519", false, ["sign"]).catch(() => null);
@@ -112,16 +110,13 @@ export async function useKeyFile(file: Blob): Promise<ApproverKey> {
   return ofFile = { public_key: encodeBase64(raw), origin: "file", sign: (text) => signWith(own, text) };
 }
 
-function derOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  if (bytes.length === 32) return Uint8Array.from([...PKCS8_PREFIX, ...bytes]);
-  const text = new TextDecoder().decode(bytes).trim();
+/** Bare bytes are refused: those of a public key are as many, and everyone could sign with them. */
+function derOf(text: string): Uint8Array<ArrayBuffer> {
   if (text.startsWith("-----BEGIN ENCRYPTED PRIVATE KEY-----")) {
     throw new Error("This key file is encrypted: gate approve opens it with --passphrase-file");
   }
-  const seed = decodeBase64(text);
-  if (seed?.length === 32) return Uint8Array.from([...PKCS8_PREFIX, ...seed]);
   const body = /^-----BEGIN PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END PRIVATE KEY-----$/.exec(text)?.[1];
   const der = body === undefined ? null : decodeBase64(body.replace(/\s/g, ""));
-  if (der === null) throw new Error("This file holds no Ed25519 private key");
+  if (der === null) throw new Error("This file holds no Ed25519 private key in PEM");
   return der;
 }

@@ -44,6 +44,9 @@ async function keyOfFile(world: World, page: Page): Promise<string> {
   await page.choose("key-file", [`${world.folder}/locked.key`]);
   await until(page, "This key file is encrypted: gate approve opens it");
   await gate(world.folder, "key", "create", "carol.key");
+  // The bytes of a public key would make a private one that everyone knows.
+  await page.choose("key-file", [`${world.folder}/carol.key.pub`]);
+  await until(page, "This file holds no Ed25519 private key in PEM");
   await page.choose("key-file", [`${world.folder}/carol.key`]);
   await page.until(`document.getElementById("public-key") !== null`);
   const shown = String(await page.evaluate(`document.getElementById("public-key").textContent`));
