@@ -7,6 +7,7 @@
 import { join, resolve } from "node:path";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
 import { readBounded } from "./files.ts";
+import { KEYS_FOLDER } from "./paths.ts";
 import { ConfigError } from "./problems.ts";
 import type { GateConfig } from "./types.ts";
 
@@ -66,9 +67,9 @@ export async function loadConfig(options: LoadOptions = {}): Promise<GateConfig>
   return await withDefaultKeys(await parseConfig(bytes, file.path, file.implicit));
 }
 
-/** The folder of the keys of people beside a configuration that names none. */
+/** The path of {@link KEYS_FOLDER}. */
 export function defaultKeysFolder({ base_dir }: Pick<GateConfig, "base_dir">): string {
-  return join(base_dir, "evidence-keys");
+  return join(base_dir, KEYS_FOLDER);
 }
 
 /** The configuration with {@link defaultKeysFolder}, where that is a folder that this process can see. */

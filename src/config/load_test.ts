@@ -299,6 +299,43 @@ Deno.test("checkUntrustedFile() rejects programs, credentials and paths outside 
   });
 });
 
+Deno.test("checkUntrustedFile() rejects keys of people that a link leads to from outside, named or found", async () => {
+  // The folder of keys, what is in it, what the file names, and the lines.
+  const rows: readonly (readonly [(folder: string) => Promise<void>, unknown, readonly string[]])[] = [
+    [(folder) => Deno.mkdir(`${folder}/evidence-keys`), {}, []],
+    [(folder) => Deno.symlink("/etc", `${folder}/evidence-keys`), {}, [`trust.evidence_keys: ${OUTSIDE}`]],
+    [(folder) => Deno.symlink("/etc", `${folder}/evidence-keys`), { trust: { evidence_keys: "people" } }, []],
+    [(folder) => Deno.symlink("/etc", `${folder}/people`), { trust: { evidence_keys: "people" } }, [
+      `trust.evidence_keys: ${OUTSIDE}`,
+    ]],
+    [
+      async (folder) => {
+        await Deno.mkdir(`${folder}/evidence-keys/..data`, { recursive: true });
+        await Deno.symlink("..data/alice.pub", `${folder}/evidence-keys/alice.pub`);
+      },
+      {},
+      [],
+    ],
+    [
+      async (folder) => {
+        await Deno.mkdir(`${folder}/evidence-keys`);
+        await Deno.symlink("../../secret", `${folder}/evidence-keys/alice.pub`);
+        await Deno.symlink("/etc/passwd", `${folder}/evidence-keys/bob.pub`);
+      },
+      {},
+      [`trust.evidence_keys: ${OUTSIDE}`],
+    ],
+  ];
+  for (const [prepare, tree, lines] of rows) {
+    await inFolder(async (folder) => {
+      await prepare(folder);
+      const { report, problems } = problemCollector();
+      await checkUntrustedFile(tree, folder, report);
+      assert.deepEqual(problems().map(formatProblem), lines);
+    });
+  }
+});
+
 /** Free texts that an implicit file may contain: they open, send and request nothing. */
 const HARMLESS = `
   anchors.providers[0].anchor_type anchors.providers[0].provider_id anchors.providers[0].required_fields[0]

@@ -9,6 +9,9 @@ import type { SettingPath } from "./problems.ts";
 import { isTable, membersAt } from "./toml_tree.ts";
 import type { GateSettings, ProviderConfig, TrustPolicy } from "./types.ts";
 
+/** The folder of the keys of people beside a configuration that names none. */
+export const KEYS_FOLDER = "evidence-keys";
+
 /** The members that hold a path, without those of keys; `*` stands for every index. */
 const RESOLVED_MEMBERS: readonly SettingPath[] = [
   ["docs", "extra_paths", "*"],

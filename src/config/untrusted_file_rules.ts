@@ -9,9 +9,12 @@
  */
 
 import { dirname, relative, resolve, sep } from "node:path";
-import { pathMembers, resolvePath } from "./paths.ts";
+import { KEYS_FOLDER, pathMembers, resolvePath } from "./paths.ts";
 import type { Report, SettingPath } from "./problems.ts";
 import { at, membersAt } from "./toml_tree.ts";
+
+/** The folder of the keys of people, which is found beside the file where no member names it. */
+const EVIDENCE_KEYS: SettingPath = ["trust", "evidence_keys"];
 
 const REMEDY = "name the file with --config to allow it";
 
@@ -66,12 +69,28 @@ export async function checkUntrustedFile(tree: unknown, baseDir: string, report:
     }
   }
   const folder = await realPathOf(baseDir);
-  for (const member of pathMembers(tree)) {
-    if (member.value.includes("\0")) continue;
+  const keys = at(tree, EVIDENCE_KEYS) ?? KEYS_FOLDER;
+  const ofKeys = typeof keys !== "string" ? [] : [keys, ...await linksIn(resolvePath(baseDir, keys))];
+  const members = [...pathMembers(tree), ...ofKeys.map((value) => ({ at: EVIDENCE_KEYS, value }))];
+  const reported = new Set<string>();
+  for (const member of members) {
+    if (member.value.includes("\0") || reported.has(member.at.join())) continue;
     if (isOutside(folder, await realPathOf(resolvePath(baseDir, member.value)))) {
+      reported.add(member.at.join());
       report(member.at, `must be inside the folder of a file that was found in the working directory: ${REMEDY}`);
     }
   }
+}
+
+/** The links in a folder of keys: each is a file whose content goes into runpacks. */
+async function linksIn(folder: string): Promise<readonly string[]> {
+  const links: string[] = [];
+  try {
+    for await (const { name, isSymlink } of Deno.readDir(folder)) if (isSymlink) links.push(resolve(folder, name));
+  } catch {
+    // Without such a folder there are no keys.
+  }
+  return links;
 }
 
 function isOutside(folder: string, path: string): boolean {
