@@ -271,6 +271,19 @@ const DAMAGES: readonly [string, RegExp][] = [
   ],
   ["UPDATE run_index SET seal = ''", /its entry in the index differs from the written one/],
   ["DELETE FROM run_index WHERE run_row = 2", /it is not in the index of runs/],
+  ["DELETE FROM run_parameters WHERE run_row = 3", /its entry in the index of runs differs from its records/],
+  ["UPDATE run_parameters SET parameter = 'x' || parameter", /its entry in the index of runs differs from its records/],
+  [
+    ["records", "run_index", "run_parameters", "open_stages", "runs"].map((table) =>
+      `DELETE FROM ${table} WHERE run_row = 2`
+    ).join("; "),
+    /lost data: 4 of 5 rows of "runs"/,
+  ],
+  [
+    `DELETE FROM records WHERE run_row = 2 AND revision = 3;
+      UPDATE runs SET (revision, head) = (2, (SELECT record_id FROM records WHERE run_row = 2 AND revision = 2)) WHERE run_row = 2`,
+    /lost data: \d+ of \d+ rows of "records"/,
+  ],
   [
     `INSERT INTO run_index SELECT 99, namespace_id, created, run_id, scenario_id, law_identity, status, 
       correlation, parameters, seal FROM run_index LIMIT 1`,

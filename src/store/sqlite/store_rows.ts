@@ -5,6 +5,7 @@
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
+import { parameterText } from "../run_index.ts";
 import { sealEntry } from "../seal.ts";
 import { type RunEntry, StoreError } from "../types.ts";
 import { type Orphan, type RowTable, type StoreRows, toStages } from "../rows/store_rows.ts";
@@ -32,6 +33,8 @@ const LAW = "SELECT * FROM laws WHERE namespace_id = ? AND identity = ?";
 const STAGES = "SELECT stage_id, opened FROM open_stages WHERE run_row = ?";
 const ENTRY = "SELECT * FROM run_index WHERE run_row = ?";
 const TOMBSTONE = `SELECT ${ARCHIVED_COLUMNS}, a.state FROM archives AS a WHERE a.run_row = ?`;
+const PARAMETER =
+  "SELECT 1 FROM run_parameters WHERE namespace_id = ? AND parameter = ? AND created = ? AND run_id = ? AND run_row = ?";
 const OLDEST_ENTRY = "SELECT coalesce(min(run_row), 9007199254740991) AS oldest FROM run_index";
 const ARTIFACT = "SELECT * FROM artifacts WHERE identity = ?";
 
@@ -119,6 +122,14 @@ function faultsOf(connection: Connection): string[] {
   }
   const loss = findLoss(connection);
   if (loss !== null) faults.push(`Store "${connection.path}" lost data: ${loss}`);
+  for (const [table, row] of [["laws", "law_row"], ["runs", "run_row"], ["records", "record_row"]] as const) {
+    // Rows are numbered from 1 and never removed, so a gap shows what was deleted.
+    const sql = `SELECT count(*) AS rows, coalesce(max(${row}), 0) AS last FROM ${table}`;
+    const { rows = 0, last = 0 } = connection.database.prepare(sql).get() ?? {};
+    if (Number(rows) < Number(last)) {
+      faults.push(`Store "${connection.path}" lost data: ${rows} of ${last} rows of "${table}"`);
+    }
+  }
   return faults;
 }
 
@@ -151,7 +162,12 @@ function entryProblems(connection: Connection, sha256: Sha256, run: Row, expecte
     return isMissing ? ["it is not in the index of runs"] : [];
   }
   try {
-    const isSame = sealEntry(sha256, toEntry(sha256, row)) === sealEntry(sha256, expected);
+    const { run_key: { namespace_id, run_id }, created_instant } = expected;
+    const isFound = connection.statement(PARAMETER);
+    const isSame = sealEntry(sha256, toEntry(sha256, row)) === sealEntry(sha256, expected) &&
+      expected.parameters.every((one) =>
+        isFound.get(namespace_id, sha256(parameterText(one)), created_instant, run_id, runRow) !== undefined
+      );
     return isSame ? [] : ["its entry in the index of runs differs from its records"];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];

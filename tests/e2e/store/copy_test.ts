@@ -323,7 +323,7 @@ for (const [file, sql, problem, runs] of DAMAGED) {
       database.close();
       const { code, problems } = outcomeOf(await copy(folder));
       assert.equal(code, 6);
-      assert.match(problems[0] ?? "", problem);
+      assert.ok(problems.some((one) => problem.test(one)), problems.join("\n"));
       assert.equal(dumpOf(join(folder, "to/gate.db"))["runs"]?.length, runs);
     }));
 }
