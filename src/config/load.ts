@@ -72,6 +72,18 @@ export function defaultKeysFolder({ base_dir }: Pick<GateConfig, "base_dir">): s
   return join(base_dir, KEYS_FOLDER);
 }
 
+/** A folder of the keys of people, with the flag or the member that names it. */
+export interface KeysFolder {
+  readonly path: string;
+  readonly setting: "--evidence-keys" | "trust.evidence_keys";
+}
+
+/** The folder of the keys of people: of the flag, else of the configuration; null where there is none. */
+export function keysFolder({ trust }: Pick<GateConfig, "trust">, flag: string | null = null): KeysFolder | null {
+  if (flag !== null) return { path: flag, setting: "--evidence-keys" };
+  return trust.evidence_keys === null ? null : { path: trust.evidence_keys, setting: "trust.evidence_keys" };
+}
+
 /** The configuration with {@link defaultKeysFolder}, where that is a folder that this process can see. */
 async function withDefaultKeys(config: GateConfig): Promise<GateConfig> {
   const { trust } = config;

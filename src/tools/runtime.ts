@@ -5,6 +5,7 @@
  */
 
 import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
+import { type KeysFolder, keysFolder } from "../config/load.ts";
 import { ConfigError, gatherProblems } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { Documentation } from "../docs/documentation.ts";
@@ -116,8 +117,7 @@ async function openWatched(
 }
 
 /** The keys of people; null without a folder of them. */
-async function keysOf({ trust }: GateConfig, { evidenceKeys }: RuntimeOptions): Promise<readonly TrustedKey[] | null> {
-  const folder = evidenceKeys ?? trust.evidence_keys;
+async function keysOf(folder: KeysFolder | null): Promise<readonly TrustedKey[] | null> {
   return folder === null ? null : await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(folder);
 }
 
@@ -157,7 +157,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       const { createProviders } = await import("../evidence/providers.ts");
       ({ providers, measures } = countProviders(await createProviders(config, providing)));
     });
-    const evidenceKeys = await attempt(() => keysOf(config, options));
+    const evidenceKeys = await attempt(() => keysOf(keysFolder(config, options.evidenceKeys)));
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch((error) => {
@@ -177,6 +177,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           providers,
           typedGrants: options.typed,
           evidenceKeys,
+          keysSetting: keysFolder(config, options.evidenceKeys)?.setting,
           publisher: openPublisher,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
         })

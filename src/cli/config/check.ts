@@ -4,7 +4,7 @@
  * @module
  */
 
-import { loadConfig } from "../../config/load.ts";
+import { type KeysFolder, keysFolder, loadConfig } from "../../config/load.ts";
 import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
 import { repeatedKeys, trustedKeyMembers } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -66,7 +66,7 @@ async function problemsOfNamed(
   config: GateConfig,
   named: string | undefined,
 ): Promise<readonly ConfigProblem[]> {
-  const evidenceKeys = named ?? config.trust.evidence_keys;
+  const evidenceKeys = keysFolder(config, named);
   const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === null;
   const repeated = isAlone ? [] : await problemsOfKeys(config, evidenceKeys);
   return [...databaseProblems(config), ...repeated, ...await problemsOfContracts(config)];
@@ -74,7 +74,7 @@ async function problemsOfNamed(
 
 async function problemsOfKeys(
   config: GateConfig,
-  evidenceKeys: string | null,
+  evidenceKeys: KeysFolder | null,
 ): Promise<readonly ConfigProblem[]> {
   const { readableKeys, readTrustedKeys } = await import("../../tools/services/operator_profile.ts");
   const keys = readableKeys(await readTrustedKeys(config, readFileAtMost));

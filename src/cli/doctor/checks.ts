@@ -6,6 +6,7 @@
 
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { type KeysFolder, keysFolder } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -125,7 +126,7 @@ function checkDisk(folder: string): Finding {
 
 /** Reads every trusted public key, and reports keys that are configured twice. */
 export async function checkKeys(config: GateConfig, named: string | null = null): Promise<readonly Finding[]> {
-  const evidenceKeys = named ?? config.trust.evidence_keys;
+  const evidenceKeys = keysFolder(config, named);
   const read = await readTrustedKeys(config, readFileAtMost);
   const findings = [...read].map(([key, found]): Finding =>
     typeof found === "string" ? ok("trusted key", `${key} is a public key`) : fail("trusted key", reasonOf(found))
@@ -142,7 +143,7 @@ export async function checkKeys(config: GateConfig, named: string | null = null)
 
 /** Checks the folder of the keys of people beside the keys of the configuration. */
 async function checkEvidenceKeys(
-  folder: string,
+  folder: KeysFolder,
   configured: ReadonlyMap<string, string>,
 ): Promise<readonly Finding[]> {
   const check = "evidence keys";
@@ -152,8 +153,8 @@ async function checkEvidenceKeys(
     return problems.map((problem) => fail(check, formatProblem(problem)));
   }
   const ids = (await readEvidenceKeys(folder)).map(({ key_id }) => key_id);
-  if (ids.length === 0) return [note(check, `${folder} has no public key: no file NAME.pub`)];
-  return [ok(check, `${folder} has the keys ${ids.slice(0, NAMED_KEYS).join(", ")}`)];
+  if (ids.length === 0) return [note(check, `${folder.path} has no public key: no file NAME.pub`)];
+  return [ok(check, `${folder.path} has the keys ${ids.slice(0, NAMED_KEYS).join(", ")}`)];
 }
 
 /** Checks the keys that sign cursors. */

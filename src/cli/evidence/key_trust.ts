@@ -38,7 +38,8 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
     throw cannotWrite(folder, error);
   });
   const path = join(folder, `${name}.pub`);
-  const other = (await readEvidenceKeys(folder)).find((key) => key.public_key === public_key);
+  const setting = config === null ? "--evidence-keys" : "trust.evidence_keys";
+  const other = (await readEvidenceKeys({ path: folder, setting })).find((key) => key.public_key === public_key);
   if (other !== undefined && other.key_id !== name) {
     throw new CliError("usage", `Cannot trust "${file}" as "${name}": it is trusted as "${other.key_id}" already`);
   }

@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 import { compareCodePoints } from "../../canonical/order.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import { loadConfig } from "../../config/load.ts";
+import { keysFolder, loadConfig } from "../../config/load.ts";
 import { ConfigError } from "../../config/problems.ts";
 import type { BuiltinProviderEntry, GateConfig } from "../../config/types.ts";
 import { createProviders, referencedEnvironment } from "../../evidence/providers.ts";
@@ -95,7 +95,7 @@ export async function withScenario<Result>(
   const isNamed = configFile !== undefined;
   const found = await findConfig(configFile, needsConfig);
   const { config } = found;
-  const folder = evidenceKeys ?? config.trust.evidence_keys;
+  const folder = keysFolder(config, evidenceKeys);
   const people = folder === null ? [] : await readEvidenceKeys(folder);
   const configured = await profileWithoutKeys(config);
   const profile = people.length === 0 ? configured : { ...configured, evidence_keys: people };

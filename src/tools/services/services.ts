@@ -103,6 +103,8 @@ export type ServiceParts =
   & {
     /** The keys of people. */
     readonly evidenceKeys?: readonly TrustedKey[] | null | undefined;
+    /** The flag or the member that names their folder. */
+    readonly keysSetting?: string | undefined;
     /** Opens typed providers of the store; those of `evidence/typed` unless given. */
     readonly openTyped?: OpenTypedProvider | undefined;
     /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
@@ -115,13 +117,16 @@ async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<
 }
 
 /** @throws {ConfigError} Where two ids name one key: one signer would count as two */
-async function refuseRepeatedKeys({ config, evidenceKeys }: ServiceParts, { profile }: Environment): Promise<void> {
+async function refuseRepeatedKeys(
+  { config, evidenceKeys, keysSetting = "" }: ServiceParts,
+  { profile }: Environment,
+): Promise<void> {
   const { evidence_keys: _people, ...configured } = profile;
   const keys = trustedKeys(configured);
   const problems = [...repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])))];
   if (evidenceKeys?.length) {
     const { repeatedEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
-    problems.push(...repeatedEvidenceKeys(evidenceKeys, keys));
+    problems.push(...repeatedEvidenceKeys(evidenceKeys, keys, keysSetting));
   }
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }

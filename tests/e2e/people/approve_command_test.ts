@@ -166,7 +166,7 @@ for (const [text, keys] of FOLDERS) {
       for (const words of [["config", "check"], ["serve"], ["doctor"]]) {
         const { code, stdout, stderr } = await gate(folder, ...words);
         assert.notEqual(code, 0, words.join(" "));
-        assert.match(stdout + stderr, /are the same public key/, words.join(" "));
+        assert.match(stdout + stderr, /trust\.evidence_keys.*are the same public key/, words.join(" "));
       }
     }));
 }
