@@ -11,6 +11,7 @@ import { layersOf } from "../law/stage_layers.ts";
 import { type ApprovalQuestion, questionsOf } from "../run/approval.ts";
 import type { CompiledStage } from "../run/compile.ts";
 import type { MissingCondition } from "../run/missing/missing.ts";
+import { neededText } from "../run/missing/sentence.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import type { PackView } from "../runpack/material_view.ts";
@@ -23,7 +24,7 @@ import { callerText } from "../runpack/view/statements.ts";
 import { all, type Markup } from "../runpack/view/markup.ts";
 import { renderTimeline } from "../runpack/view/timeline.ts";
 import { absenceText, cut } from "../runpack/view/words.ts";
-import { describeCondition, describeEvidence } from "../tools/law_words/describe_law.ts";
+import { describeEvidence } from "../tools/law_words/describe_law.ts";
 import { callTool, listen, runUri } from "./gate_client.ts";
 import { currentKey } from "./key_store.ts";
 import { type Content, make, nodesOf } from "./nodes.ts";
@@ -238,7 +239,6 @@ function conditionTable(
         "div",
         {},
         make("b", {}, shownText(words.condition(condition_id))),
-        make("div", {}, describeCondition(condition)),
         make(
           "details",
           {},
@@ -283,8 +283,7 @@ function missingOf({ hints, run }: ShownRun, stageId: string): Content {
   const words = lawWords(run.ownLaw.law);
   const standing = hints.missing.find((one) => one.stage_id === stageId);
   if (standing === undefined) return null;
-  const names = (set: readonly MissingCondition[]): string =>
-    set.map(({ condition_id, needed }) => `${needed ? "" : "not "}${words.condition(condition_id)}`).join(" and ");
+  const names = (set: readonly MissingCondition[]): string => set.map((one) => neededText(one, words)).join(" and ");
   const sets = standing.sets.map((set) => make("li", {}, shownText(names(set))));
   if (sets.length === 0) return null;
   return [

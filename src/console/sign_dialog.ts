@@ -9,6 +9,7 @@ import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
 import type { TypedValue } from "../law/value/types.ts";
+import { lawWords } from "../law/words.ts";
 import {
   type ApprovalQuestion,
   expectedBoolean,
@@ -22,7 +23,6 @@ import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { COMMENT_BYTES } from "../run/submitted_statement.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
 import { instantText } from "../runpack/view/words.ts";
-import { describeCondition } from "../tools/law_words/describe_law.ts";
 import { CallError, callTool } from "./gate_client.ts";
 import { type ApproverKey, currentKey } from "./key_store.ts";
 import { append, type Content, make } from "./nodes.ts";
@@ -48,6 +48,7 @@ const ATTEMPTS = 5;
 export function questionActions(asked: AskedQuestion): HTMLElement {
   const { question, waiting, publicKey } = asked;
   const { stage_id, condition: { condition_id } } = question;
+  const sentence = lawWords(asked.run.law.law).condition(condition_id);
   const signers = signersText(signersOf(sha256, question, waiting, instantText));
   const tally = waiting === undefined
     ? "Nothing waits for this condition now."
@@ -77,8 +78,8 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
     : make("p", { class: "quiet" }, "Your key is not one that may answer: the law and the operator name the keys.");
   return make(
     "div",
-    { class: "asks", role: "group", "aria-label": `Question ${condition_id} of stage ${stage_id}` },
-    make("p", {}, make("b", {}, "Asks people: "), shownText(condition_id), ". ", shownText(tally)),
+    { class: "asks", role: "group", "aria-label": `Question ${sentence} of stage ${stage_id}` },
+    make("p", {}, make("b", {}, "Asks people: "), shownText(sentence), ". ", shownText(tally)),
     state.hasStatement
       ? make("p", {}, "Your key has a statement on record for this question. A new one replaces it.")
       : null,
@@ -226,7 +227,7 @@ function factsOf({ run, hints, question }: AskedQuestion, answer: Answer, expect
     parameters.length === 0 ? null : fact("Parameters", shownText(parameters.join(", "))),
     fact("Stage", shownText(stage_id), `, at revision ${state.head.revision}`),
     fact("Evidence", attempt === undefined ? "none evaluated yet" : make("ul", {}, evidence)),
-    fact("Condition", shownText(condition.condition_id), `: ${describeCondition(condition)}`),
+    fact("Condition", shownText(lawWords(run.law.law).condition(condition.condition_id))),
     fact("You sign", make("b", {}, signs)),
   );
 }

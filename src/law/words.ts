@@ -8,7 +8,8 @@
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { sortedBy } from "../canonical/order.ts";
-import type { AcquisitionBinding, Condition, Requirement, ScenarioLaw } from "./types.ts";
+import { shown } from "../canonical/shown.ts";
+import type { AcquisitionBinding, Condition, Requirement, ScenarioLaw, Stage } from "./types.ts";
 import {
   type Expected,
   isParameterReference,
@@ -132,7 +133,7 @@ function sentenceText(name: string, predicate: Predicate, parameterName: (id: st
 /**
  * A requirement as an expression. Nested lists of one kind, and lists of one operand, are `all(..)` or `any(..)`.
  *
- * @param leafText The text of a leaf by its id
+ * @param leafText The text of a leaf by its id; by default the id
  *
  * @example
  * ```ts
@@ -140,10 +141,10 @@ function sentenceText(name: string, predicate: Predicate, parameterName: (id: st
  * import { expressionText } from "@/law/words.ts";
  *
  * const either = { Or: [{ Condition: "a" }, { Condition: "b" }] };
- * assert.equal(expressionText({ And: [either, { Not: { Condition: "c" } }] }, (id) => id), "(a || b) && !c");
+ * assert.equal(expressionText({ And: [either, { Not: { Condition: "c" } }] }), "(a || b) && !c");
  * ```
  */
-export function expressionText(requirement: Requirement, leafText: (id: string) => string): string {
+export function expressionText(requirement: Requirement, leafText: (id: string) => string = (id) => id): string {
   return partText(requirement, leafText, null);
 }
 
@@ -170,7 +171,9 @@ export function partText(
 }
 
 /** The parts of a law that have names in its words. */
-export type NamedParts = Pick<ScenarioLaw, "conditions" | "parameters" | "stages" | "acquisition_bindings">;
+export type NamedParts = Pick<ScenarioLaw, "conditions" | "parameters" | "acquisition_bindings"> & {
+  readonly stages: readonly Pick<Stage, "stage_id">[];
+};
 
 /** The names of a law, by the ids that they stand for. */
 export interface LawNames {
@@ -322,6 +325,11 @@ export function typeText(domain: ObservationDomain): string | null {
       return name === null || /\s|\)/.test(name) ? null : `json(${maximum_bytes} ${name})`;
     }
   }
+}
+
+/** A type as screens show it: `json` where a law file cannot name the schema. */
+export function shownType(domain: ObservationDomain): string {
+  return shown(typeText(domain) ?? "json");
 }
 
 /** The bytes of a `text` without bounds. */

@@ -10,7 +10,7 @@ import type { Condition, ScenarioLaw } from "../law/types.ts";
 import type { ObservationDomain } from "../law/value/types.ts";
 import { valueOfText } from "../law/value/value_of_text.ts";
 import { needsSignature } from "../scenario/trial.ts";
-import { describeCondition, describeDomain } from "../tools/law_words/describe_law.ts";
+import { lawWords, shownType } from "../law/words.ts";
 
 /** What was entered: texts by condition and by parameter, and the conditions whose evidence counts as signed. */
 export interface Given {
@@ -52,14 +52,15 @@ export function fieldsOf(laws: readonly ScenarioLaw[]): {
   const conditions = new Map<string, Field>();
   for (const law of [...laws].reverse()) {
     for (const { parameter_id: id, domain } of law.parameters ?? []) {
-      parameters.set(id, { id, words: describeDomain(domain) });
+      parameters.set(id, { id, words: shownType(domain) });
     }
+    const words = lawWords(law);
     for (const condition of law.conditions) {
       const { condition_id: id } = condition;
       const route = routeOf(law, condition);
       conditions.set(id, {
         id,
-        words: describeCondition(condition),
+        words: `${words.condition(id)}: ${shownType(condition.observation_domain)}`,
         route,
         needsSignature: route === "caller" && needsSignature(condition.evidence_use_policy),
       });

@@ -17,7 +17,7 @@ import type { StageState } from "../run/types.ts";
 import { verifyEd25519 } from "../runpack/browser/ed25519.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
 import { type AttemptResult, type StageAttempt, startTrial } from "../scenario/trial.ts";
-import { describeDomain } from "../tools/law_words/describe_law.ts";
+import { shownType } from "../law/words.ts";
 import { type Given, routeOf, statementsOf, valueOf } from "./fields.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -116,7 +116,7 @@ function parametersOf(law: CompiledLaw, given: Given, faults: FieldFault[]): rea
   const values = parameters.flatMap(({ parameter_id, domain }): ParameterValue[] => {
     const value = valueOf(given.parameters.get(parameter_id) ?? "", domain);
     if (value !== undefined) return [{ parameter_id, value: { value, value_type: domain.domain } }];
-    faults.push({ id: parameter_id, message: `Parameter ${parameter_id}: expected ${describeDomain(domain)}` });
+    faults.push({ id: parameter_id, message: `Parameter ${parameter_id}: expected ${shownType(domain)}` });
     return [];
   });
   if (faults.length > before) return undefined;
@@ -150,14 +150,14 @@ function evidenceOf({ law }: CompiledLaw, { evidence }: Given, faults: FieldFaul
     if (route === "statements") {
       for (const { key, text: own } of statementsOf(text)) {
         const value = valueOf(own, domain);
-        if (key === "" || value === undefined) expected(`${condition_id}: expected KEY = ${describeDomain(domain)}`);
+        if (key === "" || value === undefined) expected(`${condition_id}: expected KEY = ${shownType(domain)}`);
         else submitted.push({ condition_id, key_id: key, value });
       }
       continue;
     }
     const foundNothing = route === "provider" && text.trim() === "null";
     const value = foundNothing ? null : valueOf(text, domain);
-    if (value === undefined) expected(`${condition_id}: expected ${describeDomain(domain)}`);
+    if (value === undefined) expected(`${condition_id}: expected ${shownType(domain)}`);
     else if (route === "caller") sent.push({ condition_id, value });
     else {
       const own = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);

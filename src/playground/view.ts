@@ -5,14 +5,14 @@
  */
 
 import { layersOf } from "../law/stage_layers.ts";
-import { lawWords, valueText } from "../law/words.ts";
+import { type LawWords, lawWords, valueText } from "../law/words.ts";
 import type { UnmetCause } from "../run/missing/causes.ts";
+import { foundText, neededText } from "../run/missing/sentence.ts";
 import { drawLaw } from "../runpack/picture/draw_law.ts";
 import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
 import { verdictOf } from "../runpack/view/decisions.ts";
-import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
+import { all, element, type Markup } from "../runpack/view/markup.ts";
 import { renderOpeners } from "../runpack/view/openers.ts";
-import { describeCondition } from "../tools/law_words/describe_law.ts";
 import type { Field, fieldsOf, Given } from "./fields.ts";
 import type { FieldFault, JudgedStage, Verdict } from "./judge.ts";
 import type { Problem } from "./read_law.ts";
@@ -154,7 +154,8 @@ function causesOf({ trace, evidence }: NonNullable<JudgedStage["result"]["evalua
 
 function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["law"]): Markup {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage;
-  const requirement = stage === undefined ? "" : lawWords(law.law).requirement(stage.completion_requirement);
+  const words = lawWords(law.law);
+  const requirement = stage === undefined ? "" : words.requirement(stage.completion_requirement);
   return element(
     "section",
     { class: "judged" },
@@ -167,27 +168,29 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
     ),
     element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
     result.why.map((why) => element("p", { class: "note" }, why)),
-    result.evaluation === null ? "" : renderTrace(result.evaluation),
-    missing === null ? "" : renderMissing(missing, law),
+    result.evaluation === null ? "" : renderTrace(result.evaluation, words),
+    missing === null ? "" : renderMissing(missing, words),
   );
 }
 
-function renderTrace({ trace, evidence }: NonNullable<JudgedStage["result"]["evaluation"]>): Markup {
-  const rows = trace.map(({ path, condition_id, value, reason }) => {
-    const own = evidence.filter(({ item }) => item.condition_id === condition_id);
-    const found = own.map(({ item }) => item.value === null ? "nothing" : JSON.stringify(item.value?.value)).join(", ");
-    const why = own.flatMap((one) => one.item.error?.message ?? one.reason ?? []);
+function renderTrace(evaluation: NonNullable<JudgedStage["result"]["evaluation"]>, words: LawWords): Markup {
+  const { trace, evidence } = evaluation;
+  const causes = new Map(causesOf(evaluation).map((cause) => [cause.condition_id, cause]));
+  const rows = trace.map(({ condition_id, value, reason }) => {
+    const cause = causes.get(condition_id);
+    const messages = evidence.flatMap(({ item }) =>
+      item.condition_id === condition_id ? item.error?.message ?? [] : []
+    );
+    const found = cause === undefined ? "" : foundText(cause);
     return element(
       "tr",
       {},
-      element("td", {}, element("code", {}, condition_id)),
+      element("td", {}, element("code", {}, words.condition(condition_id))),
       element("td", {}, verdictOf(value, reason)),
-      element("td", {}, own.length === 0 ? "no evidence" : found),
-      element("td", {}, [...reason === undefined ? [] : [reason], ...new Set(why)].join(": ")),
-      element("td", {}, element("code", {}, path)),
+      element("td", {}, [found, ...new Set(messages)].join(": ")),
     );
   });
-  const head = ["Condition", "Is", "Evidence", "Reason", "Leaf"].map((one) => element("th", { scope: "col" }, one));
+  const head = ["Condition", "Is", "Found"].map((one) => element("th", { scope: "col" }, one));
   return element(
     "div",
     { class: "scroll", tabindex: 0, role: "group", "aria-label": "Trace of the evaluation" },
@@ -195,14 +198,9 @@ function renderTrace({ trace, evidence }: NonNullable<JudgedStage["result"]["eva
   );
 }
 
-function renderMissing({ sets, complete }: NonNullable<JudgedStage["missing"]>, law: Verdict["law"]): Markup {
-  const word = (id: string, needed: boolean): Content => {
-    const condition = law.conditionIndex.get(id)?.condition;
-    const expected = condition === undefined ? "" : ` (${describeCondition(condition)})`;
-    return [element("code", {}, id), needed ? expected : " to be false"];
-  };
+function renderMissing({ sets, complete }: NonNullable<JudgedStage["missing"]>, words: LawWords): Markup {
   const items = sets.map((set) =>
-    element("li", {}, set.map(({ condition_id, needed }, at) => [at === 0 ? "" : ", and ", word(condition_id, needed)]))
+    element("li", {}, set.map((one, at) => [at === 0 ? "" : ", and ", element("code", {}, neededText(one, words))]))
   );
   return all(
     element("p", {}, sets.length === 1 ? "What is missing:" : "What is missing, any one of:"),

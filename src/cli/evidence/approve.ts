@@ -13,6 +13,7 @@ import { matches } from "../../canonical/shape.ts";
 import type { SigningKey } from "../../evidence/trust/signing_key.ts";
 import type { Condition, ScenarioLaw } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
+import { lawWords, shownType } from "../../law/words.ts";
 import {
   type ApprovalQuestion,
   expectedBoolean,
@@ -32,7 +33,6 @@ import { recordShape } from "../../run/record_shapes.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
 import { instantText } from "../../runpack/view/words.ts";
 import type { Head, RunRecord, RunState } from "../../run/types.ts";
-import { describeCondition } from "../../tools/law_words/describe_law.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { readHistory } from "../run/history.ts";
@@ -228,7 +228,8 @@ function keyIdOf({ waiting }: Question, key: SigningKey, flags: ApproveFlags): s
 
 /** The value of `--value`; for a boolean the expected one, or with `--reject` the other. */
 function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
-  const { observation_domain: { domain }, condition_id } = condition;
+  const { observation_domain, condition_id } = condition;
+  const { domain } = observation_domain;
   if (flags.value !== undefined) {
     const parsed = parseJson(flags.value);
     if (parsed.ok) return { value: parsed.value, value_type: domain };
@@ -236,12 +237,12 @@ function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
   }
   const expected = expectedBoolean(condition);
   if (expected !== null) return { value: flags.reject === true ? !expected : expected, value_type: domain };
-  const hint = `condition ${shown(condition_id)} takes ${domain}, such as --value '1'`;
+  const hint = `condition ${shown(condition_id)} takes ${shownType(observation_domain)}, such as --value '1'`;
   throw new CliError("usage", "Flag --value is missing: the condition expects no single boolean", hint);
 }
 
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
-  const { run, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
+  const { run, law, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
   const signers = signersText(signersOf(sha256, question.asked, waiting, instantText));
   // The keys of people are the server's, so no reader of the law and the records counts for itself.
   const counted = waiting === undefined ? [] : [`${waiting.have} of ${waiting.needed} by the server's word`];
@@ -253,7 +254,7 @@ function describe(question: Question, value: TypedValue | null, { comment }: App
     ...parameters === "" ? [] : [`Parameters ${parameters}`],
     `Stage      ${shown(stage_id)}, at revision ${head.revision}`,
     ...describeAttempt(question),
-    `Condition  ${shown(condition.condition_id)}: ${describeCondition(condition)}`,
+    `Condition  ${shown(lawWords(law).condition(condition.condition_id))}`,
     `Signed     ${shown(tally.filter((part) => part !== "").join(": ") || "no statement")}`,
     ...earlier === 0 ? [] : [`Replaces   the statement of your key of ${instantText(earlier)}`],
     `You sign   ${value === null ? "a withdrawal of your last statement" : shown(JSON.stringify(value.value))}`,

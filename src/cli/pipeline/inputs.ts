@@ -12,7 +12,7 @@ import { didYouMean } from "../../law/suggest.ts";
 import type { Parameter, ParameterValue, Refusal, ScenarioLaw } from "../../law/types.ts";
 import { valueOfText } from "../../law/value/value_of_text.ts";
 import type { GenesisFault } from "../../run/parameters.ts";
-import { describeDomain } from "../../tools/law_words/describe_law.ts";
+import { shownType } from "../../law/words.ts";
 import { diagnosticsOf, refusalsAt } from "../scenario/law.ts";
 import { inlineSpec, readSource, readSpec, type Source } from "../scenario/source.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -81,7 +81,7 @@ function valuesOf(declared: readonly Parameter[], given: ReadonlyMap<string, str
     const value = valueOfText(text, domain);
     if (value !== null) return [{ parameter_id, value: { ...value } }];
     faults.push(
-      `${flag} ${shown(`${parameter_id}=${text}`)}: expected ${describeDomain(domain)}${FORMS[domain.domain] ?? ""}`,
+      `${flag} ${shown(`${parameter_id}=${text}`)}: expected ${shownType(domain)}${FORMS[domain.domain] ?? ""}`,
     );
     return [];
   });

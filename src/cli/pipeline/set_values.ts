@@ -13,7 +13,7 @@ import type { Condition, ScenarioLaw } from "../../law/types.ts";
 import { valueOfText } from "../../law/value/value_of_text.ts";
 import { lawWords } from "../../law/words.ts";
 import { reasonOf } from "../../store/file_reason.ts";
-import { describeDomain } from "../../tools/law_words/describe_law.ts";
+import { shownType } from "../../law/words.ts";
 import { type Source, SOURCE_BYTES_MAXIMUM } from "../scenario/source.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { namedTexts } from "../terminal/named_values.ts";
@@ -81,7 +81,7 @@ function itemOf(name: string, text: string, condition: Condition): JsonObject {
   if (value === null) {
     throw new CliError(
       "usage",
-      `Cannot use --set "${shown(`${name}=${text.slice(0, 100)}`)}": expected ${describeDomain(domain)}`,
+      `Cannot use --set "${shown(`${name}=${text.slice(0, 100)}`)}": expected ${shownType(domain)}`,
     );
   }
   return {

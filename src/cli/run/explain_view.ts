@@ -11,8 +11,8 @@ import type { UnmetCause } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification, TraceItem } from "../../run/types.ts";
-import { describeCondition, describeEvidence } from "../../tools/law_words/describe_law.ts";
-import { attemptSentences } from "../../run/missing/sentence.ts";
+import { describeEvidence } from "../../tools/law_words/describe_law.ts";
+import { attemptSentences, neededText } from "../../run/missing/sentence.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import { paint, shown } from "../terminal/text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -48,25 +48,19 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
 }
 
 /** An attempt takes no evidence from the previous one, so what held in it is needed again. */
-function describeNeeded(
-  { condition_id, needed }: MissingCondition,
-  words: LawWords,
-  attempt: LastAttempt | undefined,
-): string {
-  const held = needed && attempt?.holds.includes(condition_id) === true;
-  const note = held ? ` (held in attempt ${attempt?.attempt_number})` : "";
-  const sentence = shown(words.condition(condition_id));
-  return needed ? `${sentence}${note}` : `not ${sentence}`;
+function describeNeeded(one: MissingCondition, words: LawWords, attempt: LastAttempt | undefined): string {
+  const held = one.needed && attempt?.holds.includes(one.condition_id) === true;
+  return shown(neededText(one, words)) + (held ? ` (held in attempt ${attempt?.attempt_number})` : "");
 }
 
 /** The parts of a law that determine which evidence counts. */
 export type EvidenceLaw = NamedParts;
 
-function describeCounting({ condition_id }: CountingEvidence, law: EvidenceLaw): string {
+function describeCounting({ condition_id }: CountingEvidence, law: EvidenceLaw, words: LawWords): string {
   const condition = law.conditions.find((one) => one.condition_id === condition_id);
   if (condition === undefined) return `    ${shown(condition_id)}\n`;
   const lines = describeEvidence(law, condition).map((line) => `        ${line}\n`);
-  return `    ${shown(condition_id)}: ${describeCondition(condition)}\n${lines.join("")}`;
+  return `    ${shown(words.condition(condition_id))}\n${lines.join("")}`;
 }
 
 /** The last attempt at a stage that is still open. */
@@ -122,7 +116,7 @@ export function describeStage(
   const names = sets.map((set) => set.map((one) => describeNeeded(one, words, attempt)));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) {
-    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law)));
+    lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law, words)));
   }
   if (evidence_left_out !== undefined) lines.push(`    and for ${countOf(evidence_left_out, "more condition")}\n`);
   return lines.join("");

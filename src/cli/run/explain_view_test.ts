@@ -47,10 +47,10 @@ const LAW: EvidenceLaw = {
 Deno.test("describeStage() describes every requirement on evidence", () => {
   const text = describeStage(READY, undefined, LAW, false);
   const evidence = [
-    "    tests: a boolean that is present, with any value",
-    "        evidence: sent by the caller",
+    "    present(tests)",
+    "        evidence: boolean, sent by the caller",
     "        signed by one of the keys keys/dba.key.pub, keys/lead.key.pub",
-    "        at most 10 minutes old; evidence from the caller needs a signed time",
+    "        at most 10m old; evidence from the caller needs a signed time",
     "        at least 2 different people for items that hold, and fewer for items that do not",
     "        from different providers, or signed by different keys",
   ];

@@ -7,7 +7,7 @@
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import { requirementText } from "../../law/requirement_text.ts";
+import { expressionText, lawWords } from "../../law/words.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
@@ -101,6 +101,7 @@ const TONES: Readonly<Partial<Record<PictureTone, Tone>>> = {
 function showStages(view: PackView, colour: boolean): string {
   const { law, records } = view;
   const picture = pictureOfRecords(law.law, records.map(({ record }) => record), (item) => foundIn(view, item));
+  const words = lawWords(law.law);
   const marked = (mark: Mark, text: string): string => {
     const { character, word, tone } = MARKS[mark];
     const painted = TONES[tone];
@@ -108,19 +109,17 @@ function showStages(view: PackView, colour: boolean): string {
     return `${painted === undefined ? state : paint(state, painted, colour)} ${word}`;
   };
   const lines = law.law.stages.flatMap(({ stage_id, prerequisite, completion_requirement }) => {
-    const after = prerequisite.kind === "root" ? "" : `, after ${requirementText(prerequisite.requirement, shown)}`;
+    const after = prerequisite.kind === "root" ? "" : `, after ${expressionText(prerequisite.requirement, shown)}`;
     const { mark = "blocked", conditions = new Map<string, ConditionPicture>() } = picture.stages.get(stage_id) ?? {};
     const isOpened = mark !== "blocked" && mark !== "ready";
     return [
-      `  ${marked(mark, shown(stage_id))}${after}, needs ${requirementText(completion_requirement, shown)}`,
+      `  ${marked(mark, shown(stage_id))}${after}, needs ${shown(words.requirement(completion_requirement))}`,
       ...(isOpened ? [...conditions] : []).map(([id, one]) =>
-        `      ${marked(one.mark, shown(picture.sentences?.get(id) ?? id))}${
-          one.detail === "" ? "" : `, ${shown(one.detail)}`
-        }`
+        `      ${marked(one.mark, shown(words.condition(id)))}${one.detail === "" ? "" : `, ${shown(one.detail)}`}`
       ),
     ];
   });
-  const whole = `  complete when ${requirementText(law.law.completion_requirement, shown)}`;
+  const whole = `  complete when ${expressionText(law.law.completion_requirement, shown)}`;
   return ["Stages", ...lines, whole].join("\n");
 }
 

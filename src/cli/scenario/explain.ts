@@ -7,10 +7,10 @@
 import { usedParameters } from "../../law/expand.ts";
 import { whoData, whoText } from "../../law/questions/question_text.ts";
 import { whoCompletes } from "../../law/questions/who.ts";
-import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
-import { describeCondition, describeDomain, describeEvidence } from "../../tools/law_words/describe_law.ts";
+import { expressionText, lawWords, shownType } from "../../law/words.ts";
+import { describeEvidence } from "../../tools/law_words/describe_law.ts";
 import { conditionsOf, describePacket, explainLaw, opensWhen } from "../../tools/law_words/explain_law.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { shown } from "../terminal/text.ts";
@@ -29,16 +29,17 @@ export function runScenarioExplain(file: string, flags: ScenarioFlags): Promise<
 
 /** The description as JSON, by stage and condition. */
 function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
+  const words = lawWords(law);
   const stages = layersOf(law.stages).flatMap((layer, index) =>
     layer.map((stage) => ({
       stage_id: stage.stage_id,
       layer: index,
       opens: opensWhen(stage),
-      completes: requirementText(stage.completion_requirement, shown),
+      completes: shown(words.requirement(stage.completion_requirement)),
       discloses: stage.entry_packets.map(describePacket),
       conditions: conditionsOf(law, stage).map((condition) => ({
         condition_id: condition.condition_id,
-        needs: describeCondition(condition),
+        needs: shown(words.condition(condition.condition_id)),
         counts: describeEvidence(law, condition),
       })),
     }))
@@ -46,12 +47,12 @@ function explainedData(law: ScenarioLaw): Readonly<Record<string, unknown>> {
   const used = usedParameters(law);
   const parameters = law.parameters?.map(({ parameter_id, domain, description }) => ({
     parameter_id,
-    needs: describeDomain(domain),
+    needs: shownType(domain),
     ...used.has(parameter_id) ? {} : { unused: true },
     ...description === undefined ? {} : { description },
   }));
   return {
-    completes: requirementText(law.completion_requirement, shown),
+    completes: expressionText(law.completion_requirement, shown),
     ...parameters === undefined ? {} : { parameters },
     stages,
   };

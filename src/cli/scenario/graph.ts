@@ -4,10 +4,10 @@
  * @module
  */
 
-import { requirementText } from "../../law/requirement_text.ts";
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import { layersOf, stagesBefore } from "../../law/stage_layers.ts";
 import type { Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
+import { expressionText } from "../../law/words.ts";
 import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { writeAnswer } from "../terminal/output.ts";
@@ -72,7 +72,7 @@ export function terminalGraph(law: ScenarioLaw): string {
       return [row, ...draw(positions.get(stage.stage_id) ?? -1, `${indent}${rail}`)];
     });
   };
-  const end = ` ● complete when ${requirementText(law.completion_requirement, shown)}`;
+  const end = ` ● complete when ${expressionText(law.completion_requirement, shown)}`;
   return `${shown(law.scenario_id)}${parameterNames(law, " with ")}\n${columns(draw(-1, ""))}${end}\n`;
 }
 
@@ -90,7 +90,7 @@ function branchOf(isRoot: boolean, isLast: boolean): readonly [branch: string, r
 function describePrerequisite({ prerequisite, entry_packets }: Stage): string {
   const after = prerequisite.kind === "root"
     ? "immediately"
-    : `after ${requirementText(prerequisite.requirement, shown)}`;
+    : `after ${expressionText(prerequisite.requirement, shown)}`;
   if (entry_packets.length === 0) return after;
   return `${after}, discloses ${entry_packets.map((one) => shown(one.packet_id)).join(", ")}`;
 }
@@ -113,7 +113,7 @@ export function mermaidGraph(law: ScenarioLaw): string {
       from.forEach((name) => lines.push(`  ${name} --> ${to}`));
       return;
     }
-    lines.push(`  ${at}{"${mermaidText(requirementText(requirement, shown))}"}`);
+    lines.push(`  ${at}{"${mermaidText(expressionText(requirement, shown))}"}`);
     from.forEach((name) => lines.push(`  ${name} -.-> ${at}`));
     lines.push(`  ${at} --> ${to}`);
   };

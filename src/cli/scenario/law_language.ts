@@ -8,9 +8,8 @@ import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS } from "../../law/limits.ts";
 import { lintLaw } from "../../law/lint.ts";
-import { lawWords } from "../../law/words.ts";
+import { lawWords, shownType } from "../../law/words.ts";
 import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
-import { describeDomain } from "../../tools/law_words/describe_law.ts";
 import { formatLaw, readLawText } from "../../scenario/law_file.ts";
 import { CHECK_LINES } from "../../scenario/law_file/line.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
@@ -55,11 +54,11 @@ export function readLanguage(text: string): LawLanguage {
   const words = lawWords(law, names);
   const found = new Map<string, string>();
   for (const { parameter_id: id, domain } of law.parameters ?? []) {
-    found.set(names.parameters.get(id) ?? id, `Parameter: ${describeDomain(domain)}`);
+    found.set(names.parameters.get(id) ?? id, `Parameter: ${shownType(domain)}`);
   }
   for (const { condition_id: id, observation_domain: domain } of law.conditions) {
     const name = names.evidence.get(id) ?? id;
-    const sentences = [...found.has(name) ? [found.get(name) ?? ""] : [`Evidence: ${describeDomain(domain)}`]];
+    const sentences = [...found.has(name) ? [found.get(name) ?? ""] : [`Evidence: ${shownType(domain)}`]];
     found.set(name, [...sentences, words.condition(id)].join("\n"));
   }
   for (const { stage_id: id, completion_requirement: needs } of law.stages) {

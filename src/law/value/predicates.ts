@@ -34,50 +34,44 @@ export interface PredicateRow {
   readonly family: PredicateFamily;
   /** Its name in provider contracts. */
   readonly comparator: string;
-  /** The words for the predicate in a sentence, between the condition and the expected value. */
-  readonly words: string;
   /** The results of a comparison by order or equality. */
   readonly outcomes?: ComparisonOutcomes;
 }
 
 /** Every predicate by name, in canonical order. */
 export const PREDICATES = {
-  Equals: { family: "equality", comparator: "equals", words: "equals", outcomes: EQUAL },
-  NotEquals: { family: "equality", comparator: "not_equals", words: "does not equal", outcomes: DIFFERENT },
-  GreaterThan: { family: "order", comparator: "greater_than", words: "is greater than", outcomes: ABOVE },
+  Equals: { family: "equality", comparator: "equals", outcomes: EQUAL },
+  NotEquals: { family: "equality", comparator: "not_equals", outcomes: DIFFERENT },
+  GreaterThan: { family: "order", comparator: "greater_than", outcomes: ABOVE },
   GreaterThanOrEqual: {
     family: "order",
     comparator: "greater_than_or_equal",
-    words: "is at least",
     outcomes: NOT_BELOW,
   },
-  LessThan: { family: "order", comparator: "less_than", words: "is less than", outcomes: BELOW },
-  LessThanOrEqual: { family: "order", comparator: "less_than_or_equal", words: "is at most", outcomes: NOT_ABOVE },
-  LexGreaterThan: { family: "lexicographic", comparator: "lex_greater_than", words: "stands after", outcomes: ABOVE },
+  LessThan: { family: "order", comparator: "less_than", outcomes: BELOW },
+  LessThanOrEqual: { family: "order", comparator: "less_than_or_equal", outcomes: NOT_ABOVE },
+  LexGreaterThan: { family: "lexicographic", comparator: "lex_greater_than", outcomes: ABOVE },
   LexGreaterThanOrEqual: {
     family: "lexicographic",
     comparator: "lex_greater_than_or_equal",
-    words: "stands at or after",
     outcomes: NOT_BELOW,
   },
-  LexLessThan: { family: "lexicographic", comparator: "lex_less_than", words: "stands before", outcomes: BELOW },
+  LexLessThan: { family: "lexicographic", comparator: "lex_less_than", outcomes: BELOW },
   LexLessThanOrEqual: {
     family: "lexicographic",
     comparator: "lex_less_than_or_equal",
-    words: "stands at or before",
     outcomes: NOT_ABOVE,
   },
-  Contains: { family: "contains", comparator: "contains", words: "contains" },
-  InSet: { family: "set", comparator: "in_set", words: "is one of" },
-  DeepEquals: { family: "deep", comparator: "deep_equals", words: "equals at every depth", outcomes: EQUAL },
+  Contains: { family: "contains", comparator: "contains" },
+  InSet: { family: "set", comparator: "in_set" },
+  DeepEquals: { family: "deep", comparator: "deep_equals", outcomes: EQUAL },
   DeepNotEquals: {
     family: "deep",
     comparator: "deep_not_equals",
-    words: "differs at some depth from",
     outcomes: DIFFERENT,
   },
-  Exists: { family: "presence", comparator: "exists", words: "is present, with any value" },
-  NotExists: { family: "presence", comparator: "not_exists", words: "is absent, which only a provider can show" },
+  Exists: { family: "presence", comparator: "exists" },
+  NotExists: { family: "presence", comparator: "not_exists" },
 } as const satisfies Readonly<Record<string, PredicateRow>>;
 
 /** The name of a predicate. */

@@ -9,6 +9,7 @@ import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import type { UnmetCause } from "./causes.ts";
+import type { MissingCondition } from "./missing.ts";
 
 /** How a condition was judged, and from what. */
 export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found">;
@@ -86,6 +87,12 @@ export function attemptSentences(
       ...reason === undefined ? {} : { reason },
     }, policies.get(condition_id))
   );
+}
+
+/** What a condition has to be, such as `tests_failed == 0`, or `!(coverage >= 80)` where it must not hold. */
+export function neededText({ condition_id, needed }: MissingCondition, words: LawWords): string {
+  const leaf = { Condition: condition_id };
+  return words.requirement(needed ? leaf : { Not: leaf });
 }
 
 /** Who signed and who may, such as `alice signed; bob or carol may`. */

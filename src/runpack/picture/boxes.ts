@@ -5,16 +5,16 @@
  */
 
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
-import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf, stagesBefore } from "../../law/stage_layers.ts";
 import type { ScenarioLaw, Stage } from "../../law/types.ts";
+import { expressionText, type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import { visible } from "../view/markup.ts";
 import { type Mark, MARKS, stateWords } from "./marks.ts";
 import type { RunPicture, StagePicture } from "./run_picture.ts";
 import { fitText, textWidth } from "./text_width.ts";
 
 /** The part of a law that is drawn. */
-export type DrawnLaw = Pick<ScenarioLaw, "scenario_id" | "parameters" | "completion_requirement"> & {
+export type DrawnLaw = Omit<NamedParts, "stages"> & Pick<ScenarioLaw, "scenario_id" | "completion_requirement"> & {
   readonly stages: readonly Pick<Stage, "stage_id" | "prerequisite" | "completion_requirement">[];
 };
 
@@ -78,6 +78,7 @@ export function makeBoxes(law: DrawnLaw, run: RunPicture | null, maximumLines: n
 } {
   const share = Math.floor(ALL_CONDITIONS / Math.max(1, law.stages.length));
   const conditions = Math.max(LEAST_CONDITIONS, Math.min(STAGE_CONDITIONS, share));
+  const words = lawWords(law);
   const stages = new Map<string, Box>();
   let left = maximumLines;
   let hidden = 0;
@@ -89,7 +90,7 @@ export function makeBoxes(law: DrawnLaw, run: RunPicture | null, maximumLines: n
   };
   const layers = layersOf(law.stages).map((layer) =>
     layer.map((stage) => {
-      const box = stageBox(stage, run, linesFrom(stagesBefore(stage)), conditions);
+      const box = stageBox(stage, words, run, linesFrom(stagesBefore(stage)), conditions);
       stages.set(stage.stage_id, box);
       return box;
     })
@@ -99,25 +100,26 @@ export function makeBoxes(law: DrawnLaw, run: RunPicture | null, maximumLines: n
 
 function stageBox(
   { stage_id, prerequisite, completion_requirement: completion }: DrawnStage,
+  law: LawWords,
   run: RunPicture | null,
   from: readonly Box[],
   maximum: number,
 ): Box {
   const state = run?.stages.get(stage_id) ?? null;
   const isRoot = prerequisite.kind === "root";
-  const after = isRoot ? "immediately" : `after ${requirementText(prerequisite.requirement)}`;
+  const after = isRoot ? "immediately" : `after ${expressionText(prerequisite.requirement)}`;
   const words = state === null ? "" : stateWords(state.mark, state.detail);
-  const title = [`${stage_id}: ${words === "" ? "" : `${words}. `}${after}`, `needs ${requirementText(completion)}`];
+  const title = [`${stage_id}: ${words === "" ? "" : `${words}. `}${after}`, `needs ${law.requirement(completion)}`];
   const ids = leavesOf(completion);
   const shown = ids.length <= maximum ? ids : ids.slice(0, maximum - 1);
   const conditions = shown.map((id): BoxLine => {
     const one = state?.conditions.get(id);
-    const sentence = run?.sentences?.get(id) ?? id;
+    const sentence = law.condition(id);
     const title = one === undefined ? sentence : `${sentence}: ${stateWords(one.mark, one.detail)}`;
     return { text: visible(sentence), mark: one?.mark ?? null, isRemark: false, title };
   });
   const rest = ids.slice(shown.length);
-  const needs = isConjunction(completion) ? [] : [remark(`needs ${requirementText(completion)}`)];
+  const needs = isConjunction(completion) ? [] : [remark(`needs ${law.requirement(completion)}`)];
   const more = rest.length === 0 ? [] : [remark(`and ${restText(rest, state)}`)];
   return makeBox(stage_id, stage_id, title.join("; "), state?.mark ?? null, words, [...needs, ...conditions, ...more], {
     from,
@@ -128,7 +130,7 @@ function stageBox(
 function endBox({ completion_requirement: completion }: DrawnLaw, run: RunPicture | null, from: readonly Box[]): Box {
   const mark = run === null ? null : run.isComplete ? "reached" : "not_reached";
   const words = mark === null ? "" : stateWords(mark, "");
-  const title = `complete: ${words === "" ? "" : `${words}. `}complete when ${requirementText(completion)}`;
+  const title = `complete: ${words === "" ? "" : `${words}. `}complete when ${expressionText(completion)}`;
   return makeBox(null, "complete", title, mark, words, [], { from, isDashed: !isConjunction(completion) });
 }
 

@@ -10,7 +10,8 @@
  * import { drawLaw } from "@/runpack/picture/draw_law.ts";
  *
  * const stage = { stage_id: "review", prerequisite: { kind: "root" }, completion_requirement: { Condition: "approved" } } as const;
- * const law = { scenario_id: "release", stages: [stage], completion_requirement: { Condition: "review" } };
+ * const named = { scenario_id: "release", conditions: [], acquisition_bindings: [] };
+ * const law = { ...named, stages: [stage], completion_requirement: { Condition: "review" } };
  * const { markup, hidden } = drawLaw(law, null);
  * assert.ok(markup.startsWith("<svg ") && markup.includes(">approved</text>"));
  * assert.equal(hidden, 0);

@@ -19,6 +19,8 @@ const any = (...ids: readonly string[]): Requirement => ({ Or: ids.map(leaf) });
 function lawOf(rows: readonly Row[], completion: Requirement): DrawnLaw {
   return {
     scenario_id: "drawn",
+    conditions: [],
+    acquisition_bindings: [],
     stages: rows.map(([stage_id, requirement, conditions = leaf("tested")]) => ({
       stage_id,
       prerequisite: requirement === null ? { kind: "root" } : { kind: "requires", requirement },
@@ -336,7 +338,7 @@ Deno.test("drawLaw() cuts long names, keeps them in titles, and counts condition
   const drawing = drawLaw(law, anyRun(law, false));
   assertReadable(drawing);
   assert.match(drawing.markup, />n{30,40}…<\/text>/);
-  assert.ok(drawing.markup.includes(`<title>${name}: complete. immediately; needs c0 and`));
+  assert.ok(drawing.markup.includes(`<title>${name}: complete. immediately; needs c0 &amp;&amp; `));
   assert.ok(drawing.markup.includes(">c10</text>") && !drawing.markup.includes(">c11</text>"));
   assert.ok(drawing.markup.includes(">and 2 more: 1 unavailable, 1 refused</text>"), drawing.markup);
   const whole = drawLaw(lawOf([["a", null, all(...many.slice(1))]], leaf("a")), null).markup;

@@ -7,7 +7,7 @@ import type { ConditionMark, StageMark } from "./marks.ts";
 import type { RunPicture } from "./run_picture.ts";
 
 const leaf = (id: string): Requirement => ({ Condition: id });
-const all = (...ids: readonly string[]): Requirement => ({ And: ids.map(leaf) });
+const all = (...ids: readonly string[]): Requirement => ids.length === 1 ? leaf(ids[0] ?? "") : { And: ids.map(leaf) };
 const any = (...ids: readonly string[]): Requirement => ({ Or: ids.map(leaf) });
 
 interface DrawnStage {
@@ -78,6 +78,8 @@ function picture(
 ): readonly [DrawnLaw, RunPicture] {
   const law: DrawnLaw = {
     scenario_id,
+    conditions: [],
+    acquisition_bindings: [],
     completion_requirement,
     stages: stages.map(({ id, after, conditions, needs }) => ({
       stage_id: id,

@@ -6,7 +6,7 @@
  */
 
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
-import { lawWords, type NamedParts } from "../../law/words.ts";
+import type { NamedParts } from "../../law/words.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
 import { foundText, type Judged } from "../../run/missing/sentence.ts";
@@ -41,12 +41,10 @@ export interface RunPicture {
   readonly isComplete: boolean;
   /** By stage id. */
   readonly stages: ReadonlyMap<string, StagePicture>;
-  /** The sentence of each condition by its id; absent where the ids are shown. */
-  readonly sentences?: ReadonlyMap<string, string>;
 }
 
 /** The part of a law from which states are derived. */
-export type PicturedLaw = NamedParts & Pick<ScenarioLaw, "completion_requirement">;
+export type PicturedLaw = NamedParts & Pick<ScenarioLaw, "completion_requirement" | "stages">;
 
 /** The part of an attempt that a drawing shows. */
 export interface PicturedAttempt {
@@ -151,10 +149,8 @@ function holdsOver(requirement: Requirement, complete: ReadonlySet<string>): boo
 
 function pictureOf(law: PicturedLaw, isComplete: boolean, factsOf: (stage: Stage) => StageFacts): RunPicture {
   const conditions = new Map(law.conditions.map((condition) => [condition.condition_id, condition]));
-  const words = lawWords(law);
   return {
     isComplete,
-    sentences: new Map(law.conditions.map(({ condition_id: id }) => [id, words.condition(id)])),
     stages: new Map(law.stages.map((stage) => [stage.stage_id, stagePicture(stage, factsOf(stage), conditions)])),
   };
 }

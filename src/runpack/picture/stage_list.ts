@@ -4,8 +4,8 @@
  * @module
  */
 
-import { requirementText } from "../../law/requirement_text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
+import { expressionText, lawWords } from "../../law/words.ts";
 import { all, element, type Markup } from "../view/markup.ts";
 import type { DrawnLaw } from "./boxes.ts";
 import { markIcon } from "./draw_law.ts";
@@ -19,11 +19,12 @@ export function markedWords(mark: Mark, detail = ""): Markup {
 
 /** The stages in an order in which they can be passed, each with its state, what it waits for and its conditions. */
 export function listStages(law: DrawnLaw, run: RunPicture): Markup {
+  const words = lawWords(law);
   const stages = layersOf(law.stages).flat().map(({ stage_id, prerequisite }) => {
     const state = run.stages.get(stage_id);
-    const after = prerequisite.kind === "root" ? "" : `, after ${requirementText(prerequisite.requirement)}`;
+    const after = prerequisite.kind === "root" ? "" : `, after ${expressionText(prerequisite.requirement)}`;
     const conditions = [...state?.conditions ?? []].map(([id, { mark, detail }]) =>
-      element("li", {}, element("code", {}, run.sentences?.get(id) ?? id), " ", markedWords(mark, detail))
+      element("li", {}, element("code", {}, words.condition(id)), " ", markedWords(mark, detail))
     );
     return element(
       "li",

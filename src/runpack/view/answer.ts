@@ -5,6 +5,7 @@
  */
 
 import { layersOf } from "../../law/stage_layers.ts";
+import { type LawWords, lawWords } from "../../law/words.ts";
 import type { PackView } from "../material_view.ts";
 import { type Mark, MARKS } from "../picture/marks.ts";
 import { markIcon } from "../picture/draw_law.ts";
@@ -98,6 +99,7 @@ const CLOSED: ReadonlySet<Mark> = new Set<Mark>(["held", "waiting", "open", "rea
 
 /** The stages at which the run stands, each with the conditions that are not met. */
 function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
+  const words = lawWords(law);
   const standing = layersOf(law.stages).flat().flatMap(({ stage_id }) => {
     const state = run.stages.get(stage_id);
     return state !== undefined && CLOSED.has(state.mark) ? [{ stage_id, state }] : [];
@@ -114,14 +116,14 @@ function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
         element("b", {}, stage_id),
         ": ",
         markedWords(state.mark, state.detail),
-        whyOf(state, run),
+        whyOf(state, words),
       )
     ),
     left > 0 ? element("li", {}, `and at ${counted(left, "more stage")}`) : "",
   );
 }
 
-function whyOf({ mark, conditions }: StagePicture, { sentences }: RunPicture): Content {
+function whyOf({ mark, conditions }: StagePicture, words: LawWords): Content {
   const unmet = mark === "ready" ? [] : [...conditions].filter(([, one]) => one.mark !== "met");
   if (unmet.length === 0) return "";
   const left = unmet.length - NAMED_CONDITIONS;
@@ -129,7 +131,7 @@ function whyOf({ mark, conditions }: StagePicture, { sentences }: RunPicture): C
     "ul",
     {},
     unmet.slice(0, NAMED_CONDITIONS).map(([id, one]) =>
-      element("li", {}, element("code", {}, sentences?.get(id) ?? id), " ", markedWords(one.mark, one.detail))
+      element("li", {}, element("code", {}, words.condition(id)), " ", markedWords(one.mark, one.detail))
     ),
     left > 0 ? element("li", {}, `and ${counted(left, "more condition")}`) : "",
   );

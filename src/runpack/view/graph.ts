@@ -4,7 +4,7 @@
  * @module
  */
 
-import { requirementText } from "../../law/requirement_text.ts";
+import { expressionText } from "../../law/words.ts";
 import { drawLaw } from "../picture/draw_law.ts";
 import type { RunPicture } from "../picture/run_picture.ts";
 import { listStages } from "../picture/stage_list.ts";
@@ -21,7 +21,7 @@ export function renderGraph({ law: { law } }: PackView, run: RunPicture): Markup
   return all(
     element("div", { class: "graph", role: "group", tabindex: 0, "aria-label": "Drawing of the stages" }, drawing),
     hidden === 0 ? "" : element("p", { class: "note" }, `${hidden} more arrows are not drawn.`),
-    element("p", {}, "The run is complete when ", element("code", {}, requirementText(law.completion_requirement))),
+    element("p", {}, "The run is complete when ", element("code", {}, expressionText(law.completion_requirement))),
     element("details", {}, element("summary", {}, "The stages as a list"), listStages(law, run)),
   );
 }

@@ -1,91 +1,18 @@
 /**
- * Describes conditions of a law in plain words: the required value, and the evidence that counts.
+ * Describes the evidence that counts for the conditions of a law.
  *
  * @module
  */
 
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";
-import { countOf } from "../../config/problems.ts";
 import { oneSignerSuffices } from "../../law/lint.ts";
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy, ScenarioLaw } from "../../law/types.ts";
 import { readPlaceholder } from "../../law/placeholders.ts";
-import { PREDICATES } from "../../law/value/predicates.ts";
-import {
-  isParameterReference,
-  isRelativeTime,
-  type ObservationDomain,
-  type Predicate,
-  type SetMember,
-} from "../../law/value/types.ts";
+import { durationText, shownType } from "../../law/words.ts";
 
 /** Maximum characters of a displayed value. */
 const VALUE_CHARACTERS = 200;
-
-/** Describes the required value, such as `a boolean that equals true`. */
-export function describeCondition({ observation_domain, predicate }: Condition): string {
-  return `${describeDomain(observation_domain)} that ${describePredicate(predicate)}`;
-}
-
-function range(minimum: string | number | undefined, maximum: string | number | undefined): string {
-  if (minimum === undefined) return maximum === undefined ? "" : ` up to ${maximum}`;
-  return maximum === undefined ? ` from ${minimum}` : ` from ${minimum} to ${maximum}`;
-}
-
-/** Describes a domain, such as `an integer from 0 to 10`. */
-export function describeDomain(domain: ObservationDomain): string {
-  switch (domain.domain) {
-    case "String": {
-      const { minimum_bytes, maximum_bytes } = domain;
-      if (minimum_bytes === maximum_bytes) return `a string of ${countOf(maximum_bytes, "byte")}`;
-      return `a string of ${minimum_bytes} to ${maximum_bytes} bytes`;
-    }
-    case "Boolean":
-      return "a boolean";
-    case "Integer":
-      return `an integer${range(domain.minimum, domain.maximum)}`;
-    case "Decimal":
-      return `a decimal${range(domain.minimum, domain.maximum)}`;
-    case "Timestamp":
-      return "a timestamp";
-    case "Digest":
-      return "a SHA-256 digest";
-    case "Json": {
-      const schema = domain.schema === undefined
-        ? ""
-        : `, valid under schema ${shown(domain.schema.schema_id)} version ${shown(domain.schema.version)}`;
-      return `JSON of at most ${countOf(domain.maximum_bytes, "byte")}${schema},`;
-    }
-  }
-}
-
-function describePredicate(predicate: Predicate): string {
-  const { words: verb } = PREDICATES[predicate.predicate];
-  if (!("expected" in predicate)) return verb;
-  const { expected } = predicate;
-  if (isRelativeTime(expected)) return describeRelativeTime(predicate.predicate, expected.offset_milliseconds);
-  const values: readonly SetMember[] = "length" in expected ? expected : [expected];
-  return `${verb} ${values.map(describeExpected).join(", ")}`;
-}
-
-function describeExpected(expected: SetMember): string {
-  return isParameterReference(expected) ? `parameter ${shown(expected.parameter)}` : describeValue(expected.value);
-}
-
-/** Words for an order: with a distance to the evaluation, and without one. */
-const RELATIVE_WORDS: Readonly<Record<string, readonly [distant: string, at: string]>> = {
-  GreaterThan: ["later than", "after"],
-  GreaterThanOrEqual: ["no earlier than", "at or after"],
-  LessThan: ["earlier than", "before"],
-  LessThanOrEqual: ["no later than", "at or before"],
-};
-
-/** Describes a relative instant, such as `is no earlier than 24 hours before the evaluation`. */
-function describeRelativeTime(predicate: string, offset: number): string {
-  const [distant, at] = RELATIVE_WORDS[predicate] ?? ["", ""];
-  if (offset === 0) return `is ${at} the evaluation`;
-  return `is ${distant} ${describeDuration(Math.abs(offset))} ${offset < 0 ? "before" : "after"} the evaluation`;
-}
 
 function describeValue(value: JsonValue): string {
   const text = shown(JSON.stringify(value));
@@ -95,7 +22,7 @@ function describeValue(value: JsonValue): string {
 /** Describes the evidence that counts for a condition: its sources, then one line for each requirement. */
 export function describeEvidence(
   law: Pick<ScenarioLaw, "acquisition_bindings" | "parameters">,
-  { condition_id, predicate, evidence_use_policy: policy }: Condition,
+  { condition_id, predicate, observation_domain, evidence_use_policy: policy }: Condition,
 ): string[] {
   const bindings = law.acquisition_bindings.filter((binding) => binding.condition_id === condition_id);
   const isAbsence = predicate.predicate === "NotExists";
@@ -108,7 +35,7 @@ export function describeEvidence(
   ];
   const none = `not possible: no binding, and callers ${isAbsence ? "cannot show absence" : "may not send any"}`;
   return [
-    `evidence: ${sources.length === 0 ? none : sources.join("; ")}`,
+    `evidence: ${shownType(observation_domain)}, ${sources.length === 0 ? none : sources.join("; ")}`,
     ...describeRequirements(policy, isSent || isKept),
   ];
 }
@@ -167,7 +94,7 @@ function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): strin
   }
   if (freshness.freshness === "MaximumAge") {
     const signed = isSent ? "; evidence from the caller needs a signed time" : "";
-    lines.push(`at most ${describeDuration(freshness.maximum_age_millis)} old${signed}`);
+    lines.push(`at most ${durationText(freshness.maximum_age_millis)} old${signed}`);
   }
   if (policy.requires_all_bindings === true) lines.push("every binding must be gathered in the same call");
   if (combination.combination === "AnyQualifying") lines.push("one item that holds is enough");
@@ -188,12 +115,4 @@ function describeQuorum(policy: EvidenceUsePolicy, minimum: number): string {
     ? `${minimum} signatures, perhaps of one person,`
     : `${minimum} different people`;
   return `at least ${signers} for items that hold, and fewer for items that do not`;
-}
-
-const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;
-
-/** Describes a duration in its largest unit, such as `90 minutes`; a single day is `24 hours`. */
-function describeDuration(millis: number): string {
-  const unit = UNITS.find(([name, size]) => millis >= (name === "day" ? 2 * size : size) && millis % size === 0);
-  return unit === undefined ? `${millis} ms` : countOf(millis / unit[1], unit[0]);
 }

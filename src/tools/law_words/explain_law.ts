@@ -7,11 +7,11 @@
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";
 import { usedParameters } from "../../law/expand.ts";
-import { requirementText } from "../../law/requirement_text.ts";
 import { eachLeaf } from "../../law/requirement_walk.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import type { Condition, EntryPacket, ScenarioLaw, Stage, Target } from "../../law/types.ts";
-import { describeCondition, describeDomain, describeEvidence } from "./describe_law.ts";
+import { expressionText, lawWords, shownType } from "../../law/words.ts";
+import { describeEvidence } from "./describe_law.ts";
 
 /** Describes a law: its stages in an order in which they can be passed, and the evidence for each condition. */
 export function explainLaw(law: ScenarioLaw): string {
@@ -24,7 +24,7 @@ export function explainLaw(law: ScenarioLaw): string {
   const described = layersOf(law.stages).flat().map((stage, index) => explainStage(law, stage, index + 1));
   return [
     `Scenario ${shown(scenario_id)} in namespace ${namespace_id}: ${counts.join(", ")}`,
-    `A run is complete when ${requirementText(law.completion_requirement, shown)}`,
+    `A run is complete when ${expressionText(law.completion_requirement, shown)}`,
     ...explainParameters(law),
     "",
     ...described,
@@ -37,7 +37,7 @@ function explainParameters(law: ScenarioLaw): string[] {
   const lines = law.parameters.map(({ parameter_id, domain, description }) => {
     const note = description === undefined ? "" : ` (${shown(description)})`;
     const mark = used.has(parameter_id) ? "" : "; not used, so its value ties no evidence to it";
-    return `- ${shown(parameter_id)}: ${describeDomain(domain)}${note}${mark}`;
+    return `- ${shown(parameter_id)}: ${shownType(domain)}${note}${mark}`;
   });
   return ["The start of a run gives these values", ...lines];
 }
@@ -46,7 +46,7 @@ function explainParameters(law: ScenarioLaw): string[] {
 export function opensWhen({ prerequisite }: Stage): string {
   return prerequisite.kind === "root"
     ? "can be opened immediately"
-    : `can be opened when complete: ${requirementText(prerequisite.requirement, shown)}`;
+    : `can be opened when complete: ${expressionText(prerequisite.requirement, shown)}`;
 }
 
 /** The conditions that a stage names. */
@@ -57,11 +57,12 @@ export function conditionsOf(law: ScenarioLaw, { completion_requirement }: Stage
 }
 
 function explainStage(law: ScenarioLaw, stage: Stage, number: number): string {
+  const words = lawWords(law);
   const lines = [`${number}. ${shown(stage.stage_id)}: ${opensWhen(stage)}`];
   for (const packet of stage.entry_packets) lines.push(`   discloses ${describePacket(packet)}`);
-  lines.push(`   completes when true: ${requirementText(stage.completion_requirement, shown)}`);
+  lines.push(`   completes when true: ${shown(words.requirement(stage.completion_requirement))}`);
   for (const condition of conditionsOf(law, stage)) {
-    lines.push(`   - ${shown(condition.condition_id)}: ${describeCondition(condition)}`);
+    lines.push(`   - ${shown(words.condition(condition.condition_id))}`);
     describeEvidence(law, condition).forEach((line) => lines.push(`       ${line}`));
   }
   return `${lines.join("\n")}\n`;

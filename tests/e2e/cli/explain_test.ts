@@ -121,14 +121,14 @@ Deno.test("gate explain shows what a run is missing", async () => {
 Stage "build" is ready to be opened
   To be complete it needs
     review and tests
-    or tests and not waiver
+    or tests and !waiver
   Evidence that counts
-    review: a boolean that equals true
-        evidence: sent by the caller
-    tests: a boolean that equals true
-        evidence: sent by the caller
-    waiver: a boolean that equals true
-        evidence: sent by the caller
+    review
+        evidence: boolean, sent by the caller
+    tests
+        evidence: boolean, sent by the caller
+    waiver
+        evidence: boolean, sent by the caller
 
 Stage "apply" is blocked
   It waits for
@@ -136,8 +136,8 @@ Stage "apply" is blocked
   To be complete it needs
     deployed
   Evidence that counts
-    deployed: a boolean that equals true
-        evidence: sent by the caller
+    deployed
+        evidence: boolean, sent by the caller
 `,
     });
     const json = JSON.parse((await gate(folder, "explain", "--json", "--namespace", "2", runId)).stdout);

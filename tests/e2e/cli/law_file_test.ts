@@ -39,7 +39,7 @@ const RUNS: readonly (readonly [readonly string[], number, RegExp])[] = [
   [["--when", IN_LINE, "--set", "tests_failed=0", "--namespace", "7"], 4, /in namespace 7 is active/],
   [["--when", "tests_failed = 0"], 2, /--when:1:14: error: .*Expected "==" in place of "="/],
   [["--when", IN_LINE, "--set", "covrage=9"], 2, /the law has no such name; did you mean "coverage"\?/],
-  [["--when", IN_LINE, "--set", "coverage=high"], 2, /expected a decimal/],
+  [["--when", IN_LINE, "--set", "coverage=high"], 2, /expected decimal/],
   [["--when", IN_LINE, "law.yaml"], 2, /either a file or --when/],
   [[], 2, /either a file or --when/],
   [

@@ -100,7 +100,7 @@ Deno.test("an editor sees faults, sentences, completions and the layout of a law
   const hover = (line: number, character: number): Promise<JsonObject> =>
     editor.request("textDocument/hover", { ...document, position: { line, character } });
   assert.deepEqual((await hover(5, 30))["result"], {
-    contents: { kind: "plaintext", value: "Evidence: a decimal from 0 to 100\ncoverage >= 80" },
+    contents: { kind: "plaintext", value: "Evidence: percent\ncoverage >= 80" },
   });
   assert.deepEqual((await hover(5, 3))["result"], {
     contents: { kind: "plaintext", value: "Stage: coverage >= 80 && tests_failed == 0" },

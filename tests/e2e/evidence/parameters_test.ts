@@ -208,11 +208,11 @@ Deno.test("gate scenario check, explain: name the parameter that nothing uses", 
     const explained = await gateCommand(folder, "scenario", "explain", "law.yaml");
     assert.match(
       explained.stdout,
-      /- build: an integer; not used, so its value ties no evidence to it\n- version: [^;]*\n/,
+      /- build: integer; not used, so its value ties no evidence to it\n- version: [^;]*\n/,
     );
     const json = JSON.parse((await gateCommand(folder, "scenario", "explain", "law.yaml", "--json")).stdout);
     assert.deepEqual(json.result.parameters, [
-      { parameter_id: "build", needs: "an integer", unused: true },
-      { parameter_id: "version", needs: "a string of 1 to 8 bytes" },
+      { parameter_id: "build", needs: "integer", unused: true },
+      { parameter_id: "version", needs: "text(1..8)" },
     ]);
   }));

@@ -217,7 +217,7 @@ Deno.test("gate runpack show shows stages, timeline and decisions with their evi
   assert.equal(code, 0);
   for (
     const expected of [
-      "● ship complete, after build and review, needs region and report",
+      `● ship complete, after build && review, needs region == "north" && present(report)`,
       "evaluated build, attempt 1: false",
       "unknown log (no_evidence)",
       "binding:region-env from provider env",

@@ -154,6 +154,8 @@ Deno.test("texts of every script stay in their box of a drawing, at the widths t
   const leaf = (id: string): { Condition: string } => ({ Condition: id });
   const law = {
     scenario_id: "names",
+    conditions: [],
+    acquisition_bindings: [],
     stages: names.map((stage_id) => ({
       stage_id,
       prerequisite: { kind: "root" },

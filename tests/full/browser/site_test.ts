@@ -324,7 +324,7 @@ async function plays(browser: Browser, site: string): Promise<void> {
     assert.match(await shown(page, `${side}-verdict`), /^Closed[^]*tests_failed\s+unknown\s+no evidence\s+no_evidence/);
   }
   await enter(page, "evidence:tests_failed", "two");
-  assert.equal(await shown(page, "law-verdict"), "tests_failed: expected an integer");
+  assert.equal(await shown(page, "law-verdict"), "tests_failed: expected integer");
   await enter(page, "law", "stages: [");
   assert.match(await shown(page, "law-problems"), /^Error in line 1, column \d+: /);
   assert.equal(await shown(page, "law-verdict"), "Nothing is decided under a text that is not a law.");
