@@ -12,7 +12,7 @@ import { type ApprovalQuestion, questionsOf } from "../run/approval.ts";
 import type { CompiledStage } from "../run/compile.ts";
 import type { MissingCondition } from "../run/missing/missing.ts";
 import { neededText } from "../run/missing/sentence.ts";
-import type { WaitingCondition } from "../run/missing/waiting.ts";
+import { type WaitingCondition, withRefusals } from "../run/missing/waiting.ts";
 import type { RecordedEvidence, RunRecord } from "../run/types.ts";
 import type { PackView } from "../runpack/material_view.ts";
 import { pictureOfStatus, type RunPicture, type StagePicture } from "../runpack/picture/run_picture.ts";
@@ -140,7 +140,12 @@ export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
 function pictureOf({ run: { law, records, state }, hints }: ShownRun): RunPicture {
   const causes = new Map(hints.attempts.map((attempt) => [attempt.record_id, attempt.causes ?? []]));
   const recent_attempts = records.flatMap(({ record, record_id }) =>
-    record.record_kind === "stage_evaluated" ? [{ ...record.body, causes: causes.get(record_id) ?? [] }] : []
+    record.record_kind === "stage_evaluated"
+      ? [{
+        ...record.body,
+        causes: withRefusals(record.body.stage_id, causes.get(record_id) ?? [], hints.waiting),
+      }]
+      : []
   );
   return pictureOfStatus(law.law, { ...state, recent_attempts, waiting: hints.waiting });
 }

@@ -7,7 +7,7 @@
 
 import type { Identity } from "../canonical/identity.ts";
 import type { RunStatus } from "../run/types.ts";
-import { instantText } from "../runpack/view/words.ts";
+import { instantText } from "../canonical/instant_text.ts";
 import { CallError } from "./gate_client.ts";
 import { type Content, make } from "./nodes.ts";
 import { ArchivedRun, type RunName } from "./run_reading.ts";

@@ -22,7 +22,6 @@ import { attemptSentences, signersText } from "../run/missing/sentence.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { COMMENT_BYTES } from "../run/submitted_statement.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
-import { instantText } from "../runpack/view/words.ts";
 import { CallError, callTool } from "./gate_client.ts";
 import { type ApproverKey, currentKey } from "./key_store.ts";
 import { append, type Content, make } from "./nodes.ts";
@@ -49,7 +48,7 @@ export function questionActions(asked: AskedQuestion): HTMLElement {
   const { question, waiting, publicKey } = asked;
   const { stage_id, condition: { condition_id } } = question;
   const sentence = lawWords(asked.run.law.law).condition(condition_id);
-  const signers = signersText(signersOf(sha256, question, waiting, instantText));
+  const signers = signersText(signersOf(sha256, question, waiting));
   const tally = waiting === undefined
     ? "Nothing waits for this condition now."
     : `${waiting.have} of ${waiting.needed}: ${

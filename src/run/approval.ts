@@ -13,10 +13,10 @@ import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
 import { judgedFromRecord, type UnmetCause, unmetCauses } from "./missing/causes.ts";
 import type { Signers } from "./missing/sentence.ts";
-import { openForEvidence, type WaitingCondition } from "./missing/waiting.ts";
+import { openForEvidence, type Refusal, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
 import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "./submitted_statement.ts";
-import type { Attempt, Head, RunState } from "./types.ts";
+import type { Attempt, Head, RunState, WaitingEvidence } from "./types.ts";
 
 /** A condition of an open stage that takes statements, at the head that is shown. */
 export interface ApprovalQuestion {
@@ -98,27 +98,53 @@ export function lastStatementAt({ state, stage_id, condition }: ApprovalQuestion
   return own?.observed_at ?? 0;
 }
 
+type Asked = Pick<ApprovalQuestion, "state" | "stage_id" | "condition">;
+
+/** The statements on a question, the newest of each key. */
+function statementsOn({ state, stage_id, condition: { condition_id } }: Asked): readonly WaitingEvidence[] {
+  return (state.submitted_evidence ?? []).filter((one) =>
+    one.stage_id === stage_id && one.condition_id === condition_id
+  );
+}
+
+/** The statements of people against a question: refusals of an approval, and withdrawals. */
+export function refusalsOn(sha256: Sha256, asked: Asked): readonly WaitingEvidence[] {
+  const refusal = refusalIdentity(sha256, asked.condition);
+  return statementsOn(asked).filter(({ value_identity }) => value_identity === null || value_identity === refusal);
+}
+
+/** The identity of the value that refuses a condition; null where it expects no single boolean. */
+export function refusalIdentity(sha256: Sha256, condition: Condition): Identity | null {
+  const expected = expectedBoolean(condition);
+  return expected === null ? null : hashValue(sha256, { value: !expected, value_type: "Boolean" }).identity;
+}
+
+/** A statement against a question as sentences show it. */
+export function refusalOf({ signature, observed_at, value_identity }: WaitingEvidence, comment?: string): Refusal {
+  return {
+    key_id: signature.key_id,
+    observed_at,
+    ...value_identity === null ? { withdrawn: true } : {},
+    ...comment === undefined ? {} : { comment },
+  };
+}
+
 /**
  * Who answered a question, and who still may.
  *
- * @param timeText The text of a time in Unix milliseconds
+ * @param waiting What the server says of the question. Only it has the comments of refusals
  */
-export function signersOf(
-  sha256: Sha256,
-  { state, stage_id, condition }: ApprovalQuestion,
-  waiting: WaitingCondition | undefined,
-  timeText: (millis: number) => string,
-): Signers {
-  const expected = expectedBoolean(condition);
-  const refusal = expected === null ? null : hashValue(sha256, { value: !expected, value_type: "Boolean" }).identity;
-  const own = (state.submitted_evidence ?? []).filter((one) =>
-    one.stage_id === stage_id && one.condition_id === condition.condition_id && one.value_identity !== null
-  );
+export function signersOf(sha256: Sha256, asked: ApprovalQuestion, waiting: WaitingCondition | undefined): Signers {
+  const against = refusalsOn(sha256, asked);
   return {
-    signed: own.filter((one) => one.value_identity !== refusal).map(({ signature }) => signature.key_id),
-    refused: own.filter((one) => one.value_identity === refusal).map(({ signature, observed_at }) =>
-      `${signature.key_id} at ${timeText(observed_at)}`
-    ),
+    signed: statementsOn(asked).filter((one) => !against.includes(one)).map(({ signature }) => signature.key_id),
+    refused: against.map((one) => {
+      const known = refusalOf(one);
+      const said = waiting?.refused?.find(({ key_id, observed_at }) =>
+        key_id === known.key_id && observed_at === known.observed_at
+      );
+      return { ...known, ...said?.comment === undefined ? {} : { comment: said.comment } };
+    }),
     may: waiting?.keys.map(({ key_id }) => key_id) ?? [],
   };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lawWords } from "../law/words.ts";
 import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
@@ -134,9 +135,9 @@ async function noteOf(
   const stageId = accepted.steps.find(({ decided }) => decided?.completed === false)?.decided?.stage_id;
   const run = await services.projections.load(runKeyOf(namespace_id, run_id));
   if (stageId === undefined || run === null) return {};
-  const { waitingOfStage, waitingSentence } = await import("./mutation/ask_person.ts");
-  const waiting = await waitingOfStage(services, run, stageId);
-  return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id) };
+  const { waitingOfNamed, waitingSentence } = await import("./mutation/ask_person.ts");
+  const waiting = await waitingOfNamed(services, run, stageId);
+  return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id, lawWords(run.law.law).condition) };
 }
 
 async function decideNext(

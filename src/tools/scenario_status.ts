@@ -53,7 +53,8 @@ export const scenarioStatus: MakeTool = (services) =>
       "[parameters] the values of the parameters of the law in this run. With include [waiting] the conditions of open stages " +
       "that signed statements (channel accepted_submission) can still satisfy: how many count, how many are needed, and the " +
       "keys that may sign. With disagree the statements that count differ where all have to agree: the keys named there have " +
-      "to state another value, or withdraw. With no_key no key that may sign is configured.",
+      "to state another value, or withdraw. With no_key no key that may sign is configured. " +
+      "refused names who refused or withdrew, when, and their comment.",
     hints: READS,
     input: table({
       ...runMembers,

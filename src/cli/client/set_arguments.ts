@@ -11,7 +11,7 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import { conditionsByStage, genesisOf } from "../pipeline/inputs.ts";
 import { readValues } from "../pipeline/set_values.ts";
 import { findRun } from "../run/find_run.ts";
-import { readLaw } from "../run/standing.ts";
+import { readLaw } from "../run/read_law.ts";
 import type { ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 

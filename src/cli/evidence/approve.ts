@@ -31,13 +31,13 @@ import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import { recordShape } from "../../run/record_shapes.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
-import { instantText } from "../../runpack/view/words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import type { Head, RunRecord, RunState } from "../../run/types.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { readHistory } from "../run/history.ts";
 import { parametersText } from "../run/parameters_text.ts";
-import { readLaw } from "../run/standing.ts";
+import { readLaw } from "../run/read_law.ts";
 import { readLawFile } from "../runpack/law_file.ts";
 import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -243,7 +243,7 @@ function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
 
 function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
   const { run, law, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
-  const signers = signersText(signersOf(sha256, question.asked, waiting, instantText));
+  const signers = signersText(signersOf(sha256, question.asked, waiting));
   // The keys of people are the server's, so no reader of the law and the records counts for itself.
   const counted = waiting === undefined ? [] : [`${waiting.have} of ${waiting.needed} by the server's word`];
   const tally = [...counted, signers];
@@ -314,7 +314,7 @@ async function submit(
 /** Takes the step of the stage, where the caller may; else says who must. */
 async function evaluate(
   session: ToolSession,
-  { run: { run_key, scenario_id }, asked: { stage_id } }: Question,
+  { run: { run_key, scenario_id }, law, asked: { stage_id } }: Question,
 ): Promise<{ readonly evaluated: boolean; readonly line: string }> {
   const named = { namespace_id: run_key.namespace_id, scenario_id, run_id: run_key.run_id };
   const { accepted_head } = await mustCall(session, "scenario_status", named);
@@ -330,7 +330,9 @@ async function evaluate(
   const decision = isJsonObject(result) ? member(result, "decision") : undefined;
   const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
   const unmet = isJsonObject(decision) ? member(decision, "unmet") ?? null : null;
-  const why = isJsonArray(unmet) && unmet.length > 0 ? `, unmet: ${unmet.map(String).map(shown).join(", ")}` : "";
+  const why = isJsonArray(unmet) && unmet.length > 0
+    ? `, unmet: ${unmet.map((id) => shown(lawWords(law).condition(String(id)))).join(", ")}`
+    : "";
   if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${shown(kind)}${why}` };
   return { evaluated: false, line: `Stage ${shown(stage_id)} is not evaluated yet. ${whoEvaluates(answer)}` };
 }

@@ -6,9 +6,13 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
+import { type LawWords, lawWords } from "../../law/words.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
+import { signersText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
+import { parametersText } from "../run/parameters_text.ts";
+import { readLaw } from "../run/read_law.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -58,7 +62,9 @@ export async function readWaiting(
 export async function runWaiting(flags: WaitingFlags): Promise<number> {
   const own = flags.key === undefined ? null : (await readKey(flags.key, flags.passphraseFile)).public_key;
   return await withRunTools(flags, async (session) => {
-    const found: (WaitingCondition & { readonly run_id: string; readonly namespace_id: number })[] = [];
+    const found: (WaitingCondition & RunItem["run_key"])[] = [];
+    const rows: string[][] = [];
+    const words = new Map<string, LawWords>();
     for (const namespace_id of await namespacesOf(session, flags.namespace)) {
       let cursor: string | null = null;
       do {
@@ -72,24 +78,36 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
           for (const one of run.waiting ?? []) {
             // Without keys gate cannot tell for whom a condition waits.
             const isOwn = own === null || one.no_key === true || one.keys.some(({ public_key }) => public_key === own);
-            if (isOwn) found.push({ ...run.run_key, ...one });
+            if (!isOwn) continue;
+            const { scenario_law_identity: identity } = run;
+            const known = words.get(identity) ?? lawWords(await readLaw(session, namespace_id, identity));
+            words.set(identity, known);
+            found.push({ ...run.run_key, ...one });
+            rows.push(rowOf(run, one, known));
           }
         }
         cursor = page.next;
       } while (cursor !== null);
     }
-    const rows = found.map(({ run_id, stage_id, condition_id, have, needed, keys, disagree, no_key }) => [
-      run_id,
-      shown(stage_id),
-      shown(condition_id),
-      `${have} of ${needed}${disagree === true ? ", disagree" : ""}`,
-      no_key === true ? "no configured key" : keys.map(({ key_id }) => shown(key_id)).join(" "),
-    ]);
-    const table = columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR"], ...rows]);
+    const table = columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR", "PARAMETERS"], ...rows]);
     const text = found.length === 0 ? "Nothing waits for a signature\n" : table;
     const keyless = found.filter(({ no_key }) => no_key === true).length;
     if (keyless === 0) return writeAnswer("waiting", flags, { waiting: found }, text);
     const note = `For ${countOf(keyless, "condition")} no key that may sign is configured: ${NO_KEY_REMEDY}\n`;
     return writeAnswer("waiting", flags, { waiting: found }, text, { note, exitCode: EXIT.evaluatedFalse });
   });
+}
+
+/** A condition that waits, in the words of its law, with the parameters of its run. */
+function rowOf(run: RunItem, one: WaitingCondition, words: LawWords): string[] {
+  const { stage_id, condition_id, have, needed, keys, disagree, no_key, refused = [] } = one;
+  const people = signersText({ signed: [], refused, may: [] });
+  return [
+    run.run_key.run_id,
+    shown(stage_id),
+    shown(words.condition(condition_id)),
+    `${have} of ${needed}${disagree === true ? ", disagree" : ""}${people === "" ? "" : `: ${shown(people)}`}`,
+    no_key === true ? "no configured key" : keys.map(({ key_id }) => shown(key_id)).join(" "),
+    parametersText(run),
+  ];
 }

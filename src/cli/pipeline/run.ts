@@ -13,14 +13,8 @@ import type { ScenarioLaw } from "../../law/types.ts";
 import { compileNextLaw } from "../../runpack/replay.ts";
 import type { RunKey } from "../../run/types.ts";
 import { parametersText } from "../run/parameters_text.ts";
-import {
-  describeStanding,
-  progressOf,
-  readLaw,
-  readStanding,
-  type RunStanding,
-  standingAsJson,
-} from "../run/standing.ts";
+import { readLaw } from "../run/read_law.ts";
+import { describeStanding, progressOf, readStanding, type RunStanding, standingAsJson } from "../run/standing.ts";
 import { signerOf } from "../runpack/session.ts";
 import { READER_PRIMITIVES } from "../runpack/view.ts";
 import type { Source } from "../scenario/source.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { instantText } from "../../runpack/view/words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import type { Archived } from "../../store/types.ts";
 
 /** One line for an archived run; empty for any other. */

@@ -11,6 +11,7 @@ import { missingOfRun } from "../../run/missing/stage.ts";
 import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
+import { readRefusals } from "../../tools/mutation/submitted_evidence.ts";
 import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
 import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
@@ -81,7 +82,13 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
     const { stage_id, attempt_number, outcome } = body;
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || !open.includes(stage_id) || found.has(stage_id)) continue;
-    const causes = causesOfRecord(stage, body, stored.material, () => true);
+    const causes = await Promise.all(
+      causesOfRecord(stage, body, stored.material, () => true).map(async (cause) => {
+        const condition = law.conditionIndex.get(cause.condition_id)?.condition;
+        const refused = condition === undefined ? [] : await readRefusals(runs, { state, stage_id, condition });
+        return refused.length === 0 ? cause : { ...cause, refused };
+      }),
+    );
     found.set(stage_id, {
       stage_id,
       attempt_number,

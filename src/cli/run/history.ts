@@ -6,8 +6,13 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
+import { lawWords } from "../../law/words.ts";
+import { refusalIdentity } from "../../run/approval.ts";
 import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
-import { instantText } from "../../runpack/view/words.ts";
+import { sha256 } from "./fold_state.ts";
+import { readLaw } from "./read_law.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -28,7 +33,8 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
   return withRunTools(flags, async (session) => {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
-    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map(rowOf)]);
+    const law = await readLaw(session, run.run_key.namespace_id, run.scenario_law_identity);
+    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map((one) => rowOf(one, law))]);
     const text = run.archived === undefined ? table : archivedLine(run);
     return writeAnswer("history", flags, { ...run.run_key, records, ...archivedOf(run.archived) }, text);
   });
@@ -53,14 +59,14 @@ export async function* readHistory(
   }
 }
 
-function rowOf({ record }: HistoryItem): string[] {
+function rowOf({ record }: HistoryItem, law: ScenarioLaw): string[] {
   const { revision, acceptance_time, attribution } = record;
   const at = instantText(acceptance_time.accepted_audit_instant);
-  return [`${revision}`, at, describeRecord(record), shown(attribution.principal)];
+  return [`${revision}`, at, describeRecord(record, law), shown(attribution.principal)];
 }
 
 /** A record in a few words. */
-function describeRecord(record: RunRecord): string {
+function describeRecord(record: RunRecord, law: ScenarioLaw): string {
   switch (record.record_kind) {
     case "run_created":
       return `run created of scenario ${shown(record.body.scenario_id)}`;
@@ -77,15 +83,20 @@ function describeRecord(record: RunRecord): string {
     }
     case "artifact_submitted": {
       const { content_type, scope, evidence } = record.body;
-      if (evidence !== undefined) return describeStatement(evidence);
+      if (evidence !== undefined) return describeStatement(evidence, law);
       return `submitted ${shown(content_type)}${scope.kind === "run_wide" ? "" : ` to ${shown(scope.stage_id)}`}`;
     }
   }
 }
 
 /** A signed statement in a few words. A record has the identity of the value, and not the value. */
-function describeStatement({ condition_id, value_identity, comment_hash, signature }: SubmittedEvidence): string {
-  const what = value_identity === null ? "withdrew its statement on" : "signed a value for";
+function describeStatement(
+  { condition_id, value_identity, comment_hash, signature }: SubmittedEvidence,
+  law: ScenarioLaw,
+): string {
+  const condition = law.conditions.find((one) => one.condition_id === condition_id);
+  const isRefusal = condition !== undefined && value_identity === refusalIdentity(sha256, condition);
+  const what = value_identity === null ? "withdrew its statement on" : isRefusal ? "refused" : "signed a value for";
   const comment = comment_hash === undefined ? "" : ", with a comment";
-  return `${shown(signature.key_id)} ${what} ${shown(condition_id)}${comment}`;
+  return `${shown(signature.key_id)} ${what} ${shown(lawWords(law).condition(condition_id))}${comment}`;
 }

@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import { instantText } from "../../runpack/view/words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import type { ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { writeAnswer } from "../terminal/output.ts";

@@ -4,21 +4,18 @@
  * @module
  */
 
-import { identify } from "../../canonical/identity.ts";
 import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { MARKS, stateWords } from "../../runpack/picture/marks.ts";
 import { type PicturedAttempt, pictureOfStatus, type RunPicture } from "../../runpack/picture/run_picture.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
+import { type WaitingCondition, withRefusals } from "../../run/missing/waiting.ts";
 import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { lawWords } from "../../law/words.ts";
-import { CliError } from "../terminal/cli_error.ts";
-import { EXIT } from "../terminal/exit_codes.ts";
 import { columns, shown } from "../terminal/text.ts";
 import { describeMissing, describeRun, holdsOf, inOrder, type LastAttempt } from "./explain_view.ts";
-import { sha256 } from "./fold_state.ts";
 import { readHistory } from "./history.ts";
 
 /** Where a run stands. */
@@ -41,23 +38,6 @@ export interface RunStanding {
 /** An attempt with its trace. */
 type TracedAttempt = Omit<LastAttempt, "holds"> & Pick<PicturedAttempt, "trace">;
 
-/**
- * The law of a run, by `scenarios_get`. Its identity is computed here, so that a server cannot show one law and name
- * another.
- *
- * @throws {CliError} `refused`
- */
-export async function readLaw(session: ToolSession, namespaceId: number, identity: string): Promise<ScenarioLaw> {
-  const answer = await mustCall(session, "scenarios_get", {
-    namespace_id: namespaceId,
-    scenario_law_identity: identity,
-  });
-  const law = answer["law"] ?? null;
-  if (identify(sha256, "scenario-law", law) === identity) return law as unknown as ScenarioLaw;
-  const message = `Cannot use the law of the server: it is not law "${identity}"`;
-  throw new CliError("refused", message, null, EXIT.verificationFailed);
-}
-
 /** Reads where a run stands. */
 export async function readStanding(
   session: ToolSession,
@@ -76,13 +56,18 @@ export async function readStanding(
   const open = stages.filter(({ classification }) => classification === "open_incomplete").map(({ stage_id }) =>
     stage_id
   );
-  const last = await lastAttempts(session, { run_key, scenario_id }, listOf(status, "recent_attempts"), open);
+  const waiting = listOf<WaitingCondition>(status, "waiting");
+  const recent = listOf<TracedAttempt>(status, "recent_attempts").map((attempt) => ({
+    ...attempt,
+    causes: withRefusals(attempt.stage_id, attempt.causes ?? [], waiting),
+  }));
+  const last = await lastAttempts(session, { run_key, scenario_id }, recent, open);
   const runStatus = status["status"] as RunStatus;
   const picture = pictureOfStatus(law, {
     status: runStatus,
     stages,
     recent_attempts: [...last.values()],
-    waiting: listOf(status, "waiting"),
+    waiting,
   });
   return {
     run_key,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { waitingLaw } from "../../../tests/simulation/waiting_fixture.ts";
 import { lawAsJson } from "../../law/normal_form.ts";
-import { readLaw } from "./standing.ts";
+import { readLaw } from "./read_law.ts";
 
 const ASKED = waitingLaw({ combination: { combination: "Quorum", minimum: 2 } });
 const OTHER = waitingLaw({ combination: { combination: "Quorum", minimum: 1 } });

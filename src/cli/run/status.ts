@@ -4,7 +4,7 @@
  * @module
  */
 
-import { instantText } from "../../runpack/view/words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import { writeNewFile } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { wantsColour } from "../terminal/text.ts";
@@ -12,7 +12,8 @@ import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { findRun, type RunFlags, withRunTools } from "./find_run.ts";
 import { parametersLine } from "./parameters_text.ts";
-import { describeStanding, readLaw, readStanding, standingAsJson } from "./standing.ts";
+import { readLaw } from "./read_law.ts";
+import { describeStanding, readStanding, standingAsJson } from "./standing.ts";
 import { exitCodeOfAttempts } from "./explain_view.ts";
 
 /** The flags of `gate status`. */

@@ -14,7 +14,8 @@ import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../..
 import { type Mark, MARKS, type Tone as PictureTone } from "../../runpack/picture/marks.ts";
 import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/run_picture.ts";
 import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
-import { absenceText, cut, foundIn, gapText, instantText } from "../../runpack/view/words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
+import { absenceText, cut, foundIn, gapText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";

@@ -105,26 +105,26 @@ function timeText(millis: number, isDay: boolean): string[] {
   return [date.toISOString().slice(0, isDay ? 10 : undefined)];
 }
 
-const LETTERS = 94;
-const FIRST_LETTER = 0x21;
+/** The visible characters of ASCII; those of words come first, since answers show the first text that fits. */
+const LETTERS = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + (at + 64) % 94));
 
 function textsAround(
   { minimum_bytes: least, maximum_bytes: most }: Extract<ObservationDomain, { domain: "String" }>,
   constants: readonly string[],
   room: number,
 ): string[] {
-  const count = Math.min(constants.length + room + 1, most < 2 ? 128 : LETTERS ** 2);
-  const width = Math.max(least, Math.min(most, 2));
-  const letter = (code: number): string => String.fromCharCode(FIRST_LETTER + code % LETTERS);
+  const count = Math.min(constants.length + room + 1, most < 2 ? 128 : LETTERS.length ** 2);
+  const width = Math.max(least, 2);
   const texts = fillers(count, (at) => {
-    if (most < 2) return String.fromCharCode(at);
-    return (letter(at) + letter(Math.floor(at / LETTERS))).padEnd(width, "~");
+    if (most < 2) return String.fromCharCode((at + 0x61) % 128);
+    const [first = "", second = ""] = [LETTERS[at % LETTERS.length], LETTERS[Math.floor(at / LETTERS.length)]];
+    return least < 2 && at < LETTERS.length ? first : (first + second).padEnd(width, "a");
   });
-  const near = constants.flatMap((one) => [`${one}\0`, `${one}~`, `~${one}`, one.slice(0, -1), one.padEnd(least, "~")]);
+  const near = constants.flatMap((one) => [`${one}~`, `~${one}`, one.slice(0, -1), one.padEnd(least, "~")]);
   const joined = constants.length > 16 ? [] : constants.flatMap((one) => constants.map((other) => one + other));
   const rest = ["", "\u{7f}", "\u{7ff}", "\u{ffff}"][most % 4] ?? "";
   const last = "\u{10ffff}".repeat(Math.floor(most / 4)) + rest;
-  return ["", "\0".repeat(least), last, ...texts, ...near, ...joined];
+  return [...texts, ...near, ...joined, "", ...constants.map((one) => `${one}\0`), "\0".repeat(least), last];
 }
 
 function jsonAround(constants: readonly JsonValue[]): JsonValue[] {

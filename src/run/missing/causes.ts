@@ -16,6 +16,7 @@ import type { DisqualificationReason, EvidenceItem, RecordedEvidence, TraceItem 
 import { unmetConditions } from "./missing.ts";
 import { valueText } from "../../law/words.ts";
 import { judgedBy } from "./stage.ts";
+import type { Refusal } from "./waiting.ts";
 
 /** An item of an attempt or a precheck with its verdict. */
 export interface JudgedItem {
@@ -48,6 +49,8 @@ export interface UnmetCause {
   readonly counts?: QuorumCounts;
   /** The values of its items that the reader may see, as an expression has them. */
   readonly found?: readonly string[];
+  /** The refusals and withdrawals of people that wait now, as far as the reader knows them. */
+  readonly refused?: readonly Refusal[];
 }
 
 /** An item of a record. `valueOf` finds its value, since a record has the identity alone. */

@@ -8,16 +8,18 @@
 import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import type { Kleene } from "../../law/value/truth.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 import type { UnmetCause } from "./causes.ts";
 import type { MissingCondition } from "./missing.ts";
+import type { Refusal } from "./waiting.ts";
 
 /** How a condition was judged, and from what. */
-export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found">;
+export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found" | "refused">;
 
 /** Who gave statements on a condition, and who still may, by key name. */
 export interface Signers {
   readonly signed: readonly string[];
-  readonly refused: readonly string[];
+  readonly refused: readonly Refusal[];
   readonly may: readonly string[];
 }
 
@@ -26,15 +28,17 @@ const HIDDEN = "a value that is hidden from callers of the server (evidence.allo
 
 /** What was found for a condition, such as `found 2`; empty where it holds and no value is shown. */
 export function foundText(
-  { value, reason, cause = [], counts, found }: Judged,
+  { value, reason, cause = [], counts, found, refused = [] }: Judged,
   policy?: Condition["evidence_use_policy"],
 ): string {
   const codes = [...new Set(cause)].map((code) => code.replaceAll("_", " ")).join(", ");
   const why = codes === "" ? "" : ` (${codes})`;
+  const people = refused.map(refusalText).join("; ");
   if (counts !== undefined) {
-    const refused = counts.fails === 0 ? "" : `, ${counts.fails} refused`;
-    return `${counts.holds} of ${counts.needed}${refused}${why}`;
+    const fails = counts.fails === 0 ? "" : `, ${counts.fails} refused`;
+    return `${counts.holds} of ${counts.needed}${people === "" ? fails : `: ${people}`}${why}`;
   }
+  if (people !== "") return people;
   const seen = found === undefined ? null : `found ${found.join(", ")}`;
   switch (reason) {
     case undefined:
@@ -95,11 +99,17 @@ export function neededText({ condition_id, needed }: MissingCondition, words: La
   return words.requirement(needed ? leaf : { Not: leaf });
 }
 
+/** A refusal in words, such as `bob refused at 2026-03-01T09:00:00.000Z: "Later"`. */
+function refusalText({ key_id, observed_at, withdrawn, comment }: Refusal): string {
+  const what = `${key_id} ${withdrawn === true ? "withdrew" : "refused"} at ${instantText(observed_at)}`;
+  return comment === undefined ? what : `${what}: ${JSON.stringify(comment)}`;
+}
+
 /** Who signed and who may, such as `alice signed; bob or carol may`. */
 export function signersText({ signed, refused, may }: Signers): string {
   const parts = [
     ...signed.length === 0 ? [] : [`${signed.join(", ")} signed`],
-    ...refused.length === 0 ? [] : [`${refused.join(", ")} refused`],
+    ...refused.map(refusalText),
     ...may.length === 0 ? [] : [`${may.join(" or ")} may`],
   ];
   return parts.join("; ");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { NamedParts } from "../../law/words.ts";
 import type { UnmetCause } from "./causes.ts";
 import { attemptSentences, foundText, signersText } from "./sentence.ts";
+import type { Refusal } from "./waiting.ts";
 
 const CONDITIONS = [
   ["tests_failed", "Integer", "Equals", { value: 0, value_type: "Integer" }],
@@ -50,6 +51,19 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
     { condition_id: "approved", value: "false", counts: { holds: 1, fails: 2, needed: 2 } },
     "approved: 1 of 2, 2 refused ✗",
   ],
+  [
+    {
+      condition_id: "approved",
+      value: "unknown",
+      counts: { holds: 1, fails: 1, needed: 2 },
+      refused: [{ key_id: "bob", observed_at: 0, comment: "Later" }],
+    },
+    'approved: 1 of 2: bob refused at 1970-01-01T00:00:00.000Z: "Later" ?',
+  ],
+  [
+    { condition_id: "approved", value: "false", refused: [{ key_id: "bob", observed_at: 0, withdrawn: true }] },
+    "approved: bob withdrew at 1970-01-01T00:00:00.000Z ✗",
+  ],
 ];
 
 for (const [cause, sentence] of SENTENCES) {
@@ -66,11 +80,16 @@ Deno.test("attemptSentences() has each condition once, with what the causes say 
   assert.deepEqual(attemptSentences(LAW, trace, causes), ["tests_failed == 0: found 2 ✗", "approved ✓"]);
 });
 
-const SIGNERS = [
+const NOON = Date.UTC(2026, 2, 1, 12);
+const REFUSED: Refusal = { key_id: "bob", observed_at: NOON, comment: 'Not on a "Friday"' };
+const WITHDRAWN: Refusal = { key_id: "carol", observed_at: NOON, withdrawn: true };
+
+const SIGNERS: readonly (readonly [string[], Refusal[], string[], string])[] = [
   [["alice"], [], ["bob", "carol"], "alice signed; bob or carol may"],
-  [[], ["bob at noon"], [], "bob at noon refused"],
+  [[], [REFUSED], [], 'bob refused at 2026-03-01T12:00:00.000Z: "Not on a \\"Friday\\""'],
+  [["alice"], [WITHDRAWN], ["bob"], "alice signed; carol withdrew at 2026-03-01T12:00:00.000Z; bob may"],
   [[], [], [], ""],
-] as const;
+];
 
 for (const [signed, refused, may, text] of SIGNERS) {
   Deno.test(`signersText() "${text}"`, () => assert.equal(signersText({ signed, refused, may }), text));

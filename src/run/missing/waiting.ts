@@ -18,6 +18,15 @@ import { qualifyItem, sameObservation } from "../qualify.ts";
 import { KEYS_PER_CONDITION, presentSubmitted } from "../submitted_evidence.ts";
 import type { RunState } from "../types.ts";
 
+/** A statement of a person against a condition, or the withdrawal of one. */
+export interface Refusal {
+  readonly key_id: string;
+  /** When the person signed, Unix milliseconds. */
+  readonly observed_at: number;
+  readonly withdrawn?: true;
+  readonly comment?: string;
+}
+
 /** A condition that waits for statements. */
 export interface WaitingCondition {
   readonly stage_id: string;
@@ -32,6 +41,21 @@ export interface WaitingCondition {
   readonly disagree?: true;
   /** Present where no key that may sign the condition is configured. */
   readonly no_key?: true;
+  /** Present where people refused or withdrew. */
+  readonly refused?: readonly Refusal[];
+}
+
+/** The causes of an attempt at a stage with the refusals that wait there now. */
+export function withRefusals<Cause extends { readonly condition_id: string }>(
+  stageId: string,
+  causes: readonly Cause[],
+  waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "refused">[],
+): readonly (Cause & Pick<WaitingCondition, "refused">)[] {
+  return causes.map((cause) => {
+    const { refused } = waiting.find((one) => one.stage_id === stageId && one.condition_id === cause.condition_id) ??
+      {};
+    return refused === undefined ? cause : { ...cause, refused };
+  });
 }
 
 /** The stages of a run that evidence can wait for now, in the order of the law. */

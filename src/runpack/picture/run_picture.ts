@@ -44,7 +44,7 @@ export interface RunPicture {
 }
 
 /** The part of a law from which states are derived. */
-export type PicturedLaw = NamedParts & Pick<ScenarioLaw, "completion_requirement" | "stages">;
+export type PicturedLaw = Omit<NamedParts, "stages"> & Pick<ScenarioLaw, "completion_requirement" | "stages">;
 
 /** The part of an attempt that a drawing shows. */
 export interface PicturedAttempt {

@@ -7,7 +7,7 @@
 import { FALSE, TRUE } from "../../law/value/truth.ts";
 import type { RecordedEvidence, RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
-import { instantText } from "./words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
 
 type Submission = Extract<RunRecord, { record_kind: "artifact_submitted" }>["body"];
 

@@ -12,7 +12,8 @@ import { all, type Content, element, type Markup } from "./markup.ts";
 import { decisionId, lastDecisions, renderDecision, verdictOf } from "./decisions.ts";
 import { evidenceBody, statementDetails, statementVerb } from "./statements.ts";
 import { row, shortened, table } from "./tables.ts";
-import { counted, cut, instantText } from "./words.ts";
+import { instantText } from "../../canonical/instant_text.ts";
+import { counted, cut } from "./words.ts";
 
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;

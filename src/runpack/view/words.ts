@@ -11,26 +11,6 @@ import type { PackView, PartView } from "../material_view.ts";
 import { CLAIMS } from "../verify/claims.ts";
 import type { Examination } from "../verify/verify.ts";
 
-/** The first and last millisecond of the years from 0000 to 9999. */
-const EARLIEST = -62_167_219_200_000;
-const LATEST = 253_402_300_799_999;
-
-/**
- * Unix milliseconds as RFC 3339 in UTC; as a number beyond the years that RFC 3339 has.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { instantText } from "@/runpack/view/words.ts";
- *
- * assert.equal(instantText(1_709_210_096_007), "2024-02-29T12:34:56.007Z");
- * assert.equal(instantText(253_402_300_800_000), "253402300800000 ms");
- * ```
- */
-export function instantText(millis: number): string {
-  return millis >= EARLIEST && millis <= LATEST ? new Date(millis).toISOString() : `${millis} ms`;
-}
-
 /** The first characters of a text, with an ellipsis where characters were cut off. */
 export function cut(value: string, characters: number): string {
   const points = [...value.slice(0, 2 * characters + 2)];

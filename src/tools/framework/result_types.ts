@@ -55,7 +55,11 @@ const DOCUMENTS: Outputs = {
     have: anyInteger,
     needed: anyInteger,
     keys: arrayOf(closed({ key_id: text, public_key: text })),
-  }, { disagree: oneOf(true), no_key: oneOf(true) }),
+  }, {
+    disagree: oneOf(true),
+    no_key: oneOf(true),
+    refused: arrayOf(closed({ key_id: text, observed_at: anyInteger }, { withdrawn: oneOf(true), comment: text })),
+  }),
   contract: closed({
     provider_id: text,
     name: text,

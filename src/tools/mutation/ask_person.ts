@@ -8,14 +8,16 @@
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { shellOperand } from "../../canonical/shell_operand.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
+import { lawWords } from "../../law/words.ts";
+import { signersText } from "../../run/missing/sentence.ts";
+import { openForEvidence, type WaitingCondition } from "../../run/missing/waiting.ts";
 import type { RunState } from "../../run/types.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
 import { DomainError } from "../framework/errors.ts";
 import type { Asking } from "../framework/types.ts";
 import type { Services } from "../services/services.ts";
 import type { NamedRun } from "./mutation.ts";
-import { waitingValues } from "./submitted_evidence.ts";
+import { waitingOfStage } from "../precheck/waiting_of_run.ts";
 
 /** The key of the question among the requests of a round. */
 export const QUESTION = "approve";
@@ -23,16 +25,13 @@ export const QUESTION = "approve";
 type AskServices = Pick<Services, "runs" | "time" | "environment" | "publicUrl">;
 
 /** The conditions of a stage that signed statements can still satisfy; empty unless the stage is open. */
-export async function waitingOfStage(
+export async function waitingOfNamed(
   services: AskServices,
-  { law, state }: Pick<ProjectedRun, "law" | "state">,
+  run: Pick<ProjectedRun, "law" | "state">,
   stageId: string,
 ): Promise<readonly WaitingCondition[]> {
-  const stage = openForEvidence(law, state).find(({ stage: { stage_id } }) => stage_id === stageId);
-  if (stage === undefined) return [];
-  const now = services.time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
-  const values = await waitingValues(services.runs, state, stageId);
-  return waitingConditions(law, stage, state, values, services.environment, now);
+  const stage = openForEvidence(run.law, run.state).find(({ stage: { stage_id } }) => stage_id === stageId);
+  return stage === undefined ? [] : await waitingOfStage(services, run, stage);
 }
 
 /**
@@ -50,11 +49,11 @@ export async function askPerson(
 ): Promise<void> {
   const { publicUrl } = services;
   if (publicUrl === null || asking === undefined || !showsPages(asking)) return;
-  const waiting = await waitingOfStage(services, { law, state }, stageId);
+  const waiting = await waitingOfNamed(services, { law, state }, stageId);
   // A call that became a task meanwhile asks no more: the task does.
   if (waiting.length === 0 || !showsPages(asking)) return;
   const { scenario_id, run_key } = state;
-  const message = waitingSentence(waiting, run_key.run_id);
+  const message = waitingSentence(waiting, run_key.run_id, lawWords(law.law).condition);
   const params = { mode: "url", url: runUrl(publicUrl, { ...run_key, scenario_id, stage_id: stageId }), message };
   // A response counts only with the state of the question that it answers.
   const given = asking.state === null ? undefined : asking.responses[QUESTION];
@@ -89,11 +88,15 @@ export function runUrl(
 
 /** What a stage waits for, and the command that signs it. */
 export function waitingSentence(
-  waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "have" | "needed">[],
+  waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "have" | "needed" | "refused">[],
   runId: string,
+  sentence: (conditionId: string) => string = (id) => id,
 ): string {
   const stage_id = waiting[0]?.stage_id ?? "";
-  const conditions = waiting.map(({ condition_id, have, needed }) => `${condition_id} (${have} of ${needed})`);
+  const conditions = waiting.map(({ condition_id, have, needed, refused = [] }) => {
+    const people = signersText({ signed: [], refused, may: [] });
+    return `${sentence(condition_id)} (${have} of ${needed}${people === "" ? "" : `: ${people}`})`;
+  });
   return `Stage ${stage_id} waits for signed statements on ${conditions.join(", ")}. ` +
     `A person signs or refuses with: gate approve ${runId} ${shellOperand(stage_id)}`;
 }

@@ -4,11 +4,14 @@
  * @module
  */
 
-import { isJsonObject, member } from "../../canonical/json.ts";
+import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { EvaluateCommand, SubmitCommand } from "../../run/command.ts";
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { refusalOf, refusalsOn } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
+import type { Refusal } from "../../run/missing/waiting.ts";
 import { isEvidenceContentType, readSubmission, waitingFor } from "../../run/submitted_evidence.ts";
 import type { RunState, WaitingEvidence } from "../../run/types.ts";
 import { BoundedMap } from "../../store/bounded_map.ts";
@@ -65,17 +68,40 @@ async function readValue(
   kept.set(runs, values);
   const known = values.get(record_id);
   if (known !== undefined) return known;
-  const [stored] = await runs.listRecords(run_key, revision - 1, 1);
-  const body = stored?.record_id === record_id ? stored.material[0]?.body : undefined;
-  const payload = body === undefined ? undefined : readJson(body);
-  const submitted = isJsonObject(payload) ? member(payload, "value") : undefined;
+  const { body = "", submitted } = await readSubmitted(runs, run_key, { record_id, revision });
   const value = isJsonObject(submitted) ? member(submitted, "value") : undefined;
-  if (!isJsonObject(value) || body === undefined) {
+  if (!isJsonObject(value)) {
     throw new StoreError("corrupt", `Cannot read submission "${record_id}": its payload is missing`);
   }
   const typed = value as TypedValue;
   if (body.length <= KEPT_CHARACTERS) values.set(record_id, typed);
   return typed;
+}
+
+/** The payload of a submission, as text and as it was sent. */
+async function readSubmitted(
+  runs: Pick<RunStore, "listRecords">,
+  runKey: RunState["run_key"],
+  { record_id, revision }: Pick<WaitingEvidence, "record_id" | "revision">,
+): Promise<{ readonly body: string | undefined; readonly submitted: JsonValue | undefined }> {
+  const [stored] = await runs.listRecords(runKey, revision - 1, 1);
+  const body = stored?.record_id === record_id ? stored.material[0]?.body : undefined;
+  const payload = body === undefined ? undefined : readJson(body);
+  return { body, submitted: isJsonObject(payload) ? member(payload, "value") : undefined };
+}
+
+/** The refusals and withdrawals on a condition of an open stage, with their comments. */
+export async function readRefusals(
+  runs: Pick<RunStore, "listRecords">,
+  asked: Parameters<typeof refusalsOn>[1],
+): Promise<readonly Refusal[]> {
+  const refusals: Refusal[] = [];
+  for (const one of refusalsOn(HOST_PRIMITIVES.sha256, asked)) {
+    const { submitted } = await readSubmitted(runs, asked.state.run_key, one);
+    const comment = isJsonObject(submitted) ? member(submitted, "comment") : undefined;
+    refusals.push(refusalOf(one, typeof comment === "string" ? comment : undefined));
+  }
+  return refusals;
 }
 
 /** The values of the evidence that waits for a stage, by identity. */

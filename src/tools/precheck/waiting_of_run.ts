@@ -4,11 +4,32 @@
  * @module
  */
 
-import { openForEvidence, waitingConditions } from "../../run/missing/waiting.ts";
+import type { CompiledStage } from "../../run/compile.ts";
+import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
 import { sentBytes } from "../framework/response_size.ts";
-import { waitingValues } from "../mutation/submitted_evidence.ts";
+import { readRefusals, waitingValues } from "../mutation/submitted_evidence.ts";
 import type { Services } from "../services/services.ts";
+
+type WaitingServices = Pick<Services, "runs" | "time" | "environment">;
+
+/** The conditions of an open stage that signed statements can still satisfy, with the refusals of people. */
+export async function waitingOfStage(
+  { runs, time, environment }: WaitingServices,
+  { law, state }: Pick<ProjectedRun, "law" | "state">,
+  stage: CompiledStage,
+): Promise<readonly WaitingCondition[]> {
+  const { stage_id } = stage.stage;
+  const now = time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
+  const values = await waitingValues(runs, state, stage_id);
+  const found: WaitingCondition[] = [];
+  for (const one of waitingConditions(law, stage, state, values, environment, now)) {
+    const condition = law.conditionIndex.get(one.condition_id)?.condition;
+    const refused = condition === undefined ? [] : await readRefusals(runs, { state, stage_id, condition });
+    found.push(refused.length === 0 ? one : { ...one, refused });
+  }
+  return found;
+}
 
 /**
  * The JSON text of the members `waiting` and, where they do not fit, `waiting_left_out`, without the braces of an object.
@@ -17,14 +38,12 @@ import type { Services } from "../services/services.ts";
  */
 export async function waitingMembers(services: Services, run: ProjectedRun, maximum: number): Promise<string> {
   const { law, state } = run;
-  const now = services.time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
   const texts: string[] = [];
   let left = maximum;
   let leftOut = 0;
   // An archived run takes no statements, and its values may be removed.
   for (const stage of run.archived === undefined ? openForEvidence(law, state) : []) {
-    const values = await waitingValues(services.runs, state, stage.stage.stage_id);
-    for (const one of waitingConditions(law, stage, state, values, services.environment, now)) {
+    for (const one of await waitingOfStage(services, run, stage)) {
       const own = JSON.stringify(one);
       left -= sentBytes(own) + 2;
       if (left < 0) leftOut++;

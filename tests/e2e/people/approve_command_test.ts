@@ -66,8 +66,13 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
       const { stdout } = await gate(folder, command, run);
       assert.match(stdout, /approved: 1 of 2 \?/, command);
     }
-    const rejected = await approve(...BOB, "--reject");
+    const rejected = await approve(...BOB, "--reject", "--comment", "Not on a Friday");
     assert.equal(rejected.code, 0);
+    const who = 'bob refused at \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z: "Not on a Friday"';
+    for (const command of [["status", run], ["explain", run], ["waiting", ...KEYS]]) {
+      const { stdout } = await gate(folder, ...command);
+      assert.match(stdout, new RegExp(`approved(?:: | .*)1 of 2: ${who}`), command[0]);
+    }
     assert.match(
       rejected.stdout,
       /Evidence {3}attempt 2\n {11}approved: 1 of 2 \?\nCondition.*\nSigned {5}1 of 2 by the server's word: alice signed; bob may\n/,
@@ -75,6 +80,10 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.equal(await waiting(), "1 of 2: ");
     assert.equal((await approve("--key", "alice.key", "--withdraw")).code, 0);
     assert.equal(await waiting(), "0 of 2: alice");
+    assert.match(
+      (await gate(folder, "status", run)).stdout,
+      /approved: 0 of 2: bob refused .*; alice withdrew at [-\dT:.]+Z/,
+    );
     assert.equal((await approve("--key", "alice.key")).code, 0);
     const last = await approve(...BOB);
     assert.match(last.stdout, /Stage release: complete/);
@@ -85,10 +94,11 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.equal(exported.code, 0, exported.stderr);
     const shownPack = (await gate(folder, "runpack", "show", "run.runpack")).stdout;
     assert.match(shownPack, /alice stated a value that satisfies approved: true, by stdio\n.*\n +Looks fine\n/);
-    assert.match(shownPack, /bob refused approved: false, by stdio\n/);
+    assert.match(shownPack, /bob refused approved: false, by stdio\n.*\n +Not on a Friday\n/);
     assert.match(shownPack, /alice withdrew its statement on approved, by stdio\n/);
     const history = (await gate(folder, "history", run)).stdout;
     assert.match(history, /alice signed a value for approved, with a comment +stdio\n/);
+    assert.match(history, /bob refused approved, with a comment +stdio\n/);
     assert.match(history, /alice withdrew its statement on approved +stdio\n/);
     const verified = await gate(folder, "runpack", "verify", "run.runpack");
     assert.equal(verified.code, 0, verified.stdout + verified.stderr);
