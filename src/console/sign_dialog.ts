@@ -19,7 +19,7 @@ import {
   signersOf,
 } from "../run/approval.ts";
 import { attemptSentences, signersText } from "../run/missing/sentence.ts";
-import type { WaitingCondition } from "../run/missing/waiting.ts";
+import { type WaitingCondition, withRefusals } from "../run/missing/waiting.ts";
 import { COMMENT_BYTES } from "../run/submitted_statement.ts";
 import { sha256 } from "../runpack/browser/sha256.ts";
 import { CallError, callTool } from "./gate_client.ts";
@@ -200,7 +200,11 @@ function answerValue({ condition }: ApprovalQuestion, answer: Answer, text: stri
   return { value: parsed.value, value_type };
 }
 
-function factsOf({ run, hints, question }: AskedQuestion, answer: Answer, expected: boolean | null): HTMLElement {
+function factsOf(
+  { run, hints, question, waiting }: AskedQuestion,
+  answer: Answer,
+  expected: boolean | null,
+): HTMLElement {
   const { state, stage_id, condition, attempt, scenario_law_identity } = question;
   const fact = (term: string, ...content: readonly Content[]): Content => [
     make("dt", {}, term),
@@ -209,8 +213,9 @@ function factsOf({ run, hints, question }: AskedQuestion, answer: Answer, expect
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     `${parameter_id} = ${canonicalize(value.value)}`
   );
-  const causes = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id)?.causes;
-  const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], causes).map((one) =>
+  const { causes = [] } = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
+  const known = withRefusals(stage_id, causes, waiting === undefined ? [] : [waiting]);
+  const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], known).map((one) =>
     make("li", {}, shownText(one))
   );
   const signs = answer === "withdraw"

@@ -129,6 +129,43 @@ Deno.test("two people in two browsers: one approves, one refuses and changes the
   for (const page of [alice, bob, carol]) assertQuiet(world, page);
 });
 
+/** A law that asks two people where all tests have passed. */
+const RED = `law: red
+evidence:
+  tests_failed: count
+  approved: 2 of [alice, bob]
+stages:
+  ship: tests_failed == 0 && approved
+`;
+
+Deno.test("the dialog of a reviewer says how many tests failed, and who refused before, when and why", async () => {
+  await using world = await makeWorld();
+  const config = `${world.folder}/http.toml`;
+  await Deno.writeTextFile(config, `${await Deno.readTextFile(config)}\n[evidence]\nallow_raw_values = true\n`);
+  await Deno.writeTextFile(`${world.folder}/red.yaml`, RED);
+  const red = ["run", "red.yaml", "--run-key", "red", "--set", "tests_failed=2", "--json"];
+  const { stdout } = await gate(world.folder, ...red);
+  const run = (JSON.parse(stdout) as { result: { run_id: string } }).result.run_id;
+  const [alice, bob] = await Promise.all([world.open("alice"), world.open("bob")]);
+  await trust(world, { alice: await makeKey(alice), bob: await makeKey(bob) });
+  await bob.evaluate(axe.source);
+  await go(bob, routeOf(run, "red"));
+  await click(bob, "#approve-ship-approved");
+  const dialog = `document.querySelector("dialog[open]")?.innerText ?? ""`;
+  await bob.until(`(${dialog}).includes("tests_failed == 0: found 2 ✗")`);
+  await examine(bob, "dialog_red");
+  await bob.evaluate(`document.querySelector("dialog").close()`);
+  await go(alice, routeOf(run, "red"));
+  await answer(alice, "refuse", "Two tests are red", "ship-approved");
+  await until(bob, "alice refused at");
+  assert.match(
+    await textOf(bob),
+    /Asks people: approved\. 0 of 2: alice refused at [-\dT:.]+Z: "Two tests are red"; bob may/,
+  );
+  await examine(bob, "run_red");
+  assertQuiet(world, bob);
+});
+
 /** Sizes and themes in which a state is examined, and the rules: another theme changes nothing but contrast. */
 const VIEWS = [
   ["phone", 390, "light", "all"],
