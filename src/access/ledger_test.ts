@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { LedgerConfig } from "../config/types.ts";
 import { untilAborted } from "../config/until_aborted.ts";
-import { createGrantCache } from "./grant_cache.ts";
-import { connectLedger, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
+import { connectLedger, createGrantCache, GRANT_MILLISECONDS, LEDGER_BODY_BYTES } from "./ledger.ts";
 import { namespaceAuthorityOf } from "./namespace_authority.ts";
 import type { NamespaceAuthority } from "./types.ts";
 

@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import peerCanonicalize from "../../tests/packages/canonicalize.ts";
 import fc from "../../tests/packages/fast_check.ts";
 import peerJsonCanon from "../../tests/packages/json_canon.ts";
-import { CANONICAL_DEPTH_LIMIT, canonicalBytes, canonicalize } from "./canonicalize.ts";
+import { CANONICAL_DEPTH_LIMIT, canonicalBytes, canonicalize, writeText } from "./canonicalize.ts";
 import type { JsonValue } from "./json.ts";
 import { readJson } from "./scan.ts";
-import { writeText } from "./writer.ts";
 
 /** Names with special orders: UTF-16 against code points, names ordered as numbers, and names with a special meaning. */
 const TRICKY_NAMES = [

@@ -77,14 +77,14 @@ export function parseJson(text: string, options: ScanOptions = {}, utf8?: Uint8A
  * Text without a backslash costs no more than the native parse.
  *
  * @param text Canonical text, nested as deep as canonical text may be
- * @returns The value
+&
  * @throws {SyntaxError} If the text has a fault
  */
-export function readJson(text: string): JsonValue {
-  if (!text.includes("\\")) return JSON.parse(text) as JsonValue;
+export function readJson<T = JsonValue>(text: string): T {
+  if (!text.includes("\\")) return JSON.parse(text) as T;
   const plain = readPlain(text, HIGHEST_DEPTH_LIMIT);
-  if (plain !== undefined) return plain;
+  if (plain !== undefined) return plain as T;
   const report = scanReport(text, { maximumDepth: HIGHEST_DEPTH_LIMIT });
   if (report.fault !== null) throw new SyntaxError(`${report.fault.message} (${report.fault.path})`);
-  return parseScanned(text, report);
+  return parseScanned(text, report) as T;
 }

@@ -21,13 +21,27 @@ import {
 import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { ownWords, writeOut, writeResult } from "./terminal/output.ts";
-import { addRelease } from "./release/commands.ts";
 import { addEvidence } from "./evidence/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
 import { addLsp, addNew, addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
 import { SERVE_FLAGS } from "./serve/serve_flags.ts";
+
+/** Adds `gate release`. */
+function addRelease(program: GateCommand): void {
+  const release = group(program, "release", "Check a downloaded release of gate", [
+    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
+  ]);
+  command(release, "verify", "Compare every file of a release folder with its signed list", [
+    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
+    "gate release verify gate-0.1.0 --origin-unchecked",
+  ])
+    .argument("<dir>", "the folder, with SHA256SUMS and provenance.dsse.json")
+    .option("--trusted-key <FILE>", "a public key that may have signed the release (repeatable)", collect)
+    .option("--origin-unchecked", "compare the files without a key: who made them stays open")
+    .runs(async () => (await import("./release/verify.ts")).runReleaseVerify);
+}
 
 /** How help describes the name of a store. */
 const STORE_NAME = "SQLite file, PostgreSQL address or env:NAME of one, or configuration (.toml)";

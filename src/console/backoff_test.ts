@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { reconnectDelay } from "./backoff.ts";
+import { reconnectDelay } from "./gate_client.ts";
 
 const ROWS: readonly (readonly [failures: number, least: number, most: number])[] = [
   [0, 500, 1_000],

@@ -6,9 +6,47 @@
 
 import type { DocsConfig } from "../config/types.ts";
 import { createSearch, type DocsAnswer, type SearchDocs, SECTIONS_DEFAULT } from "./answer.ts";
-import { readDocuments } from "./documents.ts";
 import { splitSections } from "./sections.ts";
-import type { Documents } from "./types.ts";
+import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
+import { readExtraDocs } from "./extra_docs.ts";
+
+/** The base of the paths of {@link DEFAULT_DOCS}. */
+const DOCS_FOLDER = new URL("../../docs/", import.meta.url);
+
+/**
+ * Reads every document.
+ *
+ * @throws {DocsError} When a path of `docs.extra_paths` does not exist or cannot be read
+ */
+export async function readDocuments(config: DocsConfig): Promise<Documents> {
+  if (!config.enabled) return { docs: [], warnings: [] };
+  const defaults = config.include_default_docs ? await Promise.all(DEFAULT_DOCS.map(readDefault)) : [];
+  const extra = await readExtraDocs(config, defaults);
+  if (extra.problems.length > 0) throw new DocsError(extra.problems);
+  return { docs: [...defaults, ...extra.docs], warnings: extra.warnings };
+}
+
+async function readDefault({ files, suffix, ...named }: DefaultDoc): Promise<Doc> {
+  const pages = await Promise.all(files.map(readPage));
+  const text = joinPages(pages);
+  return { ...named, uri: DOCS_PREFIX + suffix, text, bytes: utf8Length(text), pages: pages.slice(1) };
+}
+
+/** A page of Markdown, or an example: a block of code that is named after the folder of its file. */
+async function readPage(file: string): Promise<DocPage> {
+  const text = await Deno.readTextFile(new URL(file, DOCS_FOLDER));
+  const [folder = "", name = "", ending = ""] = /([^/]+)\/([^/.]+)\.([a-z]+)$/.exec(`docs/${file}`)?.slice(1) ?? [];
+  if (ending === "md") return { name, text };
+  return { name: folder, text: `# ${folder}\n\n\`\`\`${ending}\n${text.trimEnd()}\n\`\`\`\n` };
+}
+
+/** One document of several pages: the first page is unchanged, and each further page becomes one section. */
+function joinPages([first, ...others]: readonly DocPage[]): string {
+  const asSection = (text: string): string => text.replace(/^## /gm, "#### ").replace(/^# /gm, "## ");
+  return [first?.text ?? "", ...others.map(({ text }) => asSection(text))].join("\n");
+}
 
 /** The documents, with a search. */
 export interface Catalogue extends Documents {

@@ -6,18 +6,46 @@
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
-import type { JsonValue } from "../canonical/json.ts";
+import { isJsonObject, type JsonValue } from "../canonical/json.ts";
 import { checkBindings } from "./check_bindings.ts";
 import { checkConditions } from "./check_conditions.ts";
 import { checkParameters, parametersOf } from "./check_parameters.ts";
-import { checkOpenings } from "./check_openings.ts";
 import { checkDuplicates, checkReferences, knownNames } from "./check_names.ts";
-import { readSpec } from "./decode_spec.ts";
-import { LAW_LIMITS } from "./limits.ts";
+import { type DraftSpec, readSpec } from "./decode_spec.ts";
+import { LAW_LIMITS, SPEC_LIMITS } from "./limits.ts";
 import { lawAsJson, normalForm, normalizeRequirements } from "./normal_form.ts";
 import { proveMonotone, proveRequirements, proveStageGraph } from "./proof/proof_law.ts";
-import { collector } from "./refusals.ts";
+import { type Collector, collector } from "./refusals.ts";
 import type { LawEnvironment, Refusal, ScenarioLaw } from "./types.ts";
+import { utf8Length } from "../canonical/utf8.ts";
+import type { DraftStage } from "./decode_stage.ts";
+import { pathAt } from "../canonical/path.ts";
+
+/** Bytes of an intent without the members of its packet. */
+const INTENT_BYTES = 512;
+
+/** Refuses stages whose opening would return more than {@link SPEC_LIMITS.openingBytes}: targets multiply payloads. */
+function checkOpenings(refusals: Collector, draft: DraftSpec): void {
+  (draft.stages ?? []).forEach((stage, index) => {
+    const bytes = openingBytes(stage);
+    if (bytes <= SPEC_LIMITS.openingBytes) return;
+    const message = `Expected packets of at most ${SPEC_LIMITS.openingBytes} bytes, each counted once a target, got ` +
+      `${bytes}`;
+    refusals.refuse("payload_too_large", pathAt("stages", index, "entry_packets"), message);
+  });
+}
+
+/** The bytes of a stage's intents. A packet that could not be read has a refusal of its own. */
+function openingBytes(stage: DraftStage): number {
+  let bytes = 0;
+  for (const { targets = [], ...packet } of stage.entry_packets ?? []) {
+    const read = Object.fromEntries(Object.entries(packet).filter(([, value]) => value !== undefined));
+    const shown = read as JsonValue;
+    if (!isJsonObject(shown)) continue;
+    bytes += (utf8Length(canonicalize(shown)) + INTENT_BYTES) * Math.max(1, targets.length);
+  }
+  return bytes;
+}
 
 /** A law, or every reason why the spec is refused. */
 export type LawResult =

@@ -104,7 +104,7 @@ function openLaw(sha256: Sha256, source: ExportSource): CompiledLaw {
   if (identifyCanonical(sha256, "scenario-law", source.law) !== source.scenario_law_identity) {
     throw broken(`Cannot export run: its law does not hash to "${source.scenario_law_identity}"`);
   }
-  const law = readJson(source.law) as unknown as ScenarioLaw;
+  const law = readJson<ScenarioLaw>(source.law);
   return compileLaw(law, source.scenario_law_identity, graphIdentity(sha256, law));
 }
 

@@ -5,15 +5,47 @@
  */
 
 import { type AuditService, createAuditService } from "./audit/service.ts";
-import { redirectConsole } from "./process/console.ts";
 import { type AuditCall, createDispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
 import type { Hosting, HostOptions, Runtime } from "./hosting.ts";
 import { createLimits, hasSeveralCallers } from "./process/limits.ts";
-import { formatOfStderr, type Log, openLog, writeAll } from "./process/log.ts";
+import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
 import { exitWhenUncaught, HANGUP_CODE, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
 import { serveStdio } from "./stdio/serve_stdio.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
+
+const LEVELS: Readonly<Record<string, LogLevel>> = {
+  log: "info",
+  info: "info",
+  debug: "debug",
+  dir: "debug",
+  dirxml: "debug",
+  table: "debug",
+  trace: "debug",
+  group: "debug",
+  groupCollapsed: "debug",
+  count: "debug",
+  timeLog: "debug",
+  timeEnd: "debug",
+  warn: "warn",
+  error: "error",
+  assert: "error",
+};
+
+/** Redirects every printing method of the global console to a log; the returned function restores them. */
+function redirectConsole(log: Log): () => void {
+  const target = globalThis.console as unknown as Record<string, unknown>;
+  const before = Object.keys(LEVELS).map((name) => [name, target[name]] as const);
+  for (const [name, level] of Object.entries(LEVELS)) {
+    target[name] = (...values: unknown[]): void => {
+      if (name === "assert" && values[0]) return;
+      log(level, values.map((value) => typeof value === "string" ? value : Deno.inspect(value)).join(" "));
+    };
+  }
+  return () => {
+    for (const [name, method] of before) target[name] = method;
+  };
+}
 
 /** How long a process without a request waits before it opens its stores, in milliseconds. */
 const PRELOAD_MILLISECONDS = 250;

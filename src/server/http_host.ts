@@ -8,14 +8,40 @@ import { urlHost } from "../config/host_name.ts";
 import { CONSOLE_PATH } from "./http/console_pages.ts";
 import type { Hosting } from "./hosting.ts";
 import { aborted } from "./process/log.ts";
-import { watchLoop } from "./process/loop_delay.ts";
-import { createMetrics } from "./process/metrics.ts";
+import { createMetrics, type Metrics } from "./process/metrics.ts";
 import { openTls, type TlsServing } from "./tls/serving.ts";
 import { watchHangup } from "./process/signals.ts";
 import { redirectWarnings } from "./process/warnings.ts";
 import { createServerIds } from "./process/trace.ts";
 import { connectionRefusals, createAdmissions, createRefusals, type RefusedConnection } from "./audit/refusals.ts";
 import { type HttpServing, serveHttp } from "./serve_http.ts";
+
+/** The interval of measurements, in milliseconds. */
+const INTERVAL = 20;
+
+/** The options of the measurement. */
+interface LoopDelayOptions {
+  readonly metrics: Pick<Metrics, "loopDelayed">;
+  /** A clock in milliseconds that never goes back. */
+  readonly now?: () => number;
+}
+
+/** Makes the function of one measurement. A delay also counts for each measurement that it prevented. */
+export function createLoopDelay({ metrics, now = (): number => performance.now() }: LoopDelayOptions): () => void {
+  let due = now() + INTERVAL;
+  return () => {
+    const late = Math.max(0, now() - due);
+    for (let left = late; left >= 0; left -= INTERVAL) metrics.loopDelayed(left);
+    due += late + INTERVAL;
+  };
+}
+
+/** Measures until it is closed. The timer does not keep the process alive. */
+function watchLoop(metrics: LoopDelayOptions["metrics"]): { readonly close: () => void } {
+  const timer = setInterval(createLoopDelay({ metrics }), INTERVAL);
+  Deno.unrefTimer(timer);
+  return { close: () => clearInterval(timer) };
+}
 
 /** How long a stopping process waits for requests in work, in milliseconds. */
 const PATIENCE_MILLISECONDS = 10_000;

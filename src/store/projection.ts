@@ -232,7 +232,7 @@ class StoreProjections implements Projections {
     if (verified !== undefined) {
       const snapshot = verified.snapshot === null ? null : await this.#snapshot(head);
       const isOwn = snapshot !== null && snapshot.state_identity === verified.snapshot;
-      return { state: isOwn ? readJson(snapshot.state) as unknown as RunState : null, sealed: null };
+      return { state: isOwn ? readJson<RunState>(snapshot.state) : null, sealed: null };
     }
     const isSound = this.#damaged.get(name) === undefined;
     const sealed = maySeal && isSound ? await readSealed(this.#store, law, head, await this.#snapshot(head)) : null;
@@ -326,7 +326,7 @@ class StoreProjections implements Projections {
   async #fromTombstone(name: string, law: CompiledLaw, archived: Archived, runKey: RunKey): Promise<ProjectedRun> {
     const tombstone = await this.#store.archives.get(runKey);
     if (tombstone === null) throw new StoreError("corrupt", `Cannot read run "${runKey.run_id}": it has no tombstone`);
-    const state = readJson(tombstone.state) as unknown as RunState;
+    const state = readJson<RunState>(tombstone.state);
     const run = { law: bindLaw(law, state.parameters), state, archived, sealed: null };
     this.#states.set(name, run);
     return run;
@@ -377,7 +377,7 @@ class StoreProjections implements Projections {
     const stored = await this.#store.laws.get(namespaceId, lawIdentity);
     if (stored === null) return null;
     const law = compileLaw(
-      readJson(stored.law) as unknown as ScenarioLaw,
+      readJson<ScenarioLaw>(stored.law),
       stored.scenario_law_identity,
       stored.graph_identity,
     );

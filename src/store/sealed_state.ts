@@ -32,7 +32,7 @@ export async function readSealed(
   snapshot: Snapshot | null,
 ): Promise<SealedState | null> {
   if (snapshot === null) return null;
-  const state = readJson(snapshot.state) as unknown as RunState;
+  const state = readJson<RunState>(snapshot.state);
   if (!fits(state, snapshot.revision, law, head)) return null;
   const [record] = await store.listRecords(head.run_key, snapshot.revision - 1, 1);
   return record?.record_id === state.head.record_id ? { state, sealed: snapshot.state_identity } : null;

@@ -20,16 +20,60 @@ import type { PackSigner } from "../runpack/host/signing.ts";
 import type { PackThread } from "./packs/pack_thread.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
-import { StoreError } from "../store/types.ts";
+import { type RunFigures as Figures, type RunStore, StoreError } from "../store/types.ts";
 import { readsEveryNamespace } from "./services/authorise.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices, type Services } from "./services/services.ts";
 import type { TypedProviders } from "./services/typed_providers.ts";
 import type { Notifier, NotifierOptions } from "./notifications/notifier.ts";
 import type { Receiver } from "./notifications/open.ts";
-import { runFigures } from "./services/run_figures.ts";
 import { createTools } from "./table.ts";
 import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
+import { gauge } from "./framework/measure.ts";
+
+/** Milliseconds for which figures are shown. */
+const FRESH_MILLIS = 15_000;
+
+/**
+ * The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none, and so after a read
+ * that failed, or lasted until the next one was due: the figures before it are too old to be shown.
+ */
+export function runFigures(
+  runs: Pick<RunStore, "figures">,
+  now: () => number = Date.now,
+): () => readonly Measure[] {
+  let figures: Figures | null = null;
+  let readAt = -Infinity;
+  let isReading = false;
+  return () => {
+    const isDue = now() - readAt >= FRESH_MILLIS;
+    if (isDue && isReading) figures = null;
+    if (isDue && !isReading) {
+      readAt = now();
+      isReading = true;
+      runs.figures().catch(() => null).then((read) => {
+        figures = read;
+        isReading = false;
+      });
+    }
+    return figures === null ? [] : measuresOf(figures, now());
+  };
+}
+
+function measuresOf({ active, complete, oldestOpened }: Figures, now: number): readonly Measure[] {
+  const help = "Runs in the store by status.";
+  const age = oldestOpened === null ? 0 : Math.max(0, now - oldestOpened) / 1000;
+  return [
+    gauge("gate_runs", help, { status: "active" }, active),
+    gauge("gate_runs", help, { status: "complete" }, complete),
+    gauge(
+      "gate_oldest_waiting_stage_seconds",
+      "Age of the stage that is open for the longest time; 0 where no stage is open.",
+      {},
+      age,
+    ),
+  ];
+}
 
 /** Options beside the configuration. */
 export interface RuntimeOptions {

@@ -12,7 +12,7 @@ import { admitEvaluation } from "../run/decide/decide_evaluate.ts";
 import { type AcceptedSteps, decideSteps, type Step } from "../run/decide/decide_steps.ts";
 import { refusal } from "../run/refusal.ts";
 import type { CompiledLaw } from "../run/compile.ts";
-import type { RunState, StageState } from "../run/types.ts";
+import type { RunRecord, RunState, StageState } from "../run/types.ts";
 import {
   type AcceptedCall,
   type Deciding,
@@ -36,14 +36,87 @@ import {
 import { nextAfterRefusal, refusedStep } from "./next_steps/after_refusal.ts";
 import { FRESH_ID } from "./next_steps/shared_steps.ts";
 import { nextStages, withOpenStage } from "./next_steps/stage_choice.ts";
-import { searchStages, type TriedStep } from "./next_steps/stage_search.ts";
 import { type Outcome, outcomeAnswer } from "./mutation/outcome.ts";
 import { outcomeOf } from "./framework/outcome_types.ts";
 import type { Services } from "./services/services.ts";
 import { decisionsOf, fromReceiptOf, stepsResult } from "./mutation/step_answer.ts";
-import { findUnchangedAttempt } from "./mutation/unchanged_attempt.ts";
 import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 import type { Call } from "./framework/types.ts";
+import { canonicalize } from "../canonical/canonicalize.ts";
+import { attemptOf } from "../run/fold.ts";
+import { asJson } from "../run/primitives.ts";
+import { evaluationsBackwards, type StoredEvaluation } from "../store/evaluations.ts";
+import type { RunStore, StoredRecord } from "../store/types.ts";
+
+/** A step at one stage: to be recorded, the repetition of an earlier one, or a refusal. */
+export type TriedStep = AcceptedSteps | AcceptedCall | Outcome;
+
+/** When a call begins with no further stage, in milliseconds: many clients end it after a minute, and a stage may take half of one. */
+const SEARCH_MILLIS = 10_000;
+
+/**
+ * Tries stages in their order until a step is to be recorded, the time has passed or the caller is gone. A refusal of the first
+ * stage is the answer, as where the caller named it; only a failure of its providers is not. Refusals of the others are not.
+ *
+ * @param stages At least one
+ * @returns The step to record; else the first failure of providers; else the first repetition
+ */
+export async function searchStages<Stage>(
+  stages: readonly Stage[],
+  attempt: (stage: Stage) => Promise<TriedStep>,
+  signal: AbortSignal,
+  now: () => number = () => performance.now(),
+): Promise<TriedStep> {
+  const since = now();
+  let kept: AcceptedCall | Outcome | null = null;
+  for (const stage of stages) {
+    if (kept !== null && (signal.aborted || now() - since >= SEARCH_MILLIS)) break;
+    const tried = await attempt(stage);
+    if ("decisions" in tried) return tried;
+    const isFailure = "outcome" in tried && tried.outcome === "acquisition_failed";
+    if (kept === null && "outcome" in tried && !isFailure) return tried;
+    if (kept === null || isFailure && "steps" in kept) kept = tried;
+  }
+  if (kept === null) throw new RangeError("Cannot search: no stage is given");
+  return kept;
+}
+
+/** The last recorded attempt of a stage; null where the stage was never evaluated. */
+async function lastAttempt(
+  runs: Pick<RunStore, "listRecords">,
+  { run_key, head }: RunState,
+  stageId: string,
+): Promise<StoredEvaluation | null> {
+  for await (const evaluation of evaluationsBackwards(runs, run_key, head.revision)) {
+    if (evaluation.record.body.stage_id === stageId) return evaluation;
+  }
+  return null;
+}
+
+/** The trace lines and the items with identity of the value, error and qualification, as one text. */
+function comparedText(record: StoredEvaluation["record"], recordId: string): string {
+  const { trace, evidence } = attemptOf(record, recordId);
+  return canonicalize(asJson({ trace, evidence }));
+}
+
+/**
+ * The last attempt of the stage of a new record, where both have the same trace, values, errors and qualification.
+ *
+ * @param record The decided record, which is not stored
+ * @param recordId Its identity
+ * @returns Null where the new attempt differs, or the record evaluates no stage
+ */
+async function findUnchangedAttempt(
+  runs: Pick<RunStore, "listRecords">,
+  state: RunState,
+  record: RunRecord,
+  recordId: string,
+): Promise<StoredRecord | null> {
+  if (record.record_kind !== "stage_evaluated") return null;
+  const last = await lastAttempt(runs, state, record.body.stage_id);
+  if (last === null) return null;
+  return comparedText(record, recordId) === comparedText(last.record, last.stored.record_id) ? last.stored : null;
+}
 
 const NAMED = { name: "scenario_next", group: "Run", audit: "mutation" } as const;
 

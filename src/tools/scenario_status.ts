@@ -17,7 +17,6 @@ import type { RunState } from "../run/types.ts";
 import type { ProjectedRun } from "../store/projection.ts";
 import type { Archived } from "../store/types.ts";
 import { causesOfAttempts } from "./precheck/attempt_causes.ts";
-import { missingOfRunText } from "./precheck/missing_of_run.ts";
 import { waitingMembers } from "./precheck/waiting_of_run.ts";
 import { boundedText, RESULT_BYTES, sentBytes, surelyFits } from "./framework/response_size.ts";
 import { runMembers } from "./framework/input.ts";
@@ -28,6 +27,44 @@ import type { Services } from "./services/services.ts";
 import { textAnswer } from "./framework/errors.ts";
 import { type MakeTool, makeTool, READS } from "./make_tool.ts";
 import type { ToolAnswer } from "./framework/types.ts";
+import { eachMissingOfRun, verifiedOnlyUnder } from "../run/missing/stage.ts";
+import { BoundedMap } from "../store/bounded_map.ts";
+import { inTurns } from "../evidence/cooperative_scheduler.ts";
+
+/** States whose text is cached. */
+const KEPT_STATES = 16;
+
+const kept = new BoundedMap<RunState, string>(KEPT_STATES);
+let lastRun: Promise<unknown> = Promise.resolve();
+
+/**
+ * The JSON text of what each stage is missing.
+ *
+ * @param maximum Most bytes of it in an answer
+ */
+function missingOfRunText(run: ProjectedRun, profile: OperatorProfile, maximum: number): Promise<string> {
+  const known = kept.get(run.state);
+  if (known !== undefined) return Promise.resolve(known);
+  const mine = lastRun.then(() => kept.get(run.state) ?? inTurns(computeText(run, profile, maximum)));
+  lastRun = mine.catch(() => undefined);
+  return mine;
+}
+
+/** Computes the text; yields after each stage. */
+function* computeText(
+  { law, state }: ProjectedRun,
+  profile: OperatorProfile,
+  maximum: number,
+): Generator<undefined, string> {
+  const stages: string[] = [];
+  for (const stage of eachMissingOfRun(law, state, verifiedOnlyUnder(profile), { maximum, sizeOf: sentBytes })) {
+    stages.push(canonicalize(asJson(stage)));
+    yield;
+  }
+  const text = `[${stages.join(",")}]`;
+  kept.set(state, text);
+  return text;
+}
 
 const NAMED = { name: "scenario_status", group: "Read", audit: "request" } as const;
 

@@ -36,7 +36,7 @@ export const scenariosGet: MakeTool = (services) =>
         const message = `Cannot find law "${scenario_law_identity}" in namespace ${namespace_id}`;
         return failure("law_not_found", message, { namespace_id, scenario_law_identity });
       }
-      const law = readJson(found.law) as unknown as ScenarioLaw;
+      const law = readJson<ScenarioLaw>(found.law);
       const text = `{"law":${found.law}`;
       const words = `${text},"words":${JSON.stringify(explainLaw(law))}`;
       const { writeLaw } = await import("../scenario/law_file.ts");

@@ -28,7 +28,6 @@ const PARTS: readonly (readonly [part: string, paths: readonly string[]])[] = [
   ["hash", ["canonical/identity.ts", "evidence/host_primitives.ts", "node:crypto"]],
   ["encode", [
     "server/protocol/result_json.ts",
-    "canonical/writer.ts",
     "canonical/canonicalize.ts",
     "tools/framework/",
   ]],

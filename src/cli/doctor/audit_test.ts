@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { openAuditFile } from "../../server/audit/file.ts";
 import { OPENING, withPath } from "../../server/audit/audit_fixture.ts";
-import { checkAudit } from "./audit.ts";
+import { checkAudit } from "./doctor.ts";
 
 /** The file at the path of the audit log, and the finding. */
 const AUDITS: readonly (readonly [what: string, make: (path: string) => void, expected: RegExp])[] = [

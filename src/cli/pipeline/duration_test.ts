@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CliError } from "../terminal/cli_error.ts";
-import { durationOf, pauseBefore } from "./duration.ts";
+import { durationOf, pauseBefore } from "./run.ts";
 
 /** Text, and the duration in milliseconds; null where it is refused. */
 const DURATIONS: readonly [string, number | null][] = [

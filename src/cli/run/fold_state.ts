@@ -25,7 +25,7 @@ export function sha256(data: string | Uint8Array): string {
 /** Folds records under a law, both in canonical text; returns the state as canonical text. Throws if they do not fold. */
 export function foldState(lawText: string, records: readonly FoldedRecord[]): string {
   // The caller has verified the identities, so the law and records have the shape of accepted ones.
-  const law = readJson(lawText) as unknown as ScenarioLaw;
+  const law = readJson<ScenarioLaw>(lawText);
   const compiled = compileLaw(law, identifyCanonical(sha256, "scenario-law", lawText), graphIdentity(sha256, law));
   let state: RunState | null = null;
   for (const { record, record_id } of records) {

@@ -6,7 +6,7 @@ import { memorySource, packOf, PRIMITIVES } from "../../../tests/simulation/runp
 import { playGoldenRun } from "../../../tests/simulation/runpack/run.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
-import { type SchemaTimeLimits, schemaValidator } from "./schemas.ts";
+import { type SchemaTimeLimits, schemaValidator } from "./verify.ts";
 
 const AGES = { verdictMillis: 600_000, totalMillis: 600_000 };
 

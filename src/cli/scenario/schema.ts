@@ -8,7 +8,70 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";
-import { CASES_SCHEMA } from "./cases_schema.ts";
+import { CASES_MAXIMUM } from "./cases.ts";
+
+const TEXT: JsonObject = { type: "string", minLength: 1 };
+const THEN: JsonObject = {
+  type: "string",
+  description: "complete, active, held: EXPR, unknown: EXPR, waits for N of NAMES, error CODE, ready: STAGES, " +
+    "or STAGE is OUTCOME",
+};
+
+function byName(values: JsonObject | true, description: string): JsonObject {
+  return { type: "object", description, additionalProperties: values };
+}
+
+const GIVEN: JsonObject = {
+  now: { type: "string", format: "date-time", description: "The time of the evaluation, of clocks and of signatures" },
+  sign: { type: "array", items: { type: ["string", "object"] }, description: "People who sign: NAME or {NAME: VALUE}" },
+  items: byName({ type: "array" }, "Several values of the caller for a name"),
+  files: byName(true, "What files of the provider json hold: a text as it stands, else JSON"),
+  answers: byName(true, "What services answer by URL: a body, or {status, headers, body}"),
+};
+const STEP: JsonObject = {
+  ...GIVEN,
+  stage: { ...TEXT, description: "The only stage that is attempted (default: every stage that is ready)" },
+  then: { anyOf: [THEN, { type: "object" }, { type: "array", items: { anyOf: [THEN, { type: "object" }] } }] },
+};
+
+function named(properties: JsonObject, description: string): JsonObject {
+  return { type: "object", description: `${description}; other members are values by name`, properties };
+}
+
+const SCHEMA: JsonObject = {
+  type: "object",
+  description: "A schema that conditions name, as in the schema registry; file is relative to the folder of the cases",
+  properties: { schema_id: TEXT, version: TEXT, schema: { type: ["object", "boolean"] }, file: TEXT },
+  required: ["schema_id", "version"],
+  additionalProperties: false,
+};
+
+const CLAIM: JsonObject = {
+  type: "object",
+  properties: { needs: TEXT, stage: TEXT },
+  required: ["needs"],
+  additionalProperties: false,
+};
+
+/** The schema of a cases file. */
+const CASES_SCHEMA: JsonObject = {
+  type: "object",
+  description: "Test cases by name: what is given, and how the run ends",
+  properties: {
+    given: named(GIVEN, "What is given in every case"),
+    proves: {
+      type: "array",
+      description: "What the run, or a stage, cannot be completed without; decided for the law",
+      items: { anyOf: [TEXT, CLAIM] },
+    },
+    schemas: { type: "array", items: SCHEMA },
+  },
+  additionalProperties: named(
+    { ...STEP, steps: { type: "array", minItems: 1, items: named(STEP, "A step of a case over time") } },
+    "A case",
+  ),
+  maxProperties: CASES_MAXIMUM + 3,
+};
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 

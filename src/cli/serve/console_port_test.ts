@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { consolePort } from "./console_port.ts";
+import { consolePort } from "./console.ts";
 
 Deno.test("consolePort() takes the usual port again once it is free", () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

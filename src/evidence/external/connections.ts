@@ -11,7 +11,39 @@ import { type Child, startChild, type StderrTail } from "./child.ts";
 import { type ClientSession, type Negotiation, openSession } from "./client_session.ts";
 import { ExternalFailure } from "./failure.ts";
 import { createRawResults } from "./messages.ts";
-import { createSilence, type Silence } from "./silence.ts";
+
+/** How long a process has answered nothing. Times at which no query waits do not count. */
+interface Silence {
+  /** A query begins to wait. */
+  readonly begin: () => void;
+  /** A query waits no more, answered or not. */
+  readonly end: () => void;
+  /** The process has answered. */
+  readonly answered: () => void;
+  readonly milliseconds: () => number;
+}
+
+/** Starts to measure. */
+export function createSilence(now: () => number = () => performance.now()): Silence {
+  let waiting = 0;
+  let since = 0;
+  let past = 0;
+  const current = (): number => waiting > 0 ? now() - since : 0;
+  return {
+    begin: () => {
+      if (waiting++ === 0) since = now();
+    },
+    end: () => {
+      if (waiting === 1) past += current();
+      waiting--;
+    },
+    answered: () => {
+      past = 0;
+      since = now();
+    },
+    milliseconds: () => past + current(),
+  };
+}
 
 /** The protocol revision that has no `initialize`. */
 const MODERN: Negotiation = { pin: "2026-07-28" };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSilence } from "./silence.ts";
+import { createSilence } from "./connections.ts";
 
 /** Name, steps at their times, and the milliseconds of silence at 100. */
 const ROWS: readonly (readonly [string, readonly (readonly [number, "begin" | "end" | "answered"])[], number])[] = [

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { identify, type Identity } from "../../canonical/identity.ts";
+import { identify, type Identity, type Sha256 } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { ParameterValue } from "../../law/types.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
@@ -17,9 +17,7 @@ import { type ReplayState, startReplay } from "./state.ts";
 import { createMeter, type Meter } from "./budget.ts";
 import { createFindings, type Findings } from "./findings.ts";
 import { finishHistory, replayPart } from "./history.ts";
-import { CLAIMS, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
-import { closeReplay, markUndecidable } from "./status.ts";
-import { verdictIdentity } from "./verdict.ts";
+import { CLAIMS, claimsThatNeed, INTEGRITY_CLAIMS, REPLAY_CLAIMS } from "./claims.ts";
 import { parametersOf, resultOfRun, type RunResult } from "./run_result.ts";
 import {
   MATERIAL_RESOLUTION,
@@ -30,6 +28,57 @@ import {
   VERIFIER_PROCEDURE,
 } from "./types.ts";
 import { type Manifest, type PackSource, SIGNATURES } from "../format/types.ts";
+
+/** What a verdict covers beside the report. */
+interface VerdictSubject {
+  /** The law that the manifest names; null without a valid manifest. */
+  readonly law: Identity | null;
+  /** The parameters of the first record; null where it was not replayed. */
+  readonly parameters: readonly ParameterValue[] | null;
+}
+
+/** The identity of a verdict, kind `verdict`. */
+function verdictIdentity(
+  sha256: Sha256,
+  { claims, profile, runpack_identity }: VerificationReport,
+  { law, parameters }: VerdictSubject,
+): Identity {
+  const statuses = Object.fromEntries(claims.map(({ claim, status }) => [claim, status.status]));
+  return identify(sha256, "verdict", {
+    law,
+    parameters: parameters === null ? null : asJson(parameters),
+    profile,
+    statuses,
+    subject: runpack_identity,
+  });
+}
+
+const LAW_CLAIMS = claimsThatNeed("law");
+const CREATION_CLAIMS = claimsThatNeed("first_record");
+const HISTORY_CLAIMS = claimsThatNeed("history");
+
+/**
+ * Adds the findings of a replay, and a gap for each claim that it left open. Without a replay, the gaps are recorded
+ * already.
+ */
+function closeReplay(findings: Findings, replay: ReplayState | null): void {
+  if (replay === null) return;
+  if (replay.law === null) { for (const claim of LAW_CLAIMS) replay.findings.leaveOpen(claim, "law_not_constructed"); }
+  if (replay.stage === "history_broken" || replay.stage === "budget_exhausted") {
+    for (const claim of HISTORY_CLAIMS) replay.findings.leaveOpen(claim, replay.stage);
+    if (replay.previous === null) replay.findings.leaveOpen("creation_receipt_integrity", replay.stage);
+  }
+  if (replay.created === null) {
+    const reason = replay.stage === "budget_exhausted" ? replay.stage : "history_broken";
+    for (const claim of CREATION_CLAIMS) replay.findings.leaveOpen(claim, reason);
+  }
+  findings.merge(replay.findings, REPLAY_CLAIMS);
+}
+
+/** Adds the gaps of the claims that no pack can decide. */
+function markUndecidable(findings: Findings): void {
+  for (const { name, unavailable } of CLAIMS) if (unavailable !== undefined) findings.leaveOpen(name, unavailable);
+}
 
 /** A verification with what it found beside its report. */
 export interface Examination {

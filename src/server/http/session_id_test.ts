@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
 import { type StateKeys, stateKeys } from "../../tools/services/state_keys.ts";
-import { readSessionId, SESSION_ID_CHARACTERS, writeSessionId } from "./session_id.ts";
+import { readSessionId, SESSION_ID_CHARACTERS, writeSessionId } from "./client_questions.ts";
 
 const KEYS = stateKeys([new Uint8Array(32).fill(1)]);
 const OTHERS = stateKeys([new Uint8Array(32).fill(2)]);

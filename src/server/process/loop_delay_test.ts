@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LOCAL } from "../../tools/tests/tools_fixture.ts";
-import { createLoopDelay } from "./loop_delay.ts";
+import { createLoopDelay } from "../http_host.ts";
 import { createMetrics } from "./metrics.ts";
 
 /** The times of measurements that are due each 20 ms, and the recorded delays. */

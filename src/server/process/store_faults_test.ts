@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { failure, success } from "../../tools/framework/errors.ts";
-import { REPEAT_MILLISECONDS, watchStoreFaults } from "./store_faults.ts";
+import { REPEAT_MILLISECONDS, watchStoreFaults } from "../protocol/dispatcher.ts";
 
 Deno.test("watchStoreFaults() logs each fault of a store once a minute, and no other", () => {
   const logged: string[] = [];

@@ -24,8 +24,28 @@ import type { EdgeError } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
-import { watchStoreFaults } from "../process/store_faults.ts";
 import { messageTraceparent } from "../process/trace.ts";
+
+/** How long the same failure is not logged again, in milliseconds. */
+export const REPEAT_MILLISECONDS = 60_000;
+
+const FAULTS: ReadonlySet<string> = new Set(["store_full", "store_failed", "store_corrupt"]);
+
+/**
+ * Makes the function that logs failures in answers.
+ *
+ * @param now A clock in milliseconds that never goes back
+ */
+export function watchStoreFaults(log: Log, now = (): number => performance.now()): (answer: ToolAnswer) => void {
+  const logged = new Map<string, number>();
+  return (answer) => {
+    if (answer.ok || !FAULTS.has(answer.error.code)) return;
+    const { code, message } = answer.error;
+    if (now() - (logged.get(code) ?? -Infinity) < REPEAT_MILLISECONDS) return;
+    logged.set(code, now());
+    log("error", message, { code });
+  };
+}
 
 /** The outcome of a call: the tool's own answer, or a failure at the edge. */
 export type CallOutcome =

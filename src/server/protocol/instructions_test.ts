@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { TOOL_NAMES } from "../../config/tool_names.ts";
-import { instructionsFor } from "./instructions.ts";
+import { instructionsFor } from "./offer.ts";
 
 Deno.test("instructionsFor() names the tools in the order of their use", () => {
   const instructions = instructionsFor(() => true);

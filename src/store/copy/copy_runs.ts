@@ -7,12 +7,53 @@
 
 import type { Head } from "../../run/types.ts";
 import { type CheckedRun, checkRuns } from "../check/check_runs.ts";
-import { copyArchived } from "./copy_archived.ts";
 import { differenceOf } from "./copy_difference.ts";
 import { shareWith } from "./copy_shared.ts";
 import { type Copying, reporting } from "./copying.ts";
-import { corruptRecord, toRecord } from "../rows/records.ts";
-import type { RunHead, StoredRecord } from "../types.ts";
+import { corruptRecord, toArchivedReceipt, toRecord } from "../rows/records.ts";
+import type { ArchivedReceipt, ArchivedRun, RunHead, StoredRecord } from "../types.ts";
+import { isDeepStrictEqual } from "node:util";
+import { integer, type Row } from "../rows/columns.ts";
+import { toEntry } from "../rows/entries.ts";
+import { toTombstone } from "../rows/tombstones.ts";
+
+/** Copies an archived run without problems. */
+function copyArchived(copying: Copying, run: RunHead, row: Row): Promise<void> {
+  const { target: { runs }, written } = copying;
+  return reporting(copying, "run", run.run_key, async () => {
+    const missing = await shareWith(copying, { run, artifacts: new Set() });
+    if (missing !== null) return missing;
+    const archived = await readArchived(copying, run, row);
+    if (await runs.getHead(run.run_key) === null && await runs.archives.put(archived) === "stored") {
+      written.runs += 1;
+      written.archived_runs += 1;
+    }
+    if (await runs.getHead(run.run_key) === null) return "its creation request created another run at the target";
+    const difference = await differenceOf(copying, run, archived.receipts, true);
+    if (difference !== null) return difference;
+    const other = await runs.archives.get(run.run_key);
+    if (other === null || isDeepStrictEqual(other, archived.tombstone)) return null;
+    const { runpack_identity } = archived.tombstone;
+    return `it is archived in runpack "${runpack_identity}" at the source and "${other.runpack_identity}" at the target`;
+  });
+}
+
+async function readArchived({ checking }: Copying, run: RunHead, row: Row): Promise<ArchivedRun> {
+  const { rows, options: { sha256 } } = checking;
+  const [entry, tombstone] = [await rows.entry(row), await rows.tombstone(row)];
+  if (entry === null || tombstone === null) {
+    throw corruptRecord(run.run_key, run.head.revision, "its tombstone is missing");
+  }
+  const receipts: ArchivedReceipt[] = [];
+  for (let after = 0; after < run.head.revision;) {
+    const page = await rows.records(row, after);
+    const last = page.at(-1);
+    if (last === undefined) throw corruptRecord(run.run_key, after + 1, "its receipt is missing");
+    receipts.push(...page.map((one) => toArchivedReceipt(sha256, run.run_key, one)));
+    after = integer(last, "revision");
+  }
+  return { run, entry: toEntry(sha256, entry), receipts, tombstone: toTombstone(sha256, run, tombstone) };
+}
 
 /** UTF-8 bytes of the records of a run that is read once and appended in one transaction. */
 const SMALL_RUN_BYTES = 1048576;

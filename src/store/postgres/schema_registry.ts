@@ -17,9 +17,24 @@ import { integer } from "../rows/columns.ts";
 import { storeTypedProviders } from "../rows/typed_providers.ts";
 import type { SchemaRecord, SchemaRegistry } from "../types.ts";
 import type { Database, Transaction } from "./database.ts";
-import { inNamespace } from "./namespace_lock.ts";
 import { ready } from "./run_store.ts";
 import { runSteps, statementsOn } from "./statements.ts";
+
+const ADD_NAMESPACE = "INSERT INTO gate.namespaces (namespace_id) VALUES ($1) ON CONFLICT DO NOTHING";
+const LOCK_NAMESPACE = "SELECT namespace_id FROM gate.namespaces WHERE namespace_id = $1 FOR UPDATE";
+
+/** Runs a transaction that no other writer of the namespace overlaps. */
+function inNamespace<Result>(
+  database: Database,
+  namespaceId: number,
+  work: (query: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async (query) => {
+    await query(ADD_NAMESPACE, [namespaceId]);
+    await query(LOCK_NAMESPACE, [namespaceId]);
+    return await work(query);
+  });
+}
 
 const EXISTS = "SELECT 1 AS one FROM gate.schemas WHERE namespace_id = $1 AND schema_id = $2 AND version = $3";
 /** Schemas without known tenants, and the largest number of one tenant, over all tenants or over the given ones. */

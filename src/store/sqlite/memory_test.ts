@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 
 import { makeLaw, sha256, STORAGE } from "../../../tests/simulation/store/fixture.ts";
 import { StoreError } from "../types.ts";
-import { openMemoryFile } from "./memory.ts";
-import { openSqliteRunStore } from "./open.ts";
+import { openMemoryFile, openSqliteRunStore } from "./open.ts";
 
 Deno.test("openMemoryFile() writes no file, not for a large sort either", async () => {
   const file = openMemoryFile(STORAGE);

@@ -8,10 +8,44 @@ import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
 import { type Notice, openStoreFile, type StoreFile, storePath } from "./file.ts";
-import { openMemoryFile } from "./memory.ts";
 import { addEntries, INDEX_BATCH, INDEXED_AT_START } from "./run_index.ts";
 import { createSqliteRunStore } from "./run_store.ts";
 import { createSqliteSchemaRegistry } from "./schema_registry.ts";
+import { watchCommits } from "./commit_watch.ts";
+import { openInMemory } from "./connection.ts";
+import type { PathGuard } from "./file_guard.ts";
+import { createHeadCache } from "./head_cache.ts";
+import { createReaderPool } from "./readers.ts";
+import { createWriter } from "./writer.ts";
+
+const nothing = (): void => {};
+
+/** There is no file that could be removed or replaced. */
+const GUARD: PathGuard = { verify: nothing, verifyThisTurn: nothing };
+
+/** Opens an empty store in memory for one user. Its content is lost at the release. */
+export function openMemoryFile(options: StorageOptions): StoreFile {
+  const connection = openInMemory();
+  const { path, database } = connection;
+  const writer = createWriter(connection, options, { verifyBefore: nothing, verify: nothing, committed: nothing });
+  const readers = createReaderPool({ path, options, guard: GUARD, open: () => connection });
+  const commits = watchCommits(connection);
+  return {
+    path,
+    writer,
+    readers,
+    heads: createHeadCache(commits),
+    commits,
+    guard: GUARD,
+    unindexed: 0,
+    retain: nothing,
+    release: async () => {
+      await writer.drain();
+      await readers.end();
+      database.close();
+    },
+  };
+}
 
 type RunStorage = StorageOptions & { readonly max_versions: number | null };
 type SchemaStorage = StorageOptions & SchemaLimits;

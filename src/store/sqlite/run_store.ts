@@ -10,21 +10,85 @@ import { storeArtifacts } from "../rows/artifacts.ts";
 import { storeLaws } from "../rows/laws.ts";
 import { assertAppend } from "../shape.ts";
 import { appendBytes, archivedBytes, textBytes } from "../size.ts";
-import { openGate } from "../gate.ts";
-import { SNAPSHOTS_KEPT } from "../rows/snapshots.ts";
+import { type Gate, openGate } from "../gate.ts";
+import { SNAPSHOTS_KEPT, toVerifiedSnapshot } from "../rows/snapshots.ts";
 import { runOf } from "../rows/store_rows.ts";
-import type { Append, AppendResult, RunHead, RunStore, StoredRecord } from "../types.ts";
+import type { Append, AppendResult, RunHead, RunStore, Snapshot, StoredRecord } from "../types.ts";
 import { findCreation, findReceipt, findRun, prepareAppend } from "./append.ts";
 import { prepareArchive, preparePutArchived, readReceipts, readTombstone } from "./archive.ts";
 import type { Connection } from "./connection.ts";
 import type { StoreFile } from "./file.ts";
 import { readFigures } from "./open_stages.ts";
-import { createSqliteOutbox } from "./outbox.ts";
 import { type PageReading, readSlice } from "./pages.ts";
 import { pageOf, readRuns, startReading } from "./run_list.ts";
 import { statementsOn } from "./statements.ts";
-import { readSnapshot, writeSnapshot } from "./snapshots.ts";
 import { ARCHIVED_COLUMNS, withArchived } from "../rows/tombstones.ts";
+import { type Outbox, settledPlace } from "../outbox.ts";
+import { toOutboxEntry } from "../rows/outbox.ts";
+import { RECEIPT_COLUMNS } from "../rows/records.ts";
+import { integer } from "../rows/columns.ts";
+
+// A snapshot beyond the head or without a run is not stored: its state was never accepted. That of an archived run is its tombstone's.
+const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
+  SELECT run_row, ?3, ?4, ?5 FROM runs WHERE namespace_id = ?1 AND run_id = ?2 AND revision >= ?3
+    AND NOT EXISTS (SELECT 1 FROM archives AS a WHERE a.run_row = runs.run_row)
+  ON CONFLICT DO UPDATE SET state_identity = excluded.state_identity, state = excluded.state RETURNING run_row`;
+const PRUNE_SNAPSHOTS = `DELETE FROM snapshots WHERE run_row = ?1 AND revision <=
+  (SELECT revision FROM snapshots WHERE run_row = ?1 ORDER BY revision DESC LIMIT 1 OFFSET ?2)`;
+const GET_SNAPSHOT =
+  `SELECT s.revision, s.state_identity, s.state FROM runs JOIN snapshots AS s ON s.run_row = runs.run_row
+  WHERE runs.namespace_id = ? AND runs.run_id = ? AND s.revision <= ? ORDER BY s.revision DESC LIMIT 1`;
+
+/** Writes a snapshot and removes those beyond `kept`; to be called inside a transaction. */
+function writeSnapshot(connection: Connection, runKey: RunKey, snapshot: Snapshot, kept: number): void {
+  const { revision, state_identity, state } = snapshot;
+  const row = connection.statement(PUT_SNAPSHOT)
+    .get(runKey.namespace_id, runKey.run_id, revision, state_identity, state);
+  if (row !== undefined) connection.statement(PRUNE_SNAPSHOTS).run(integer(row, "run_row"), kept);
+}
+
+/**
+ * The newest snapshot at or below a revision, verified by its hash.
+ *
+ * @throws {StoreError} `corrupt`
+ */
+function readSnapshot(connection: Connection, sha256: Sha256, runKey: RunKey, atMost: number): Snapshot | null {
+  const row = connection.statement(GET_SNAPSHOT).get(runKey.namespace_id, runKey.run_id, atMost);
+  return toVerifiedSnapshot(sha256, runKey, row);
+}
+
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+const REGISTER = `INSERT INTO outbox_targets (target, settled, holder, expires)
+  VALUES (?, (SELECT coalesce(max(record_row), 0) FROM records), '', 0) ON CONFLICT DO NOTHING`;
+// A lease that ends later than a new one was taken before the clock was set back: its holder may be gone.
+const LEASE = `UPDATE outbox_targets SET holder = ?2, expires = ${NOW} + ?3
+  WHERE target = ?1 AND (holder = ?2 OR expires <= ${NOW} OR expires > ${NOW} + ?3)`;
+const RELEASE = "UPDATE outbox_targets SET expires = 0 WHERE target = ? AND holder = ?";
+const SETTLE = "UPDATE outbox_targets SET settled = max(settled, ?) WHERE target = ? AND holder = ?";
+const PENDING =
+  `SELECT r.record_row, runs.namespace_id, runs.run_id, runs.scenario_id, runs.law_identity, ${RECEIPT_COLUMNS}
+  FROM records AS r JOIN runs ON runs.run_row = r.run_row
+  WHERE r.record_row > coalesce(?, (SELECT settled FROM outbox_targets WHERE target = ?), 9223372036854775807)
+  ORDER BY r.record_row LIMIT ?`;
+
+/** The outbox of a file. */
+function createSqliteOutbox(file: StoreFile, sha256: Sha256, use: Gate): Outbox {
+  const write = (work: (connection: Connection) => boolean): Promise<boolean> => use(() => file.writer.submit(0, work));
+  const change = (sql: string, ...values: readonly (string | number)[]): Promise<boolean> =>
+    write((connection) => connection.statement(sql).run(...values).changes === 1);
+  return {
+    register: async (target) => void await change(REGISTER, target),
+    lease: (target, holder, millis) => change(LEASE, target, holder, millis),
+    release: async (target, holder) => void await change(RELEASE, target, holder),
+    pending: (target, { after }, limit) =>
+      use(() =>
+        file.readers.point((connection) =>
+          connection.statement(PENDING).all(after, target, limit).map((row) => toOutboxEntry(sha256, row, "record_row"))
+        )
+      ),
+    settle: (target, holder, _done, progress) => change(SETTLE, settledPlace(progress), target, holder),
+  };
+}
 
 const LIST_RUNS = `SELECT namespace_id, run_id, scenario_id, law_identity, revision, head, ${ARCHIVED_COLUMNS} FROM runs
   LEFT JOIN archives AS a ON a.run_row = runs.run_row

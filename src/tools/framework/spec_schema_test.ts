@@ -3,7 +3,7 @@ import { Ajv2020 } from "../../../tests/packages/ajv.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 import { spec, stage, withTools } from "../tests/tools_fixture.ts";
-import { EXAMPLE_CONDITION, listedSpecSchema } from "./spec_schema.ts";
+import { EXAMPLE_CONDITION, listedSpecSchema } from "../scenario_define.ts";
 
 /** The spec of an agent that has read the list of tools alone. */
 const WRITTEN = spec({

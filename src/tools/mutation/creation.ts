@@ -17,7 +17,6 @@ import { invocationIdentity } from "../../run/invocation.ts";
 import type { Artifact, Receipt } from "../../store/types.ts";
 import { admissionKind, attributionOf } from "./attribution.ts";
 import { contractsOf } from "./bound_run.ts";
-import { recheckLaw } from "./recheck_law.ts";
 import { bindGenesis } from "./run_parameters.ts";
 import { registeredSchemas } from "./schema_verdicts.ts";
 import { creationKey } from "../services/keyed_lock.ts";
@@ -26,6 +25,45 @@ import { appendDecided, isAccepted } from "./append_decided.ts";
 import { fromReceipt, type Outcome } from "./outcome.ts";
 import type { Services } from "../services/services.ts";
 import type { Call } from "../framework/types.ts";
+import type { LoadedContract } from "../../evidence/types.ts";
+import { recheckBindings } from "../../law/law.ts";
+import { lawAsJson } from "../../law/normal_form.ts";
+import { DomainError, faultsSentence } from "../framework/errors.ts";
+import { knownChecks } from "../services/known_checks.ts";
+
+/** The contracts that each law was checked against last, as their identities by provider. */
+const checked = new WeakMap<CompiledLaw, string>();
+
+/**
+ * Checks every binding of a law whose provider has a contract.
+ *
+ * @param loaded The contracts, by provider; the run acquires nothing from a provider without one
+ * @throws {DomainError} `law_contract_mismatch`
+ * @throws {SchemaSandboxError} Where a schema of params gave no verdict
+ */
+async function recheckLaw(
+  services: Pick<Services, "schemaSandbox">,
+  law: CompiledLaw,
+  loaded: ReadonlyMap<string, LoadedContract>,
+): Promise<void> {
+  if (loaded.size === 0) return;
+  const identities = [...loaded].map(([id, { contract_identity }]): [string, Identity] => [id, contract_identity]);
+  const contracts = JSON.stringify(identities);
+  if (checked.get(law) === contracts) return;
+  const findCheck = await knownChecks(services, lawAsJson(law.law) as JsonObject, (provider_id) => {
+    const contract = loaded.get(provider_id);
+    return Promise.resolve(contract === undefined ? null : { provider_id, loaded: contract });
+  });
+  const refusals = recheckBindings(law.law, findCheck).filter(({ code }) => code !== "provider_not_found");
+  if (refusals.length > 0) throw mismatch(law, refusals);
+  checked.set(law, contracts);
+}
+
+function mismatch({ law }: CompiledLaw, refusals: ReturnType<typeof recheckBindings>): DomainError {
+  const message = faultsSentence("Cannot start run: the law does not fit a contract of now", refusals);
+  const { namespace_id, scenario_id } = law;
+  return new DomainError("law_contract_mismatch", message, { namespace_id, scenario_id, refusals: asJson(refusals) });
+}
 
 /** Attempts to allocate a run id that does not exist yet. With 128 bits the first attempt is expected to succeed. */
 const ALLOCATION_ATTEMPTS = 4;

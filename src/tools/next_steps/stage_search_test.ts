@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { AcceptedSteps } from "../../run/decide/decide_steps.ts";
 import type { AcceptedCall } from "../mutation/derived_mutation.ts";
-import { searchStages, type TriedStep } from "./stage_search.ts";
+import { searchStages, type TriedStep } from "../scenario_next.ts";
 
 /** What a stage gives by its first letter; the stage itself can be told from the answer. */
 function tried(stage: string): TriedStep {

@@ -21,5 +21,5 @@ async function profileAt({ profiles, runs }: Services, profileId: Identity): Pro
   if (known !== undefined) return known.profile;
   const artifact = await runs.artifacts.get(profileId);
   if (artifact === null) throw new StoreError("corrupt", `Cannot read operator profile "${profileId}": it is missing`);
-  return readJson(artifact.body) as unknown as OperatorProfile;
+  return readJson<OperatorProfile>(artifact.body);
 }

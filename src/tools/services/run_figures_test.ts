@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate as turn } from "node:timers/promises";
 import type { RunFigures } from "../../store/types.ts";
-import { runFigures } from "./run_figures.ts";
+import { runFigures } from "../runtime.ts";
 
 const MINUTE = 60_000;
 

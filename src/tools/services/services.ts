@@ -18,19 +18,54 @@ import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { Providers } from "../../evidence/types.ts";
-import { type Environment, environmentUnder } from "../../run/command.ts";
+import { type Allocation, type Environment, environmentUnder } from "../../run/command.ts";
 import type { PrecheckEnvironment } from "../../run/precheck.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
 import { type TrustedKey, trustedKeys } from "../../run/profile.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
-import { RANDOM_RUN_IDS, type RunIdAuthority, SYSTEM_CLOCK, type TimeAuthority } from "./authorities.ts";
 import { countDecisions, type DecisionCounts } from "./decision_counts.ts";
 import { KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import type { StateKeys } from "./state_keys.ts";
 import { operatorProfile } from "./operator_profile.ts";
 import { createTypedProviders, type OpenTypedProvider, type TypedProviders } from "./typed_providers.ts";
+import { encodeHex } from "../../canonical/hex.ts";
+import type { TimeSource } from "../../run/types.ts";
+
+/** Stamps acceptance times. Null = no stamp now. */
+export interface TimeAuthority {
+  readonly read: () => TimeSource | null;
+}
+
+/** Allocates run identities. Null = no identity now. */
+interface RunIdAuthority {
+  readonly allocate: () => Allocation | null;
+}
+
+let lastReading: TimeSource | null = null;
+
+/** The system clock, Unix milliseconds. It may step back; acceptance times never do. One object for each reading. */
+const SYSTEM_CLOCK: TimeAuthority = {
+  read: () => {
+    const now = Date.now();
+    if (lastReading?.reading_unix_millis === now) return lastReading;
+    lastReading = {
+      authority_revision: "1",
+      reading_unix_millis: now,
+      time_authority_id: "gate.system_clock",
+    };
+    return lastReading;
+  },
+};
+
+/** 128 random bits for each run. */
+const RANDOM_RUN_IDS: RunIdAuthority = {
+  allocate: () => ({
+    authority_id: "gate.random",
+    run_id: encodeHex(crypto.getRandomValues(new Uint8Array(16))),
+  }),
+};
 
 /** All that a tool may use beside its input and the call. */
 export interface Services {

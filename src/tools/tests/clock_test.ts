@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { TimeAuthority } from "../services/authorities.ts";
+import type { TimeAuthority } from "../services/services.ts";
 import {
   type Bench,
   type BenchOptions,

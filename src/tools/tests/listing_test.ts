@@ -7,7 +7,7 @@ import type { GateConfig } from "../../config/types.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { StoreError } from "../../store/types.ts";
 import { PAGE_MAXIMUM } from "../framework/pagination.ts";
-import type { TimeAuthority } from "../services/authorities.ts";
+import type { TimeAuthority } from "../services/services.ts";
 import { explainLaw } from "../law_words/explain_law.ts";
 import { complete, ONE_STAGE, scene, UNKNOWN_ID } from "./outcome_case_fixture.ts";
 import { type Bench, id, REMOTE, spec, STORES, withTools } from "./tools_fixture.ts";

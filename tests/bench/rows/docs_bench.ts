@@ -6,7 +6,7 @@
  */
 
 import { DEFAULT_SETTINGS } from "../../../src/config/defaults.ts";
-import { readDocuments } from "../../../src/docs/documents.ts";
+import { readDocuments } from "../../../src/docs/catalogue.ts";
 import { createSearchIndex, type IndexedText } from "../../../src/docs/search_index.ts";
 import { splitSections } from "../../../src/docs/sections.ts";
 import { MiniSearch } from "../peers.ts";

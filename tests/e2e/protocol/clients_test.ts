@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Client as ClientTwo, type VersionNegotiationMode } from "@modelcontextprotocol/client";
 import { StdioClientTransport as TransportTwo } from "@modelcontextprotocol/client/stdio";
 import { SERVER_INFO } from "@/server/protocol/identity.ts";
-import { instructionsFor } from "@/server/protocol/instructions.ts";
+import { instructionsFor } from "@/server/protocol/offer.ts";
 import { ClientOne, StdioOne as TransportOne } from "./first_sdk.ts";
 import { fixtureArgs } from "../client.ts";
 
