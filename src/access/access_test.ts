@@ -79,8 +79,8 @@ const GROUP_TOOL: Readonly<Record<ToolGroup, string>> = {
 };
 
 /**
- * Role, class, then its permissions: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit), `s`chemas_register, `v`erify,
- * and `e`vidence that waits where the role does not drive runs.
+ * Role, class, then its permissions: groups by their initials (`a`uthoring, `r`un, rea`d`, a`u`dit),
+ * `s`chemas_register, `v`erify, and `e`vidence that waits where the role does not drive runs.
  */
 const MATRIX: readonly (readonly [role: string, policyClass: string | null, may: string])[] = [
   ["TenantAdmin", null, "ardusv"],

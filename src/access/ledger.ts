@@ -1,8 +1,6 @@
 /**
  * The namespace authority over HTTP: `GET {base_url}/v1/write/namespaces/{id}`, within limits of time and size, without
  * following redirects. Every response that is not listed in {@link ANSWERS} counts as unavailable.
- *
- * @module
  */
 
 import http from "node:http";
@@ -91,8 +89,8 @@ class LedgerOutage extends Error {
 }
 
 /**
- * An authority that asks a ledger. Grants are cached for {@link GRANT_MILLISECONDS}; refusals and outages are not cached.
- * Concurrent questions for one namespace share one request.
+ * An authority that asks a ledger. Grants are cached for {@link GRANT_MILLISECONDS}; refusals and outages are not
+ * cached. Concurrent questions for one namespace share one request.
  *
  * @param config `namespace.authority.ledger`
  * @param now A clock in milliseconds that never goes back

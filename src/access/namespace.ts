@@ -1,8 +1,6 @@
 /**
- * The namespace check: namespace 1, the default namespace, is closed unless the operator opens it. It is then open only to
- * the tenants that the operator lists.
- *
- * @module
+ * The namespace check: namespace 1, the default namespace, is closed unless the operator opens it. It is then open only
+ * to the tenants that the operator lists.
  */
 
 import type { NamespaceConfig } from "../config/types.ts";

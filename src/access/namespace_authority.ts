@@ -1,8 +1,4 @@
-/**
- * The namespace authority of a configuration.
- *
- * @module
- */
+/** The namespace authority of a configuration. */
 
 import type { NamespaceConfig } from "../config/types.ts";
 import type { NamespaceAuthority } from "./types.ts";

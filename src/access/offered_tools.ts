@@ -1,8 +1,4 @@
-/**
- * The tools that the operator offers.
- *
- * @module
- */
+/** The tools that the operator offers. */
 
 import type { AuthConfig, ServerConfig, ToolsConfig } from "../config/types.ts";
 

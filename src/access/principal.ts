@@ -1,8 +1,4 @@
-/**
- * The principal of an authenticated subject: its configured roles, and the tenants that it acts for.
- *
- * @module
- */
+/** The principal of an authenticated subject: its configured roles, and the tenants that it acts for. */
 
 import type { PrincipalConfig } from "../config/types.ts";
 import type { Principal, RoleBinding } from "./types.ts";

@@ -1,8 +1,6 @@
 /**
- * Access decisions and their messages. A local caller reads which setting to change; a remote caller reads the same text for
- * every rule.
- *
- * @module
+ * Access decisions and their messages. A local caller reads which setting to change; a remote caller reads the same
+ * text for every rule.
  */
 
 import type { Principal } from "./types.ts";

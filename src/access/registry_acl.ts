@@ -1,8 +1,6 @@
 /**
  * Permission to register, list and get schemas: by role, or by the operator's own rules. The check follows those of the
  * tool and the namespace, and does not depend on configured principals.
- *
- * @module
  */
 
 import type { RegistryAclConfig, RegistryAclRuleConfig, RegistryAction } from "../config/types.ts";

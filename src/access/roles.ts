@@ -1,8 +1,6 @@
 /**
- * The tools that each role may use (docs/guide/operations.md, "Who may do what"). Roles apply only where the operator configured
- * principals. Without principals, every authenticated caller may do everything.
- *
- * @module
+ * The tools that each role may use (docs/guide/operations.md, "Who may do what"). Roles apply only where the operator
+ * configured principals. Without principals, every authenticated caller may do everything.
  */
 
 import type { Decision } from "./refusal.ts";

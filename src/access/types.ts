@@ -1,8 +1,4 @@
-/**
- * Callers, how they are authenticated, and the answers of a namespace authority.
- *
- * @module
- */
+/** Callers, how they are authenticated, and the answers of a namespace authority. */
 
 /** A role of a principal; a scope of null matches every tenant or namespace. */
 export interface RoleBinding {

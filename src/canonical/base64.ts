@@ -1,8 +1,4 @@
-/**
- * Base64 of RFC 4648 section 4, in canonical form only.
- *
- * @module
- */
+/** Base64 of RFC 4648 section 4, in canonical form only. */
 
 /** The native decoder skips white space; RFC 4648 section 3.3 rejects it. */
 const WHITE_SPACE = /[\t\n\f\r ]/;

@@ -4,8 +4,6 @@
  * The native serializer writes numbers and strings as RFC 8785 requires. It does not order members, reject values
  * outside of I-JSON or bound depth. So one walk checks the value, and copies only the objects whose members are out of
  * order.
- *
- * @module
  */
 
 import type { JsonArray, JsonObject, JsonValue } from "./json.ts";

@@ -1,8 +1,4 @@
-/**
- * Collects bytes that arrive in pieces of any size.
- *
- * @module
- */
+/** Collects bytes that arrive in pieces of any size. */
 
 /** Collects pieces up to a limit. */
 export interface ByteCollector {

@@ -1,8 +1,4 @@
-/**
- * Numbers with their nouns.
- *
- * @module
- */
+/** Numbers with their nouns. */
 
 /** A number with its noun: `1 item`, `2 items`. */
 export function countOf(count: number, noun: string): string {

@@ -1,8 +1,4 @@
-/**
- * Lower-case hexadecimal, the only form that gate reads and writes.
- *
- * @module
- */
+/** Lower-case hexadecimal, the only form that gate reads and writes. */
 
 const UPPER_CASE = /[A-F]/;
 

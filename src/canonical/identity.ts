@@ -3,8 +3,6 @@
  *
  * An identity is SHA-256 over a label of its kind, one zero byte, and the content, so no two kinds share an identity.
  * Callers pass the hash function, since this module has no dependency on a host.
- *
- * @module
  */
 
 import { canonicalize } from "./canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * Times as text.
- *
- * @module
- */
+/** Times as text. */
 
 /** The first and last millisecond of the years from 0000 to 9999. */
 const EARLIEST = -62_167_219_200_000;

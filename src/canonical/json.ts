@@ -1,8 +1,4 @@
-/**
- * The JSON data model of all modules.
- *
- * @module
- */
+/** The JSON data model of all modules. */
 
 /** A JSON value without inner values. */
 export type JsonPrimitive = null | boolean | number | string;

@@ -1,8 +1,4 @@
-/**
- * Limits how many functions run at the same time.
- *
- * @module
- */
+/** Limits how many functions run at the same time. */
 
 /** Runs a function once fewer than the limit run. Callers take turns; the functions of one caller run in order. */
 export type Limiter = <Result>(work: () => Promise<Result>, caller?: string) => Promise<Result>;

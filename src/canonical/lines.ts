@@ -1,8 +1,4 @@
-/**
- * Splits a stream of bytes into lines of limited length.
- *
- * @module
- */
+/** Splits a stream of bytes into lines of limited length. */
 
 import { decodeUtf8Strict } from "./utf8.ts";
 

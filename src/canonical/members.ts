@@ -1,8 +1,4 @@
-/**
- * The order of member names and the errors of canonical text, shared by its two writers.
- *
- * @module
- */
+/** The order of member names and the errors of canonical text, shared by its two writers. */
 
 /** Up to this many names insertion sort is faster than the general sort; with more its worst case shows. */
 const INSERTION_SORT_LIMIT = 32;

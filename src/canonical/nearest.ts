@@ -1,8 +1,4 @@
-/**
- * Finds the known names nearest to a misspelt one. Every hint uses this measure.
- *
- * @module
- */
+/** Finds the known names nearest to a misspelt one. Every hint uses this measure. */
 
 import { compareCodePoints } from "./order.ts";
 

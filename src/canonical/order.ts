@@ -1,8 +1,4 @@
-/**
- * The order of strings outside of canonical JSON: by Unicode code point.
- *
- * @module
- */
+/** The order of strings outside of canonical JSON: by Unicode code point. */
 
 /**
  * Compares two strings by code point. `<` compares UTF-16 code units, where surrogates are below U+E000..U+FFFF. By

@@ -1,8 +1,6 @@
 /**
  * The path of a value within a JSON value: `$.stages[0].stage_id`. A path is a chain of steps while a value is read;
  * its text is made when a message needs it.
- *
- * @module
  */
 
 import { compareCodePoints } from "./order.ts";

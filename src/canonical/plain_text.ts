@@ -1,9 +1,7 @@
 /**
- * Reads JSON text whose member names and strings need no closer look, which is most text, at a small multiple of the native
- * parse. It makes one pass over the structure, parses natively, and counts members on both sides: the native parser keeps one
- * of two members with the same name, so equal counts prove that no name stands twice.
- *
- * @module
+ * Reads JSON text whose member names and strings need no closer look, which is most text, at a small multiple of the
+ * native parse. It makes one pass over the structure, parses natively, and counts members on both sides: the native
+ * parser keeps one of two members with the same name, so equal counts prove that no name stands twice.
  */
 
 import { isJsonArray, type JsonValue } from "./json.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads values from JSON text that the scanner accepted.
- *
- * @module
- */
+/** Reads values from JSON text that the scanner accepted. */
 
 import type { JsonValue } from "./json.ts";
 import type { ScanReport } from "./scanner.ts";

@@ -3,8 +3,6 @@
  *
  * Parsers differ on some texts and hide it: they keep one of two members with the same name, replace lone surrogates
  * and round numbers. The scan reads the text itself and names the first such fault.
- *
- * @module
  */
 
 import type { JsonValue } from "./json.ts";

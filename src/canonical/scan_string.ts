@@ -1,8 +1,4 @@
-/**
- * Strings in raw JSON text: skips valid parts, and explains the first fault.
- *
- * @module
- */
+/** Strings in raw JSON text: skips valid parts, and explains the first fault. */
 
 /** What is wrong within a string. */
 export interface StringFault {

@@ -1,8 +1,4 @@
-/**
- * The scanner of raw JSON text. It makes one pass, builds no value and reports the first fault.
- *
- * @module
- */
+/** The scanner of raw JSON text. It makes one pass, builds no value and reports the first fault. */
 
 import { isExactNumber } from "./number.ts";
 import { formatPath } from "./path.ts";

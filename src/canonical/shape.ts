@@ -5,8 +5,6 @@
  * A reader returns the value that it accepts. Otherwise it adds a fault with the path of the value to a sink and
  * returns undefined. The sink decides the mode and the wording: it collects every fault, keeps the first one ({@link
  * readFirst}), or drops them all ({@link matches}).
- *
- * @module
  */
 
 import type { ContentHash } from "./identity.ts";
@@ -101,7 +99,10 @@ export function schemaOf(
   return { schema: of(shape), named };
 }
 
-/** Names a new shape: JSON Schemas refer to it as `#/$defs/name`. It stays the same function, since records are read by the thousand. */
+/**
+ * Names a new shape: JSON Schemas refer to it as `#/$defs/name`. It stays the same function, since records are read by
+ * the thousand.
+ */
 export function named<S extends Published>(name: string, read: S): S {
   const own = { ...read.schema === undefined ? {} : { schema: read.schema } };
   return Object.assign(read, { schema: ({ refer }: Publisher): JsonObject => refer(name, own) });

@@ -1,12 +1,8 @@
-/**
- * Writes texts as operands of a shell command that a person copies.
- *
- * @module
- */
+/** Writes texts as operands of a shell command that a person copies. */
 
 /**
- * A text as one operand of a POSIX shell: quoted where the shell would read more in it, and after `--` where the command
- * would read an option.
+ * A text as one operand of a POSIX shell: quoted where the shell would read more in it, and after `--` where the
+ * command would read an option.
  *
  * @example
  * ```ts

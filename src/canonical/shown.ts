@@ -1,8 +1,4 @@
-/**
- * Text from outside, made safe for a terminal.
- *
- * @module
- */
+/** Text from outside, made safe for a terminal. */
 
 /** DEL and C1 controls; bidirectional marks, embeddings, overrides and isolates; line and paragraph separators. */
 export const TERMINAL_ACTIVE: RegExp = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,8 +1,6 @@
 /**
  * Shapes of what people and clients write: settings, and the arguments of tools. A member may be absent or have a
  * default, and a text is counted in characters. Faults come in the order of the members, unknown ones last.
- *
- * @module
  */
 
 import { countOf } from "./count.ts";

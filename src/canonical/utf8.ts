@@ -1,8 +1,4 @@
-/**
- * UTF-8 lengths and strict decoding.
- *
- * @module
- */
+/** UTF-8 lengths and strict decoding. */
 
 /**
  * The number of UTF-8 bytes of a string, without encoding it. A lone surrogate counts 3 bytes, those of the replacement

@@ -1,8 +1,4 @@
-/**
- * Compares audit logs with the heads that their servers recorded in the database.
- *
- * @module
- */
+/** Compares audit logs with the heads that their servers recorded in the database. */
 
 import { loadConfig } from "../config/load.ts";
 import { countOf } from "../config/problems.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate audit verify`: verifies audit files line by line, and reports the first line that breaks the chain.
- *
- * @module
- */
+/** `gate audit verify`: verifies audit files line by line, and reports the first line that breaks the chain. */
 
 import { resolve } from "node:path";
 import { countOf } from "../config/problems.ts";
@@ -20,9 +16,9 @@ interface FileReport extends AuditReport {
 }
 
 /**
- * Runs `gate audit verify FILE...`. Returns 0 if every line follows the one before it, else 6. Several files belong to one
- * chain and are given oldest first. With a configuration the files may be those of several servers, and all heads in its database have to
- * be lines of them.
+ * Runs `gate audit verify FILE...`. Returns 0 if every line follows the one before it, else 6. Several files belong to
+ * one chain and are given oldest first. With a configuration the files may be those of several servers, and all heads
+ * in its database have to be lines of them.
  */
 export async function runAuditVerify(files: readonly string[], options: ConfigFlags): Promise<number> {
   refuseRuntimeTelemetry();

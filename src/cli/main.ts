@@ -2,8 +2,6 @@
  * The command line: runs a command and returns its exit code.
  *
  * Clients wait for the first answer of `serve`, so it bypasses the command parser and loads only what it needs.
- *
- * @module
  */
 
 /** Runs a command line, without the program's own name; returns the exit code. */

@@ -1,8 +1,4 @@
-/**
- * Defines every command: names, help and flags. The implementation of a command is loaded when it runs.
- *
- * @module
- */
+/** Defines every command: names, help and flags. The implementation of a command is loaded when it runs. */
 
 import { CommanderError } from "commander";
 import { nearest } from "../canonical/nearest.ts";
@@ -86,7 +82,8 @@ export function buildProgram(finish: (code: number) => void): GateCommand {
     .helpCommand(false)
     .exitOverride()
     .configureHelp({ subcommandTerm: (one) => one.name() })
-    // Errors are thrown, and written by reportFailure(). Help has no colours, so commander need not read the environment.
+    // Errors are thrown, and written by reportFailure(). Help has no colours, so commander need not read the
+    // environment.
     .configureOutput({
       writeOut,
       writeErr: () => {},

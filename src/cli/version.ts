@@ -1,8 +1,4 @@
-/**
- * `gate --version`: identifies the build.
- *
- * @module
- */
+/** `gate --version`: identifies the build. */
 
 import process from "node:process";
 import { VERSION } from "../config/product_version.ts";

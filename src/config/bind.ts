@@ -1,8 +1,4 @@
-/**
- * The address that the server listens on.
- *
- * @module
- */
+/** The address that the server listens on. */
 
 /** Four decimal numbers of 0 to 255 without leading zeros. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!$)|$)){4}$/;
@@ -43,7 +39,10 @@ export function isLoopbackAddress(address: string): boolean {
   return canonical !== null && (canonical === "::1" || /^::ffff:7f[0-9a-f]{2}:/.test(canonical));
 }
 
-/** An IPv6 address in the canonical spelling of the URL standard, or null. Loading `node:net` instead would cost each start 15 ms. */
+/**
+ * An IPv6 address in the canonical spelling of the URL standard, or null. Loading `node:net` instead would cost each
+ * start 15 ms.
+ */
 export function canonicalIpv6(address: string): string | null {
   if (!/^[0-9a-fA-F:.]+$/.test(address) || !URL.canParse(`http://[${address}]/`)) return null;
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);

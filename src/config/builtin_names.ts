@@ -1,7 +1,5 @@
 /**
  * The names of built-in providers. They are here alone, so that a page in a browser knows them without the settings.
- *
- * @module
  */
 
 /** The names that are reserved for built-in providers. */

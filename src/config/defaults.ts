@@ -1,10 +1,8 @@
 /**
  * The built-in defaults: the values of members that a file omits, and of all members where no file exists.
  *
- * Plain data, so that a start without a file loads neither the schemas nor the TOML reader. The schemas read the defaults, and
- * the types follow from the schemas; so nothing here is annotated.
- *
- * @module
+ * Plain data, so that a start without a file loads neither the schemas nor the TOML reader. The schemas read the
+ * defaults, and the types follow from the schemas; so nothing here is annotated.
  */
 
 /** The defaults that both stores share. */

@@ -1,8 +1,4 @@
-/**
- * The levels of feedback of `scenario_next`. Plain data: tools read it, and a start without a file loads no schema.
- *
- * @module
- */
+/** The levels of feedback of `scenario_next`. Plain data: tools read it, and a start without a file loads no schema. */
 
 /** From least to most. */
 export const FEEDBACK_LEVELS = ["summary", "trace", "evidence"] as const;

@@ -1,7 +1,5 @@
 /**
  * Bounded reads of files: never more bytes than the caller allows, and never out of the folder that the caller names.
- *
- * @module
  */
 
 import { join } from "node:path";
@@ -19,8 +17,8 @@ const ATTEMPTS = 4;
 const CHANGE_SHOWS_MILLIS = 1020;
 
 /**
- * The first bytes of a file of any kind, a named pipe too: at most one more than the limit, by which the caller detects a
- * file that is too large.
+ * The first bytes of a file of any kind, a named pipe too: at most one more than the limit, by which the caller detects
+ * a file that is too large.
  */
 export async function readAtMost(path: string, maximumBytes: number): Promise<Uint8Array> {
   using file = await Deno.open(path);
@@ -60,15 +58,15 @@ export async function readBounded(path: string, maximumBytes: number): Promise<F
 /**
  * The bytes of a regular file below a folder, as {@link readBounded}. No link below the folder is followed.
  *
- * The runtime opens files by path alone. A process that may write below the folder could therefore replace a file or folder
- * with a link between a check and the opening. Two checks prevent this:
+ * The runtime opens files by path alone. A process that may write below the folder could therefore replace a file or
+ * folder with a link between a check and the opening. Two checks prevent this:
  *
  * - The opened file has to be the file that the path names afterwards.
  * - No folder on the way may have been replaced meanwhile. A replacement shows in the time of change of the folder above
  *   it, which no process can set.
  *
- * A file directly in the folder is read at once. A file further down waits up to a second where a folder on its way changed
- * just now.
+ * A file directly in the folder is read at once. A file further down waits up to a second where a folder on its way
+ * changed just now.
  *
  * @param root Absolute path of the folder, which no process replaces
  * @param path The way from there, parts joined by `/`, without `.` and `..`

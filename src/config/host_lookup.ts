@@ -1,8 +1,6 @@
 /**
  * Looks up names with the system's resolver, for everything of the process that connects to a name which a caller or a
  * slow name server can choose how often to look up.
- *
- * @module
  */
 
 import { lookup } from "node:dns/promises";
@@ -21,8 +19,8 @@ export const lookUpHost: HostLookup = shareLookups(async (host) => {
 }, LOOKUPS_AT_ONCE);
 
 /**
- * Looks up the host of a URL before a client connects to it. The client looks it up again, without a bound: a name server
- * that does not answer would hold a thread for each of its connections.
+ * Looks up the host of a URL before a client connects to it. The client looks it up again, without a bound: a name
+ * server that does not answer would hold a thread for each of its connections.
  *
  * @returns Whether the lookup ended within `millis`; the client reports why it failed
  */

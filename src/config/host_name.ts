@@ -1,14 +1,10 @@
-/**
- * Canonical host names, by which lists of hosts are compared.
- *
- * @module
- */
+/** Canonical host names, by which lists of hosts are compared. */
 
 import { canonicalIpv6 } from "./bind.ts";
 
 /**
- * The canonical spelling of a host name: lower case, without brackets and trailing dots, international names in their ASCII
- * form. Returns null for a text that is not a host name.
+ * The canonical spelling of a host name: lower case, without brackets and trailing dots, international names in their
+ * ASCII form. Returns null for a text that is not a host name.
  *
  * @example
  * ```ts

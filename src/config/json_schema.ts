@@ -1,8 +1,4 @@
-/**
- * The JSON Schema of the configuration file, for editors and for programs that generate configurations.
- *
- * @module
- */
+/** The JSON Schema of the configuration file, for editors and for programs that generate configurations. */
 
 import { publishTable } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";

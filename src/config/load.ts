@@ -1,8 +1,4 @@
-/**
- * Finds, reads and checks the configuration.
- *
- * @module
- */
+/** Finds, reads and checks the configuration. */
 
 import { join, resolve } from "node:path";
 import { DEFAULT_SETTINGS } from "./defaults.ts";
@@ -37,8 +33,8 @@ interface ConfigFile {
 }
 
 /**
- * The configuration from `--config`, else `GATE_CONFIG`, else `./gate.toml`, else the starter configuration in `--data-dir`,
- * else the built-in defaults.
+ * The configuration from `--config`, else `GATE_CONFIG`, else `./gate.toml`, else the starter configuration in
+ * `--data-dir`, else the built-in defaults.
  *
  * @throws {ConfigError} Where the file cannot be read or is invalid; the error holds every problem
  *

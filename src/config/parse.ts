@@ -1,8 +1,4 @@
-/**
- * Parses the bytes of a configuration file into the configuration, or into all of its problems.
- *
- * @module
- */
+/** Parses the bytes of a configuration file into the configuration, or into all of its problems. */
 
 import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";

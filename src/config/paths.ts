@@ -1,8 +1,4 @@
-/**
- * The members of a configuration that are paths, and their resolution.
- *
- * @module
- */
+/** The members of a configuration that are paths, and their resolution. */
 
 import { isAbsolute, resolve } from "node:path";
 import type { SettingPath } from "./problems.ts";
@@ -43,8 +39,8 @@ export function resolvePath(baseDir: string, path: string): string {
 }
 
 /**
- * The settings with absolute paths. Signature keys stay as they are written, because the path as written is the key's id.
- * To open a key, resolve it with {@link resolvePath}.
+ * The settings with absolute paths. Signature keys stay as they are written, because the path as written is the key's
+ * id. To open a key, resolve it with {@link resolvePath}.
  */
 export function resolveSettings(settings: GateSettings, baseDir: string): GateSettings {
   const absolute = (path: string): string => resolvePath(baseDir, path);

@@ -1,8 +1,4 @@
-/**
- * The address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE`.
- *
- * @module
- */
+/** The address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE`. */
 
 /** One server of a database. */
 export interface PostgresServer {
@@ -26,8 +22,8 @@ const PORT = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|65
 const SERVER = `${HOST}(?::${PORT})?`;
 
 /**
- * The form of an address, with at most 8 servers. Query parameters and an address without user or database are not allowed, since the
- * client would take what is missing from the environment.
+ * The form of an address, with at most 8 servers. Query parameters and an address without user or database are not
+ * allowed, since the client would take what is missing from the environment.
  */
 export const POSTGRES_ADDRESS =
   `^postgres(?:ql)?://${PART}{1,255}(?::${PART}{0,1024})?@${SERVER}(?:,${SERVER}){0,7}/${PART}{1,255}$`;

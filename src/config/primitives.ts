@@ -1,8 +1,4 @@
-/**
- * The kinds of value that the sections of the configuration share.
- *
- * @module
- */
+/** The kinds of value that the sections of the configuration share. */
 
 import { isJsonObject, type JsonObject } from "../canonical/json.ts";
 import { below } from "../canonical/path.ts";

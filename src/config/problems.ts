@@ -1,10 +1,8 @@
 /**
  * Problems of a configuration and their messages.
  *
- * A message shows only values that cannot be secrets: numbers, booleans, and the words of closed lists. It describes any
- * other string by its length.
- *
- * @module
+ * A message shows only values that cannot be secrets: numbers, booleans, and the words of closed lists. It describes
+ * any other string by its length.
  */
 
 import { countOf } from "../canonical/count.ts";
@@ -78,7 +76,10 @@ export function describeValue(value: unknown, objectName = "a table"): string {
   return objectName;
 }
 
-/** A string in quotes where it is short enough for a word of a closed list; any other value as {@link describeValue} shows it. */
+/**
+ * A string in quotes where it is short enough for a word of a closed list; any other value as {@link describeValue}
+ * shows it.
+ */
 export function quoteShort(value: unknown): string {
   return typeof value === "string" && value.length <= 64 ? quote(value) : describeValue(value);
 }

@@ -1,8 +1,4 @@
-/**
- * The version of the product.
- *
- * @module
- */
+/** The version of the product. */
 
 /** The version of the build, as in `deno.json`. */
 export const VERSION = "0.1.0";

@@ -1,12 +1,8 @@
-/**
- * Rules on the request headers that the configuration or a query may set.
- *
- * @module
- */
+/** Rules on the request headers that the configuration or a query may set. */
 
 /**
- * Headers that only the protocol or gate may set. They frame the message, choose the host, carry credentials, name another
- * client, or make the response conditional or partial.
+ * Headers that only the protocol or gate may set. They frame the message, choose the host, carry credentials, name
+ * another client, or make the response conditional or partial.
  */
 export const RESERVED_HEADERS: readonly string[] = [
   "accept-encoding",

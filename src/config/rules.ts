@@ -1,8 +1,6 @@
 /**
- * Rules over several members of a table. Each rule is written once: the loader evaluates it, and the published JSON Schema
- * contains it as `if` and `then`.
- *
- * @module
+ * Rules over several members of a table. Each rule is written once: the loader evaluates it, and the published JSON
+ * Schema contains it as `if` and `then`.
  */
 
 import type { JsonObject, JsonValue } from "../canonical/json.ts";

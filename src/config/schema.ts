@@ -1,8 +1,6 @@
 /**
  * The schema of a whole configuration file, and its check. The schema of a section is loaded only where a file has the
  * section, because loading costs start time.
- *
- * @module
  */
 
 import { orNull, type Read, type Reader } from "../canonical/shape.ts";
@@ -18,7 +16,10 @@ import type { GateSettings } from "./types.ts";
 /** The check of one section. */
 interface Section {
   readonly schema: Reader<unknown>;
-  /** Rules over several members of the section. They read the raw tree, so that each rule is evaluated despite other problems. */
+  /**
+   * Rules over several members of the section. They read the raw tree, so that each rule is evaluated despite other
+   * problems.
+   */
   readonly rules?: readonly Rule[];
   /** Rules over this and other sections, from the root of the file. */
   readonly fileRules?: readonly Rule[];

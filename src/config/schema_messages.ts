@@ -1,8 +1,4 @@
-/**
- * Reports the faults of a value as messages about the configuration: `must be >= 1, got 0`.
- *
- * @module
- */
+/** Reports the faults of a value as messages about the configuration: `must be >= 1, got 0`. */
 
 import type { JsonValue } from "../canonical/json.ts";
 import { nearest } from "../canonical/nearest.ts";

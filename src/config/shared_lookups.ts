@@ -1,9 +1,7 @@
 /**
  * Bounds the lookups of names that run at one time. The runtime answers a lookup on one of its 32 threads for blocking
- * calls, which file operations need too. A name server that does not answer holds the thread for seconds after the caller
- * gave up, so unbounded lookups stop every file operation of the process.
- *
- * @module
+ * calls, which file operations need too. A name server that does not answer holds the thread for seconds after the
+ * caller gave up, so unbounded lookups stop every file operation of the process.
  */
 
 import { createLimiter } from "../canonical/limiter.ts";
@@ -23,8 +21,8 @@ interface SharedLookup {
 }
 
 /**
- * A resolver that runs at most `atOnce` lookups at one time. Concurrent callers of one host share a lookup, and a lookup
- * that no caller waits for does not begin.
+ * A resolver that runs at most `atOnce` lookups at one time. Concurrent callers of one host share a lookup, and a
+ * lookup that no caller waits for does not begin.
  *
  * @param lookUp Looks a host up; never cancelled once it began
  */

@@ -1,9 +1,8 @@
 /**
  * The tree of the TOML parser, before its shape is checked.
  *
- * Rules over several members read it through {@link at}, so that they report problems although another member is invalid.
- *
- * @module
+ * Rules over several members read it through {@link at}, so that they report problems although another member is
+ * invalid.
  */
 
 import { TomlDate } from "smol-toml";
@@ -47,8 +46,9 @@ export function isTable(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A copy of the tree without values that JSON cannot represent (dates, integers beyond 2^53-1, infinities, NaN) and without
- * values that are nested too deep. Each removed value is reported. Tables have no prototype, so `__proto__` is an ordinary name.
+ * A copy of the tree without values that JSON cannot represent (dates, integers beyond 2^53-1, infinities, NaN) and
+ * without values that are nested too deep. Each removed value is reported. Tables have no prototype, so `__proto__` is
+ * an ordinary name.
  */
 export function dropForeignValues(tree: unknown, report: Report, path: SettingPath = []): unknown {
   if (typeof tree === "object" && path.length >= DEPTH_LIMIT) {

@@ -1,8 +1,4 @@
-/**
- * The names of tools that `server.tools.*` and `server.auth.allowed_tools` accept.
- *
- * @module
- */
+/** The names of tools that `server.tools.*` and `server.auth.allowed_tools` accept. */
 
 /**
  * Every tool name that the configuration accepts. The order is part of the published schema.

@@ -1,8 +1,4 @@
-/**
- * The public keys that a configuration trusts. Each key has one id.
- *
- * @module
- */
+/** The public keys that a configuration trusts. Each key has one id. */
 
 import { trustedKeyFiles } from "./paths.ts";
 import type { ConfigProblem } from "./problems.ts";
@@ -32,8 +28,8 @@ export function trustedKeyMembers({ trust, providers, base_dir }: GateConfig): r
 }
 
 /**
- * Reports different ids of one key: its holder could sign under each id, and two signatures would count. One id may occur in
- * several lists.
+ * Reports different ids of one key: its holder could sign under each id, and two signatures would count. One id may
+ * occur in several lists.
  *
  * @param publicKeys Base64 of the keys that could be read, by id
  */

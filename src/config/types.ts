@@ -1,10 +1,10 @@
 /**
- * The configuration as the rest of the service reads it: every member present, every default filled in, every path absolute.
+ * The configuration as the rest of the service reads it: every member present, every default filled in, every path
+ * absolute.
  *
- * Each type follows from the schema of its section, which describes the members. The schemas are imported as types only, so
- * that a start without a configuration file does not load them. A member that a file may omit without a default is null.
- *
- * @module
+ * Each type follows from the schema of its section, which describes the members. The schemas are imported as types
+ * only, so that a start without a configuration file does not load them. A member that a file may omit without a
+ * default is null.
  */
 
 import type { AnchorsConfig, EvidenceConfig, ProviderDiscoveryConfig, TrustConfig } from "./sections/evidence.ts";

@@ -1,8 +1,4 @@
-/**
- * Waiting that can be cancelled.
- *
- * @module
- */
+/** Waiting that can be cancelled. */
 
 /**
  * Awaits a promise until a signal aborts.

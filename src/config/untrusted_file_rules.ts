@@ -1,11 +1,9 @@
 /**
  * Restrictions on a configuration file that the user did not name.
  *
- * Clients start servers in workspace folders, so `./gate.toml` may come from a foreign repository. Such a file may not start
- * programs, or contain or use credentials. It may not read outside its folder, read variables, reach private networks, or send
- * data to an address of its choice.
- *
- * @module
+ * Clients start servers in workspace folders, so `./gate.toml` may come from a foreign repository. Such a file may not
+ * start programs, or contain or use credentials. It may not read outside its folder, read variables, reach private
+ * networks, or send data to an address of its choice.
  */
 
 import { dirname, relative, resolve, sep } from "node:path";
@@ -27,8 +25,8 @@ const isFilled = (value: unknown): boolean =>
   !(typeof value === "object" && value !== null && Object.keys(value).length === 0);
 
 /**
- * The members that such a file may not have. The variables and the private networks of the user who started the server are out
- * of reach.
+ * The members that such a file may not have. The variables and the private networks of the user who started the server
+ * are out of reach.
  */
 const REFUSALS: readonly Refusal[] = [
   ["command", ["providers", "*", "command"], (value) => Array.isArray(value) && value.length > 0],

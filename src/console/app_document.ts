@@ -1,8 +1,6 @@
 /**
- * The document of the run view in clients. It is one file: its policy allows this script and style alone, and it neither
- * loads nor sends anything but messages to its host.
- *
- * @module
+ * The document of the run view in clients. It is one file: its policy allows this script and style alone, and it
+ * neither loads nor sends anything but messages to its host.
  */
 
 import type { Sha256 } from "../canonical/identity.ts";

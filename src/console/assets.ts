@@ -1,8 +1,6 @@
 /**
  * The files of the console's page. A release has them in `assets.json` beside this module; a checkout bundles them when
  * a server with the console starts.
- *
- * @module
  */
 
 import { brotliCompressSync, gzipSync } from "node:zlib";

@@ -1,8 +1,4 @@
-/**
- * The document of the console. Its script builds everything else.
- *
- * @module
- */
+/** The document of the console. Its script builds everything else. */
 
 import { all, element } from "../runpack/view/markup.ts";
 import { NONCE_MARK } from "../server/http/console_pages.ts";

@@ -26,7 +26,8 @@ export function reconnectDelay(failures: number, chance: number): number {
 
 /// <reference lib="dom" />
 /**
- * Calls the tools of the gate that served the page, and listens to changes of runs. Requests go to `/mcp` of this origin.
+ * Calls the tools of the gate that served the page, and listens to changes of runs. Requests go to `/mcp` of this
+ * origin.
  *
  * @module
  */
@@ -96,7 +97,8 @@ export async function openLink(secret: string): Promise<void> {
   if (isOpen) return;
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   const session = encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  // Stored before it is sent: the server may take the link while its answer is lost, and takes it from no other session.
+  // Stored before it is sent: the server may take the link while its answer is lost, and takes it from no other
+  // session.
   const isStored = storeSession(session);
   bearer = `${secret}.${session}`;
   try {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Talks to the host of an MCP App over `postMessage` (extension `io.modelcontextprotocol/ui`, 2026-01-26): the part of the
- * protocol that the run view needs.
+ * Talks to the host of an MCP App over `postMessage` (extension `io.modelcontextprotocol/ui`, 2026-01-26): the part of
+ * the protocol that the run view needs.
  *
  * @module
  */

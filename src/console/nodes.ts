@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * Builds the nodes of the page. Text enters as text alone: no function of the console parses HTML. Invisible characters and
- * direction marks are written out, so that no text looks like another one.
+ * Builds the nodes of the page. Text enters as text alone: no function of the console parses HTML. Invisible characters
+ * and direction marks are written out, so that no text looks like another one.
  *
  * @module
  */

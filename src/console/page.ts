@@ -38,7 +38,10 @@ function routeOf(): readonly string[] {
   });
 }
 
-/** Opens the link of `gate console`, whose secret stays in no address: neither in that of the page, nor in the history of the tab. */
+/**
+ * Opens the link of `gate console`, whose secret stays in no address: neither in that of the page, nor in the history
+ * of the tab.
+ */
 async function openAddress(isFirst: boolean): Promise<void> {
   const secret = location.hash.slice(OPEN.length);
   history.replaceState(null, "", "#/runs");

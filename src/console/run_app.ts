@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * The run view in clients that show MCP Apps (`ui://gate/run`): the run of a call of `scenario_status` or `scenario_next`, or
- * the runs of `runs_list`. It reads runs as the console does, through its host.
+ * The run view in clients that show MCP Apps (`ui://gate/run`): the run of a call of `scenario_status` or
+ * `scenario_next`, or the runs of `runs_list`. It reads runs as the console does, through its host.
  *
  * @module
  */

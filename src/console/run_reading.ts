@@ -1,8 +1,6 @@
 /**
  * Reads a run from the server's tools and derives its state in the page, with the code of the kernel: the law must have
  * the identity that the run names, and every record must follow the one before.
- *
- * @module
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";

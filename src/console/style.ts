@@ -1,8 +1,4 @@
-/**
- * The style sheet of the console: that of the runpack page, with what the console has besides.
- *
- * @module
- */
+/** The style sheet of the console: that of the runpack page, with what the console has besides. */
 
 import { STYLE } from "../runpack/view/style.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The answer to a search in the documentation: ranked sections with their roles, and suggested follow-up questions.
- *
- * @module
- */
+/** The answer to a search in the documentation: ranked sections with their roles, and suggested follow-up questions. */
 
 import { createSearchIndex } from "./search_index.ts";
 import { type Doc, DOC_ROLES, type DocRole, type Section } from "./types.ts";

@@ -1,8 +1,4 @@
-/**
- * The catalogue: the documents of a configuration, and the search over them.
- *
- * @module
- */
+/** The catalogue: the documents of a configuration, and the search over them. */
 
 import type { DocsConfig } from "../config/types.ts";
 import { createSearch, type DocsAnswer, type SearchDocs, SECTIONS_DEFAULT } from "./answer.ts";

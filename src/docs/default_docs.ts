@@ -1,8 +1,4 @@
-/**
- * The documents of the service. Literal paths name them, so that `deno compile` can include them.
- *
- * @module
- */
+/** The documents of the service. Literal paths name them, so that `deno compile` can include them. */
 
 import { TOOL_PAGES } from "./tool_pages.ts";
 import type { DocRole } from "./types.ts";
@@ -20,8 +16,9 @@ export interface DefaultDoc {
 }
 
 /**
- * Every document of the service, in the order of the catalogue. Pages about building and measuring gate (benchmarks, decisions,
- * contributing) are on the site alone: they help with no call, and each page here is part of every executable.
+ * Every document of the service, in the order of the catalogue. Pages about building and measuring gate (benchmarks,
+ * decisions, contributing) are on the site alone: they help with no call, and each page here is part of every
+ * executable.
  */
 export const DEFAULT_DOCS: readonly DefaultDoc[] = [
   {

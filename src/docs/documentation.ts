@@ -1,8 +1,4 @@
-/**
- * The documentation of a running service. It is read on first use.
- *
- * @module
- */
+/** The documentation of a running service. It is read on first use. */
 
 import type { DocsConfig } from "../config/types.ts";
 import type { Catalogue } from "./catalogue.ts";

@@ -1,8 +1,6 @@
 /**
- * The operator's own documents: files, and folders with everything in them. Their order does not depend on the file system,
- * and limits are checked before a file is read.
- *
- * @module
+ * The operator's own documents: files, and folders with everything in them. Their order does not depend on the file
+ * system, and limits are checked before a file is read.
  */
 
 import { basename, dirname, join } from "node:path";

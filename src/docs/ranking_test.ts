@@ -5,8 +5,8 @@ import { openCatalogue } from "./catalogue.ts";
 import { splitSections } from "./sections.ts";
 
 /**
- * The ranking reached some hundredths more at the last measurement, and each new section moves it by a few thousandths. A lower
- * value means that the ranking or a page became worse. Row 11 of the benchmarks compares it with minisearch.
+ * The ranking reached some hundredths more at the last measurement, and each new section moves it by a few thousandths.
+ * A lower value means that the ranking or a page became worse. Row 11 of the benchmarks compares it with minisearch.
  */
 const GAIN_FLOOR = 0.72;
 

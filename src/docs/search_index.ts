@@ -1,8 +1,6 @@
 /**
  * Ranks sections for a query: minisearch (BM25+ over weighted fields) with the terms of `words.ts`.
  * docs/decisions/search_ranking.md says why these terms matter more than the engine.
- *
- * @module
  */
 
 import MiniSearch from "minisearch";
@@ -27,8 +25,8 @@ export const QUERY_TERMS_MAXIMUM = 64;
 /** Sections ready to be searched. */
 export interface SearchIndex {
   /**
-   * The positions of the best sections, best first; of sections with equal scores the earlier comes first. Sections without
-   * any term are omitted.
+   * The positions of the best sections, best first; of sections with equal scores the earlier comes first. Sections
+   * without any term are omitted.
    */
   readonly find: (query: string, limit: number) => readonly number[];
 }

@@ -1,8 +1,4 @@
-/**
- * Splits a document into sections at its headings of the second and third level.
- *
- * @module
- */
+/** Splits a document into sections at its headings of the second and third level. */
 
 import { utf8Length } from "../canonical/utf8.ts";
 import type { Doc, Section } from "./types.ts";

@@ -1,8 +1,4 @@
-/**
- * Documents of the documentation, their roles and their sections.
- *
- * @module
- */
+/** Documents of the documentation, their roles and their sections. */
 
 import { type ConfigProblem, formatProblem } from "../config/problems.ts";
 

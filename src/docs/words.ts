@@ -1,8 +1,4 @@
-/**
- * The search terms of a text: words in lower case, parts of names, without English endings.
- *
- * @module
- */
+/** The search terms of a text: words in lower case, parts of names, without English endings. */
 
 /** A letter or digit. */
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/u;
@@ -70,8 +66,8 @@ const WORD_LENGTH_MAXIMUM = 64;
 const COMPOUND = /_|[\p{Ll}\p{N}]\p{Lu}/u;
 
 /**
- * The terms of a word: the word without its ending, and for a name such as `scenario_define` or `AllQualifyingAgree` also its
- * parts. A stop word has no terms.
+ * The terms of a word: the word without its ending, and for a name such as `scenario_define` or `AllQualifyingAgree`
+ * also its parts. A stop word has no terms.
  *
  * @param word A word as {@link wordsOf} returns it
  *

@@ -1,8 +1,4 @@
-/**
- * Runs long work on the serving thread in short time slices, so that other requests are answered in between.
- *
- * @module
- */
+/** Runs long work on the serving thread in short time slices, so that other requests are answered in between. */
 
 /** Length of one time slice, in milliseconds. */
 const TURN_MILLISECONDS = 10;
@@ -30,8 +26,8 @@ export function timeSlices(): () => Promise<void> {
 }
 
 /**
- * Time slices for work that arrives from outside, such as the chunks of a stream. Only the work counts, not the time until it
- * arrives: work that comes seldom never waits, and a flood of it waits for a slice again and again.
+ * Time slices for work that arrives from outside, such as the chunks of a stream. Only the work counts, not the time
+ * until it arrives: work that comes seldom never waits, and a flood of it waits for a slice again and again.
  */
 export function workSlices(): <T>(work: () => T | Promise<T>) => Promise<T> {
   let used = 0;

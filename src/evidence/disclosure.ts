@@ -1,8 +1,6 @@
 /**
- * Disclosure of raw values. Gate discloses them only if the operator allows it, and, where required, the provider's entry too
- * (docs/guide/trust.md, "Raw values").
- *
- * @module
+ * Disclosure of raw values. Gate discloses them only if the operator allows it, and, where required, the provider's
+ * entry too (docs/guide/trust.md, "Raw values").
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
@@ -20,9 +18,9 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
 }
 
 /**
- * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null too,
- * because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted likewise.
- * `withheld` says that a value was found.
+ * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null
+ * too, because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted
+ * likewise. `withheld` says that a value was found.
  *
  * @example
  * ```ts

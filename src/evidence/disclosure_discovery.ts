@@ -1,8 +1,4 @@
-/**
- * Which providers callers may see (`provider_discovery`).
- *
- * @module
- */
+/** Which providers callers may see (`provider_discovery`). */
 
 import type { ProviderDiscoveryConfig } from "../config/types.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The kernel's primitives on this runtime.
- *
- * @module
- */
+/** The kernel's primitives on this runtime. */
 
 import { Buffer } from "node:buffer";
 import { createPublicKey, hash, verify } from "node:crypto";
@@ -15,8 +11,8 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /**
- * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The runtime's library accepts keys of small
- * order, for which one signature is valid for many messages, so encodings are checked first.
+ * Strict RFC 8032 Ed25519 verification; false for a malformed key or signature. The runtime's library accepts keys of
+ * small order, for which one signature is valid for many messages, so encodings are checked first.
  */
 export function verifyEd25519(publicKey: Uint8Array, message: string, signature: Uint8Array): boolean {
   if (!isStrictEd25519(publicKey, signature)) return false;

@@ -1,8 +1,4 @@
-/**
- * The providers of a configuration.
- *
- * @module
- */
+/** The providers of a configuration. */
 
 import { ConfigError, type ConfigProblem } from "../config/problems.ts";
 import { variableOfUrl } from "../config/postgres_address.ts";
@@ -16,15 +12,15 @@ export interface ProvidersOptions extends BuiltinProviderOptions {
   /** Compiles the schemas of external contracts. */
   readonly schemas: SchemaSandbox;
   /**
-   * Absolute path of the folder with the credentials of typed providers; null where the operator gave none. Undefined where
-   * the command has no such flag: the locators of profiles are then not compared with it.
+   * Absolute path of the folder with the credentials of typed providers; null where the operator gave none. Undefined
+   * where the command has no such flag: the locators of profiles are then not compared with it.
    */
   readonly credentialsDir?: string | null;
 }
 
 /**
- * Creates every configured provider. It loads contracts and checks roots and references, so that start-up fails closed. Workers,
- * child processes and connections start with the first query.
+ * Creates every configured provider. It loads contracts and checks roots and references, so that start-up fails closed.
+ * Workers, child processes and connections start with the first query.
  *
  * @throws {ConfigError} Where the configuration of a provider cannot be used; it holds every problem
  */

@@ -1,8 +1,4 @@
-/**
- * Providers: their contracts, queries and answers (docs/reference/providers.md).
- *
- * @module
- */
+/** Providers: their contracts, queries and answers (docs/reference/providers.md). */
 
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";

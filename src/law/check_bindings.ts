@@ -1,8 +1,4 @@
-/**
- * Checks acquisition bindings against the configured providers (docs/format/scenario_law.md, "Bindings").
- *
- * @module
- */
+/** Checks acquisition bindings against the configured providers (docs/format/scenario_law.md, "Bindings"). */
 
 import { PREDICATES } from "./value/predicates.ts";
 import type { Draft } from "./readers.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks conditions and declared schemas: bounds are consistent, predicates fit the domain, schemas are registered.
- *
- * @module
- */
+/** Checks conditions and declared schemas: bounds are consistent, predicates fit the domain, schemas are registered. */
 
 import type { Draft } from "./readers.ts";
 import type { DraftSpec } from "./decode_spec.ts";
@@ -39,8 +35,8 @@ function checkSchema(refusals: Collector, schema: DomainSchema, path: JsonPath, 
 }
 
 /**
- * A packet names a schema by its id alone, so that a misspelt name is found. If the law declares schemas, the id must be one of
- * them. Else the namespace must have a version of it.
+ * A packet names a schema by its id alone, so that a misspelt name is found. If the law declares schemas, the id must
+ * be one of them. Else the namespace must have a version of it.
  */
 function checkPacketSchemas(
   refusals: Collector,

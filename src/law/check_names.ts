@@ -1,8 +1,4 @@
-/**
- * Checks names: each is declared once, and every reference has a target.
- *
- * @module
- */
+/** Checks names: each is declared once, and every reference has a target. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { DraftSpec } from "./decode_spec.ts";

@@ -1,8 +1,6 @@
 /**
- * Checks the parameters of a law: their domains, and the placeholders in the params of bindings. A run gives the values,
- * so the checks before are those of names and types.
- *
- * @module
+ * Checks the parameters of a law: their domains, and the placeholders in the params of bindings. A run gives the
+ * values, so the checks before are those of names and types.
  */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Media types (RFC 9110, 8.3.1): their grammar, and which of them are JSON.
- *
- * @module
- */
+/** Media types (RFC 9110, 8.3.1): their grammar, and which of them are JSON. */
 
 import { SPEC_LIMITS } from "./limits.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Reads conditions: the observation domain, the predicate, and the policy on evidence.
- *
- * @module
- */
+/** Reads conditions: the observation domain, the predicate, and the policy on evidence. */
 
 import { named, oneOf, readWholeArray, shape } from "../canonical/shape.ts";
 import {

@@ -1,8 +1,4 @@
-/**
- * Reads payloads of entry packets, submissions and a declared genesis.
- *
- * @module
- */
+/** Reads payloads of entry packets, submissions and a declared genesis. */
 
 import { decodeBase64 } from "../canonical/base64.ts";
 import type { JsonValue } from "../canonical/json.ts";

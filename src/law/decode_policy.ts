@@ -1,8 +1,6 @@
 /**
  * Reads evidence-use policies (docs/format/scenario_law.md, "Policies on evidence"), and checks the rules between
  * members.
- *
- * @module
  */
 
 import { decodeBase64 } from "../canonical/base64.ts";

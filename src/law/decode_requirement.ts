@@ -1,8 +1,6 @@
 /**
  * Reads requirement expressions (docs/format/scenario_law.md). A node is a JSON object with one member; depth and size
  * are bounded.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../canonical/json.ts";

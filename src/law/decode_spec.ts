@@ -1,8 +1,4 @@
-/**
- * Reads a spec into a draft: all parts that could be read, in the order of the spec, with defaults filled in.
- *
- * @module
- */
+/** Reads a spec into a draft: all parts that could be read, in the order of the spec, with defaults filled in. */
 
 import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { utf8Length } from "../canonical/utf8.ts";

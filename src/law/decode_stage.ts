@@ -1,8 +1,4 @@
-/**
- * Reads stages and their entry packets.
- *
- * @module
- */
+/** Reads stages and their entry packets. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";

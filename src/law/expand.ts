@@ -1,8 +1,4 @@
-/**
- * The law of one run: its parameters replaced by their values (docs/format/scenario_law.md, "Parameters").
- *
- * @module
- */
+/** The law of one run: its parameters replaced by their values (docs/format/scenario_law.md, "Parameters"). */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Replaces policies on evidence that a spec names or leaves out by whole ones (docs/format/scenario_law.md, "Shorter
  * laws"). The law and its identity are those of the long form.
- *
- * @module
  */
 
 import { isJsonObject, member } from "../canonical/json.ts";

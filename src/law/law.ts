@@ -1,8 +1,4 @@
-/**
- * Constructs a scenario law from a spec: decodes, checks, proves and normalizes it.
- *
- * @module
- */
+/** Constructs a scenario law from a spec: decodes, checks, proves and normalizes it. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
@@ -84,8 +80,8 @@ export function constructLaw(spec: JsonValue, environment: LawEnvironment): LawR
 }
 
 /**
- * Checks the bindings of a law again, under the contracts that a run would be bound to. They may differ from those under which
- * the law was defined.
+ * Checks the bindings of a law again, under the contracts that a run would be bound to. They may differ from those
+ * under which the law was defined.
  *
  * @param law A law, so that everything else in it holds
  * @param findCheck The checks of those contracts

@@ -1,8 +1,4 @@
-/**
- * Limits of a spec. Every limit is part of the format: a change of one changes which specs are laws.
- *
- * @module
- */
+/** Limits of a spec. Every limit is part of the format: a change of one changes which specs are laws. */
 
 import type { LawLimits } from "./types.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Warnings about laws that are valid but probably not intended.
- *
- * @module
- */
+/** Warnings about laws that are valid but probably not intended. */
 
 import { INTEGER_MAXIMUM } from "./limits.ts";
 import { below, type JsonPath, pathAt, pathOf, stepsTo } from "../canonical/path.ts";

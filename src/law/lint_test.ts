@@ -203,7 +203,10 @@ Deno.test("lintLaw() warns if a call gains by leaving out one of several binding
   }
 });
 
-/** Bindings, the minimum of their quorum, whether callers may bring evidence too, and whether a call gains by leaving one out. */
+/**
+ * Bindings, the minimum of their quorum, whether callers may bring evidence too, and whether a call gains by leaving
+ * one out.
+ */
 const QUORUMS: readonly [bindings: number, minimum: number, submitted: boolean, warns: boolean][] = [
   [2, 1, false, true],
   [3, 2, false, false],

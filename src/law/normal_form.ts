@@ -1,8 +1,6 @@
 /**
  * The normal form of a scenario law (docs/format/scenario_law.md). Sets are sorted, so the order in a spec has no
  * effect on the identity of its law.
- *
- * @module
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";

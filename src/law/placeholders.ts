@@ -1,8 +1,6 @@
 /**
  * Placeholders in the params of bindings: `{"$parameter": ID}` and `{"$template": URL}` (docs/format/scenario_law.md,
  * "Parameters"). They are placeholders in a law with parameters only; in other laws they are plain JSON.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Readers for specs, beyond plain JSON shapes: ids, lines of text, variants, and values with a canonical form.
- *
- * @module
- */
+/** Readers for specs, beyond plain JSON shapes: ids, lines of text, variants, and values with a canonical form. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
@@ -135,8 +131,8 @@ export function readVariant<const Name extends string>(
 type Members<T> = { readonly [Name in keyof T]: Read<T[Name]> };
 
 /**
- * A closed object with required and optional members. Returns a new object with its members in the order of their readers;
- * undefined if one of them is missing or invalid.
+ * A closed object with required and optional members. Returns a new object with its members in the order of their
+ * readers; undefined if one of them is missing or invalid.
  */
 export function objectOf<T extends object, O extends object = Record<never, never>>(
   required: Members<T>,

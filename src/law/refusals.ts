@@ -1,8 +1,4 @@
-/**
- * Collects every reason for the refusal of a spec, and reports them together.
- *
- * @module
- */
+/** Collects every reason for the refusal of a spec, and reports them together. */
 
 import { compareCodePoints } from "../canonical/order.ts";
 import { below, compareSteps, type JsonPath, pathOf, stepsTo } from "../canonical/path.ts";

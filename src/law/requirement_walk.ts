@@ -1,8 +1,4 @@
-/**
- * Walks requirement expressions with the path of every node.
- *
- * @module
- */
+/** Walks requirement expressions with the path of every node. */
 
 import { below, type JsonPath } from "../canonical/path.ts";
 import type { Requirement } from "./types.ts";

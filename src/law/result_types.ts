@@ -1,8 +1,4 @@
-/**
- * The JSON types that the result schema of a check allows.
- *
- * @module
- */
+/** The JSON types that the result schema of a check allows. */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import type { CheckFacts } from "./types.ts";

@@ -1,11 +1,9 @@
 /**
- * The JSON Schema of a scenario spec, as `scenario_define` publishes it, with every object closed. It follows from the shapes
- * that the decoder reads. The decoder and the proofs check the rules between members: names, proofs, bounds and canonical
- * sizes.
+ * The JSON Schema of a scenario spec, as `scenario_define` publishes it, with every object closed. It follows from the
+ * shapes that the decoder reads. The decoder and the proofs check the rules between members: names, proofs, bounds and
+ * canonical sizes.
  *
  * Clients read it as the resource `gate://schemas/scenario`; the list of tools has a shorter one.
- *
- * @module
  */
 
 import type { JsonObject } from "../canonical/json.ts";

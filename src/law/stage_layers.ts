@@ -1,8 +1,4 @@
-/**
- * The stages of a law in layers: each stage lies below every stage that its prerequisite names.
- *
- * @module
- */
+/** The stages of a law in layers: each stage lies below every stage that its prerequisite names. */
 
 import { leavesOf } from "./requirement_walk.ts";
 import type { Stage } from "./types.ts";

@@ -1,8 +1,4 @@
-/**
- * Parts of messages: quoted values, and hints at the names nearest to an unknown one.
- *
- * @module
- */
+/** Parts of messages: quoted values, and hints at the names nearest to an unknown one. */
 
 import { isJsonArray, type JsonValue } from "../canonical/json.ts";
 import { nearestNames } from "../canonical/nearest.ts";

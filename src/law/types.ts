@@ -1,8 +1,6 @@
 /**
  * The scenario law in normal form, which `scenario_define` hashes, stores and compiles (docs/format/scenario_law.md).
  * Member names are those of the JSON form.
- *
- * @module
  */
 
 import type { JsonValue } from "../canonical/json.ts";
@@ -261,8 +259,8 @@ export interface LawEnvironment {
   /** Whether a schema is registered in the namespace of the law. */
   readonly hasSchema: (schemaId: string, version: string) => boolean;
   /**
-   * Whether the namespace has a version of a schema that a packet names; a law with declared schemas must name one of these.
-   * Absent for the proof of a stored law: a law that was defined before this rule stays valid.
+   * Whether the namespace has a version of a schema that a packet names; a law with declared schemas must name one of
+   * these. Absent for the proof of a stored law: a law that was defined before this rule stays valid.
    */
   readonly hasPacketSchema?: (schemaId: string) => boolean;
   /** The facts of a check; "provider" if the provider is unknown, "check" if it has no such check. */

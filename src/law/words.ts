@@ -1,8 +1,6 @@
 /**
- * A law in the words of the law file: names, comparisons and requirements (docs/reference/law_file.md). Every screen shows
- * these sentences, and `src/scenario/law_file.ts` reads them again.
- *
- * @module
+ * A law in the words of the law file: names, comparisons and requirements (docs/reference/law_file.md). Every screen
+ * shows these sentences, and `src/scenario/law_file.ts` reads them again.
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
@@ -196,8 +194,8 @@ export interface LawWords extends LawNames {
 }
 
 /**
- * The words of a law. By default a name is the id where that is a name; else it is made of the id. Conditions whose ids are
- * comparisons of one name are of that evidence.
+ * The words of a law. By default a name is the id where that is a name; else it is made of the id. Conditions whose ids
+ * are comparisons of one name are of that evidence.
  *
  * @param names The names of the law's file, where it is known
  *

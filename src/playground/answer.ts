@@ -1,8 +1,4 @@
-/**
- * What the page shows for the laws and the evidence in it. It needs no page, so that a worker can find it.
- *
- * @module
- */
+/** What the page shows for the laws and the evidence in it. It needs no page, so that a worker can find it. */
 
 import { all, type Content, element, type Markup } from "../runpack/view/markup.ts";
 import { askLaw } from "../scenario/ask_law.ts";

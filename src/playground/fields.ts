@@ -1,8 +1,4 @@
-/**
- * The fields of the evidence form: what each condition and each parameter of the laws in the page takes.
- *
- * @module
- */
+/** The fields of the evidence form: what each condition and each parameter of the laws in the page takes. */
 
 import type { JsonValue } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";

@@ -1,8 +1,4 @@
-/**
- * What a law says of the evidence in the page: every stage is tried once, each after those that it waits for.
- *
- * @module
- */
+/** What a law says of the evidence in the page: every stage is tried once, each after those that it waits for. */
 
 import { layersOf } from "../law/stage_layers.ts";
 import type { ParameterValue } from "../law/types.ts";

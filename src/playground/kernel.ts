@@ -1,8 +1,4 @@
-/**
- * The kernel as the page runs it, for the console of the browser and for the published vectors.
- *
- * @module
- */
+/** The kernel as the page runs it, for the console of the browser and for the published vectors. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identify, identifyBytes, identifyCanonical, isOperationIdentity } from "../canonical/identity.ts";

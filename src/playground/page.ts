@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 /**
- * The playground of the documentation site: judges evidence under a law, and under a changed one beside it. It is bundled
- * to a classic script, which neither loads nor sends anything. A worker finds the answers, because a long text takes a
- * large part of a second, in which the page has to take further keys.
+ * The playground of the documentation site: judges evidence under a law, and under a changed one beside it. It is
+ * bundled to a classic script, which neither loads nor sends anything. A worker finds the answers, because a long text
+ * takes a large part of a second, in which the page has to take further keys.
  *
  * @module
  */
@@ -117,8 +117,8 @@ function showAnswer({ problems, verdicts, form: fieldset, fields }: Answer): voi
 }
 
 /**
- * Refuses a text that would make a field longer than a law may be, before it is inserted: the browser alone takes seconds to lay out
- * 10 MB.
+ * Refuses a text that would make a field longer than a law may be, before it is inserted: the browser alone takes
+ * seconds to lay out 10 MB.
  */
 function refuseLong(event: InputEvent): void {
   const field = event.target;

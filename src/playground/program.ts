@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * The kernel of the playground with everything that finds an answer. The page starts it twice: in itself, for the console
- * of the browser, and in a worker, which answers questions.
+ * The kernel of the playground with everything that finds an answer. The page starts it twice: in itself, for the
+ * console of the browser, and in a worker, which answers questions.
  *
  * @module
  */

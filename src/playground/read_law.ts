@@ -1,8 +1,4 @@
-/**
- * Reads the text of a law in the page: a law file or a spec in long form, in YAML, TOML or JSON.
- *
- * @module
- */
+/** Reads the text of a law in the page: a law file or a spec in long form, in YAML, TOML or JSON. */
 
 import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";

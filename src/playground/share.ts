@@ -1,7 +1,5 @@
 /**
  * What the page holds, as the fragment of its address. A fragment is data: nothing in it is run, and it is never sent.
- *
- * @module
  */
 
 import { decodeBase64, encodeBase64 } from "../canonical/base64.ts";

@@ -1,8 +1,4 @@
-/**
- * Renders the form and the verdicts of the page. All text of a law or of evidence is escaped.
- *
- * @module
- */
+/** Renders the form and the verdicts of the page. All text of a law or of evidence is escaped. */
 
 import { layersOf } from "../law/stage_layers.ts";
 import { type LawWords, lawWords, valueText } from "../law/words.ts";

@@ -1,8 +1,6 @@
 /**
  * Admits acquired evidence: sorts the items, and tests the signature or anchor that a provider owes. The kernel tests
  * them, so a replay repeats the test.
- *
- * @module
  */
 
 import { decodeBase64 } from "../canonical/base64.ts";

@@ -1,8 +1,4 @@
-/**
- * The anchors policy: which fields the value of an anchor must have (docs/guide/trust.md, "Anchors").
- *
- * @module
- */
+/** The anchors policy: which fields the value of an anchor must have (docs/guide/trust.md, "Anchors"). */
 
 import { isJsonObject, type JsonObject, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";

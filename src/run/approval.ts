@@ -1,8 +1,6 @@
 /**
  * What an open stage asks a person, and the statement that answers it. The command line and the console use the same
  * functions, so both sign what they showed.
- *
- * @module
  */
 
 import type { JsonObject } from "../canonical/json.ts";
@@ -74,7 +72,10 @@ export function knownValues(sha256: Sha256, law: CompiledLaw): ReadonlyMap<Ident
   return new Map(values.map((value) => [hashValue(sha256, value).identity, value]));
 }
 
-/** Why conditions of an attempt are unmet, from its record and the law alone: of other values it says that the record has the hash. */
+/**
+ * Why conditions of an attempt are unmet, from its record and the law alone: of other values it says that the record
+ * has the hash.
+ */
 export function recordedCauses(
   sha256: Sha256,
   law: CompiledLaw,

@@ -1,8 +1,4 @@
-/**
- * The attempt that evidence is judged for: its scope, and the time at which ages are measured.
- *
- * @module
- */
+/** The attempt that evidence is judged for: its scope, and the time at which ages are measured. */
 
 import type { AttemptScope } from "./statement.ts";
 import type { ObservedError, ProcedureName, RecordedEvidence } from "./types.ts";

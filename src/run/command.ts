@@ -1,8 +1,4 @@
-/**
- * Commands, stamps and decisions: the input and output of the kernel.
- *
- * @module
- */
+/** Commands, stamps and decisions: the input and output of the kernel. */
 
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Compiles a scenario law to flat arrays, once. Evaluation, frontier and fold work on the compiled law.
- *
- * @module
- */
+/** Compiles a scenario law to flat arrays, once. Evaluation, frontier and fold work on the compiled law. */
 
 import type { Identity } from "../canonical/identity.ts";
 import { awaitsParameter } from "../law/expand.ts";

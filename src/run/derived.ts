@@ -1,8 +1,6 @@
 /**
  * Operation identities of a call with several steps. The caller names the call once; gate derives an operation identity
  * for each record (docs/format/records.md, "Derived operations").
- *
- * @module
  */
 
 import { identify, type Sha256 } from "../canonical/identity.ts";

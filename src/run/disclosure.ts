@@ -1,8 +1,4 @@
-/**
- * The static disclosure rules (`policy.static`). They decide whether a packet may go to a target.
- *
- * @module
- */
+/** The static disclosure rules (`policy.static`). They decide whether a packet may go to a target. */
 
 import type { EntryPacket, Target } from "../law/types.ts";
 import type { DisclosurePolicy, DisclosureRule, TargetSelector } from "./profile.ts";

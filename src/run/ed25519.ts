@@ -1,8 +1,6 @@
 /**
  * The checks of strict Ed25519 on the bytes of a key and a signature (RFC 8032, 5.1.7). They precede any curve
  * arithmetic. Libraries differ here, so every host checks it first.
- *
- * @module
  */
 
 /** The prime 2^255 - 19, little-endian. */

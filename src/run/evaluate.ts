@@ -1,8 +1,4 @@
-/**
- * Evaluates evidence: the truth value of a stage, with its whole trace.
- *
- * @module
- */
+/** Evaluates evidence: the truth value of a stage, with its whole trace. */
 
 import { FALSE, type Kleene, type Tri, triName, TRUE, UNKNOWN } from "../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "./compile.ts";

@@ -1,8 +1,4 @@
-/**
- * Evidence of an evaluation: items of the caller, checked against the law, and items that gate acquired.
- *
- * @module
- */
+/** Evidence of an evaluation: items of the caller, checked against the law, and items that gate acquired. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";

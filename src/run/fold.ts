@@ -1,8 +1,4 @@
-/**
- * The pure fold: the state of a run follows from its records alone.
- *
- * @module
- */
+/** The pure fold: the state of a run follows from its records alone. */
 
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import type { CompiledLaw } from "./compile.ts";

@@ -1,8 +1,4 @@
-/**
- * Which stages may be opened, and whether the scenario is complete.
- *
- * @module
- */
+/** Which stages may be opened, and whether the scenario is complete. */
 
 import { FALSE, TRUE } from "../law/value/truth.ts";
 import type { CompiledLaw } from "./compile.ts";

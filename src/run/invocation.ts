@@ -1,8 +1,4 @@
-/**
- * Invocation identities: a call has the same identity for every caller and each time (docs/format/records.md).
- *
- * @module
- */
+/** Invocation identities: a call has the same identity for every caller and each time (docs/format/records.md). */
 
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";

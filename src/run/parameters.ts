@@ -1,8 +1,4 @@
-/**
- * The parameters of a run: checks the genesis against the law, and binds the law to their values.
- *
- * @module
- */
+/** The parameters of a run: checks the genesis against the law, and binds the law to their values. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { sortedBy } from "../canonical/order.ts";

@@ -1,8 +1,4 @@
-/**
- * Hashes of payloads: those of submissions, entry packets and a declared genesis.
- *
- * @module
- */
+/** Hashes of payloads: those of submissions, entry packets and a declared genesis. */
 
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";

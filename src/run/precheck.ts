@@ -1,8 +1,4 @@
-/**
- * Prechecks a stage: predicts the outcome of an evaluation with this evidence. It acquires and records nothing.
- *
- * @module
- */
+/** Prechecks a stage: predicts the outcome of an evaluation with this evidence. It acquires and records nothing. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Sha256 } from "../canonical/identity.ts";

@@ -2,8 +2,6 @@
  * Prechecks a stage against plain data. The data is asserted: it is neither acquired, nor signed, nor bound to an
  * attempt. Its lane is `asserted`, and the result names the lane if it decides the outcome (docs/decisions/steps.md,
  * "Precheck").
- *
- * @module
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * The functions that a host passes to the pure kernel: hashing and signature checks.
- *
- * @module
- */
+/** The functions that a host passes to the pure kernel: hashing and signature checks. */
 
 import type { Sha256 } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";

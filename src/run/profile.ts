@@ -1,8 +1,6 @@
 /**
  * The operator profile: every setting of the operator that a decision reads. Every record names it by identity, so a
  * replay decides under the same rules. It has neither secrets nor paths (docs/format/records.md, "Operator profile").
- *
- * @module
  */
 
 import { identify, type Identity, type Sha256 } from "../canonical/identity.ts";

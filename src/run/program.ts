@@ -1,8 +1,6 @@
 /**
  * Compiles a requirement tree to postfix code over flat arrays, and runs it with strong Kleene logic. A run visits
  * every leaf, so the trace is whole and its order does not depend on values (docs/format/records.md, "Judgement").
- *
- * @module
  */
 
 import type { Requirement } from "../law/types.ts";

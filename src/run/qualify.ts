@@ -1,8 +1,6 @@
 /**
  * Qualifies evidence: which items count for a condition, and why others do not (docs/format/records.md,
  * "Qualification").
- *
- * @module
  */
 
 import type { Condition, EvidenceUsePolicy } from "../law/types.ts";

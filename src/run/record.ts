@@ -1,8 +1,4 @@
-/**
- * Builds records: envelope, acceptance time, admission and identity.
- *
- * @module
- */
+/** Builds records: envelope, acceptance time, admission and identity. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identify, identifyCanonical, type Identity } from "../canonical/identity.ts";

@@ -1,9 +1,7 @@
 /**
- * The shape of the records of every known procedure (docs/format/records.md): closed objects, each member of its type. The
- * types in the code, the reader of runpacks and the schemas of results of tools follow from it. The claims check how
- * members relate to each other.
- *
- * @module
+ * The shape of the records of every known procedure (docs/format/records.md): closed objects, each member of its type.
+ * The types in the code, the reader of runpacks and the schemas of results of tools follow from it. The claims check
+ * how members relate to each other.
  */
 
 import {
@@ -260,9 +258,9 @@ const witness = named(
     content_type: orNull(text),
     /**
      * The whole provider result as received, its `value` replaced by `{kind, content_hash, value_identity}`.
-     * `content_hash` is the plain hash of the value as the source gave it. `value_identity` names the value of the domain
-     * that was read from it, null if the value does not fit the domain. A `value` of null means that the check found
-     * nothing.
+     * `content_hash` is the plain hash of the value as the source gave it. `value_identity` names the value of the
+     * domain that was read from it, null if the value does not fit the domain. A `value` of null means that the check
+     * found nothing.
      */
     provider_result: object,
     /** The grant in force: root id, host names, names of environment variables, program base name; never a path. */
@@ -299,8 +297,8 @@ const recordedItem = named(
     submission_record_id: identity,
     value_type: valueType,
     /**
-     * Plain hash of the value's canonical bytes. A signed statement may name it; for a value not retained it is the only
-     * hash.
+     * Plain hash of the value's canonical bytes. A signed statement may name it; for a value not retained it is the
+     * only hash.
      */
     content_hash: hash,
     /** False if the hash that the source gave does not recompute; absent if it does, or if the source gave no hash. */

@@ -1,8 +1,4 @@
-/**
- * Refusals that several decisions share. Each has what the caller needs to continue.
- *
- * @module
- */
+/** Refusals that several decisions share. Each has what the caller needs to continue. */
 
 import type { JsonObject } from "../canonical/json.ts";
 import { nearestNames } from "../canonical/nearest.ts";

@@ -1,8 +1,4 @@
-/**
- * The evidence statement, which a signature over evidence signs (docs/format/evidence_statement.md).
- *
- * @module
- */
+/** The evidence statement, which a signature over evidence signs (docs/format/evidence_statement.md). */
 
 import { decodeBase64 } from "../canonical/base64.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
@@ -54,7 +50,8 @@ function statementBase(law: StatementLaw, scope: AttemptScope, item: PresentedEv
 
 /**
  * The canonical texts that a signature of an item may sign: with and without the optional members `head` and
- * `content_hash`. Those at even indexes have the head. Empty without `observed_at` or a value, which every statement has.
+ * `content_hash`. Those at even indexes have the head. Empty without `observed_at` or a value, which every statement
+ * has.
  */
 export function statementTexts(law: StatementLaw, scope: AttemptScope, item: PresentedEvidence): string[] {
   if (item.observed_at === undefined || item.value_identity === undefined) return [];

@@ -1,8 +1,6 @@
 /**
  * Evidence that waits: the checks of its submission, and its items in an evaluation (docs/format/records.md, "Evidence
  * that waits").
- *
- * @module
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";

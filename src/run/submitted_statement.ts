@@ -1,8 +1,6 @@
 /**
  * Evidence that waits: the payload of its submission, and the statement that its signature signs
  * (docs/format/evidence_statement.md, "Submitted evidence").
- *
- * @module
  */
 
 import { decodeBase64 } from "../canonical/base64.ts";

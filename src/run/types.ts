@@ -1,8 +1,6 @@
 /**
- * Records of a run (docs/format/records.md), and the state that they fold to. Every type has exactly the members of its JSON
- * form, so its values are canonicalised, hashed and stored without a conversion.
- *
- * @module
+ * Records of a run (docs/format/records.md), and the state that they fold to. Every type has exactly the members of its
+ * JSON form, so its values are canonicalised, hashed and stored without a conversion.
  */
 
 import type { Identity } from "../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * Exports the accepted prefix of a run as the objects of a pack, followed by the manifest. Everything that the store
  * returns is hashed and folded again, so that a pack never states what its records do not show.
- *
- * @module
  */
 
 import { identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";

@@ -94,7 +94,8 @@ Deno.test("exportRun() keeps each receipt with its record, and each value once a
   const bodies = linesOf(textOf(result.objects, segment.values.object)).map((line) =>
     (readJson(line) as { body: { value?: unknown } }).body.value
   );
-  // Genesis, built false and true, the submission, region and report in the order of their items; `log` is large, `ticket` a digest.
+  // Genesis, built false and true, the submission, region and report in the order of their items; `log` is large,
+  // `ticket` a digest.
   assert.deepEqual(bodies, [
     { branch: "main" },
     false,

@@ -1,8 +1,4 @@
-/**
- * The relation of two packs.
- *
- * @module
- */
+/** The relation of two packs. */
 
 import type { PackView, ViewedRecord } from "./material_view.ts";
 

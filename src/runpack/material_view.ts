@@ -1,8 +1,6 @@
 /**
  * Reads a pack for display: its law, records and values. It reads under the same limits as a verification, and judges
  * nothing.
- *
- * @module
  */
 
 import { identifyCanonical, type Identity } from "../canonical/identity.ts";

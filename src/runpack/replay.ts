@@ -1,8 +1,4 @@
-/**
- * Counterfactual replay: the decisions of a run under another law, on the same evidence.
- *
- * @module
- */
+/** Counterfactual replay: the decisions of a run under another law, on the same evidence. */
 
 import type { JsonValue } from "../canonical/json.ts";
 import { constructLaw, graphIdentity, lawIdentity } from "../law/law.ts";

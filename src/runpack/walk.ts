@@ -1,7 +1,5 @@
 /**
  * Copies of packs: visits every object that a manifest refers to, and checks it on the way, so that a copy is complete.
- *
- * @module
  */
 
 import type { Sha256 } from "../canonical/identity.ts";

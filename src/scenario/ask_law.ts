@@ -1,8 +1,4 @@
-/**
- * Questions to a law with their answers in words, as JSON and as a case, for the command line and for tools.
- *
- * @module
- */
+/** Questions to a law with their answers in words, as JSON and as a case, for the command line and for tools. */
 
 import { compareLaws, type Comparison } from "../law/questions/compare.ts";
 import type { Difference } from "../law/questions/differences.ts";

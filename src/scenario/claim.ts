@@ -1,8 +1,4 @@
-/**
- * Reads what a law is claimed to need, as an expression of law files (docs/guide/questions.md).
- *
- * @module
- */
+/** Reads what a law is claimed to need, as an expression of law files (docs/guide/questions.md). */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";

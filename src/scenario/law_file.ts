@@ -12,8 +12,6 @@
  * - {@link writeLaw} prints any law as a law file, and {@link formatLaw} gives a law file the one layout.
  * - {@link askedExpression} reads one expression about a law, such as `prove --needs` and cases have.
  * - `lawWords` of `src/law/words.ts` prints the sentences of a law: names, conditions and requirements.
- *
- * @module
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * Cases in the format before law files, which `gate scenario write` alone reads.
- *
- * @module
- */
+/** Cases in the format before law files, which `gate scenario write` alone reads. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { lawText } from "./law_file/layout.ts";

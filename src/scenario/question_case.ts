@@ -1,8 +1,4 @@
-/**
- * A way through a law as a case that `gate scenario test` runs.
- *
- * @module
- */
+/** A way through a law as a case that `gate scenario test` runs. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";

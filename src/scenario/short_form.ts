@@ -1,8 +1,6 @@
 /**
- * The short form of specs before law files: conditions with their bindings, and bare expected values. `gate scenario write`
- * alone reads it.
- *
- * @module
+ * The short form of specs before law files: conditions with their bindings, and bare expected values. `gate scenario
+ * write` alone reads it.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads JSON documents with the position of every value.
- *
- * @module
- */
+/** Reads JSON documents with the position of every value. */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";

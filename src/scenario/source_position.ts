@@ -1,8 +1,4 @@
-/**
- * Positions in scenario files, which the readers of all formats share.
- *
- * @module
- */
+/** Positions in scenario files, which the readers of all formats share. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";

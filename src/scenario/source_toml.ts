@@ -1,8 +1,4 @@
-/**
- * Reads TOML documents with the position of each member and item.
- *
- * @module
- */
+/** Reads TOML documents with the position of each member and item. */
 
 import { parse, TomlError } from "smol-toml";
 import { type AST, parseTOML } from "toml-eslint-parser";

@@ -1,8 +1,4 @@
-/**
- * Reads YAML documents with the position of every value.
- *
- * @module
- */
+/** Reads YAML documents with the position of every value. */
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
 import { decodeUtf8Strict } from "../canonical/scan.ts";

@@ -1,8 +1,6 @@
 /**
- * A trial of a law: opens, evaluates and completes stages as a run does, but records nothing. As in a precheck, evidence
- * counts as fresh, and lanes are not checked.
- *
- * @module
+ * A trial of a law: opens, evaluates and completes stages as a run does, but records nothing. As in a precheck,
+ * evidence counts as fresh, and lanes are not checked.
  */
 
 import { identify, type Sha256 } from "../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * Decides whether the service may listen on an address, and which notices it logs. Listening beyond this machine needs
  * several explicit settings.
- *
- * @module
  */
 
 import { isLoopbackAddress, parseBind } from "../config/bind.ts";

@@ -1,7 +1,5 @@
 /**
  * Runs the server: log, signals, transport and tools. On stdio the tools are loaded after the first answer was sent.
- *
- * @module
  */
 
 import { type AuditService, createAuditService } from "./audit/service.ts";

@@ -1,8 +1,4 @@
-/**
- * The interface between the host of the process and the transports that it runs.
- *
- * @module
- */
+/** The interface between the host of the process and the transports that it runs. */
 
 import type { ServerConfig } from "../config/types.ts";
 import type { ToolRuntime } from "../tools/runtime.ts";

@@ -1,8 +1,4 @@
-/**
- * Hosts an HTTP transport: opens the stores, then the port, and closes both in reverse order.
- *
- * @module
- */
+/** Hosts an HTTP transport: opens the stores, then the port, and closes both in reverse order. */
 
 import { urlHost } from "../config/host_name.ts";
 import { CONSOLE_PATH } from "./http/console_pages.ts";

@@ -1,8 +1,4 @@
-/**
- * Serves a configuration. `gate serve` runs this after it has read the file.
- *
- * @module
- */
+/** Serves a configuration. `gate serve` runs this after it has read the file. */
 
 import { dirname } from "node:path";
 import type { GateConfig } from "../config/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The HTTP transports between the listener and the tools.
- *
- * @module
- */
+/** The HTTP transports between the listener and the tools. */
 
 import { parseBind } from "../config/bind.ts";
 import type { Audit } from "./audit/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks of runs that follow answers: one at a time, in the order in which they were asked for.
- *
- * @module
- */
+/** Checks of runs that follow answers: one at a time, in the order in which they were asked for. */
 
 /** Runs that wait for a check. A run beyond them is asked for again by its next read. */
 export const WAITING_MAXIMUM = 1024;

@@ -1,8 +1,4 @@
-/**
- * A map that evicts the least recently used entry.
- *
- * @module
- */
+/** A map that evicts the least recently used entry. */
 
 /**
  * A map of at most `capacity` entries; a read or write makes an entry the most recently used.

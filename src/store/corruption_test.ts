@@ -12,7 +12,8 @@ const SWAP = `UPDATE records SET revision = -1 WHERE revision = 2; UPDATE record
   UPDATE records SET revision = 3 WHERE revision = -1`;
 const HEX = "0".repeat(64);
 
-// The change to the file; the reads that fail as corrupt; the kind, revision and message of the problem that the check reports.
+// The change to the file; the reads that fail as corrupt; the kind, revision and message of the problem that the check
+// reports.
 const CORRUPTIONS: readonly [string, Change, readonly string[], StoreProblem["what"], number | null, RegExp][] = [
   [
     "a byte of a record",

@@ -1,8 +1,4 @@
-/**
- * The evaluations of a run, newest first.
- *
- * @module
- */
+/** The evaluations of a run, newest first. */
 
 import { readRecord } from "../run/record.ts";
 import type { RunKey, RunRecord } from "../run/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Reasons of file system errors, as messages for users.
- *
- * @module
- */
+/** Reasons of file system errors, as messages for users. */
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",

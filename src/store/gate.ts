@@ -1,8 +1,4 @@
-/**
- * Ends the calls of a store when it is closed.
- *
- * @module
- */
+/** Ends the calls of a store when it is closed. */
 
 import { StoreError } from "./types.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Opens the stores that a configuration names.
- *
- * @module
- */
+/** Opens the stores that a configuration names. */
 
 import type { Sha256 } from "../canonical/identity.ts";
 import type { SchemaLimits } from "./shape.ts";
@@ -23,8 +19,8 @@ export interface Stores {
 }
 
 /**
- * Opens the run store and the schema registry. Both may name one file; with equal settings they then share its connections. Opening
- * reads no data; data is verified when it is read.
+ * Opens the run store and the schema registry. Both may name one file; with equal settings they then share its
+ * connections. Opening reads no data; data is verified when it is read.
  *
  * @param sha256 Verifies data that is read
  * @param notice Receives a sentence where a store holds less than was once committed to it, or once its worker has failed
@@ -82,8 +78,8 @@ export interface OpenTypedProviders {
 }
 
 /**
- * Opens the typed providers of a schema registry for commands that change nothing. A file is only read, and stays as it is. Null for a
- * registry in memory, and for a file that does not exist or never had a typed provider.
+ * Opens the typed providers of a schema registry for commands that change nothing. A file is only read, and stays as it
+ * is. Null for a registry in memory, and for a file that does not exist or never had a typed provider.
  *
  * @throws {StoreError} As {@link openStores}
  */

@@ -1,8 +1,6 @@
 /**
- * The open stages of active runs: which ones an append adds and removes. They are derived from the records, in the transaction that
- * appends these.
- *
- * @module
+ * The open stages of active runs: which ones an append adds and removes. They are derived from the records, in the
+ * transaction that appends these.
  */
 
 import { completesRun } from "./run_index.ts";

@@ -1,8 +1,6 @@
 /**
- * The outbox: the accepted records that were not announced to a target yet. A record is in it from its commit on, because it is derived
- * from the records; so a commit can neither lose nor invent an announcement.
- *
- * @module
+ * The outbox: the accepted records that were not announced to a target yet. A record is in it from its commit on,
+ * because it is derived from the records; so a commit can neither lose nor invent an announcement.
  */
 
 import type { Identity } from "../canonical/identity.ts";

@@ -1,12 +1,10 @@
 /**
- * Run states in memory, so that a read does not fold history. The first decision on a run verifies and folds all of its records;
- * later records are folded one by one, those of other processes as a delta.
+ * Run states in memory, so that a read does not fold history. The first decision on a run verifies and folds all of its
+ * records; later records are folded one by one, those of other processes as a delta.
  *
- * The first read of a run may be answered from its newest snapshot, which is a seal over the state: the hash, the run and the law
- * of the snapshot are compared, the record that it names and all later records are verified. The records before it are verified
- * after the answer. No decision is made at such a state before that.
- *
- * @module
+ * The first read of a run may be answered from its newest snapshot, which is a seal over the state: the hash, the run
+ * and the law of the snapshot are compared, the record that it names and all later records are verified. The records
+ * before it are verified after the answer. No decision is made at such a state before that.
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
@@ -56,8 +54,8 @@ export interface Projections {
    */
   load(runKey: RunKey): Promise<ProjectedRun | null>;
   /**
-   * As {@link load}, for answers that only show: the state may come from a snapshot that fits, before the records up to it are
-   * verified.
+   * As {@link load}, for answers that only show: the state may come from a snapshot that fits, before the records up to
+   * it are verified.
    *
    * @throws {StoreError} `corrupt`
    */
@@ -79,7 +77,8 @@ function foldText(law: CompiledLaw, state: RunState | null, record: string, reco
 }
 
 /**
- * The state at `head`, folded from `base`. The store verifies each record that it reads, and the fold its place in the chain.
+ * The state at `head`, folded from `base`. The store verifies each record that it reads, and the fold its place in the
+ * chain.
  *
  * @param folded Receives each record with the state after it
  */

@@ -1,7 +1,5 @@
 /**
  * Checks of a record that was read from a store: its texts hash to their identities, and its links fit its position.
- *
- * @module
  */
 
 import {
@@ -24,8 +22,8 @@ export interface ExpectedPosition {
 }
 
 /**
- * Every problem of a record that was read. Texts are hashed again. The columns beside the record are compared with the record, whose
- * identity proves it.
+ * Every problem of a record that was read. Texts are hashed again. The columns beside the record are compared with the
+ * record, whose identity proves it.
  *
  * @returns One sentence for each problem, without the position; empty where the record equals the written one
  */

@@ -1,8 +1,4 @@
-/**
- * The index of runs: what a list of runs shows of each run, derived from its records.
- *
- * @module
- */
+/** The index of runs: what a list of runs shows of each run, derived from its records. */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { JsonValue } from "../canonical/json.ts";

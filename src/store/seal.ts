@@ -1,8 +1,4 @@
-/**
- * Seals: hashes over the columns of a store that no identity covers. Seals exist in the store's files only.
- *
- * @module
- */
+/** Seals: hashes over the columns of a store that no identity covers. Seals exist in the store's files only. */
 
 import type { Identity, Sha256 } from "../canonical/identity.ts";
 import type { OperationId, RunKey } from "../run/types.ts";

@@ -1,10 +1,8 @@
 /**
  * The state of a snapshot, before the records up to it are verified.
  *
- * The identity of a snapshot is a hash over the whole state, which names the run, the law and the head. So a snapshot that was
- * changed, that belongs to another run, or that another head follows, is refused.
- *
- * @module
+ * The identity of a snapshot is a hash over the whole state, which names the run, the law and the head. So a snapshot
+ * that was changed, that belongs to another run, or that another head follows, is refused.
  */
 
 import type { Identity } from "../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
- * Checks of data before a store writes it. The kernel makes well-formed appends. Without these checks, a defect in another module could
- * still break a chain on disk.
- *
- * @module
+ * Checks of data before a store writes it. The kernel makes well-formed appends. Without these checks, a defect in
+ * another module could still break a chain on disk.
  */
 
 import { MATERIAL_MAXIMUM } from "./size.ts";

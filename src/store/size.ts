@@ -1,8 +1,4 @@
-/**
- * Sizes for the limits of a store.
- *
- * @module
- */
+/** Sizes for the limits of a store. */
 
 import { Buffer } from "node:buffer";
 
@@ -37,8 +33,8 @@ export function archivedBytes({ receipts, tombstone }: ArchivedRun): number {
 }
 
 /**
- * The first schemas, up to and including the first that does not fit into a page of `maximumCharacters`. A page holds at least
- * one schema of any size, so the result has at least two where two exist. Further schemas are not read.
+ * The first schemas, up to and including the first that does not fit into a page of `maximumCharacters`. A page holds
+ * at least one schema of any size, so the result has at least two where two exist. Further schemas are not read.
  */
 export function takeSchemas<Source>(
   sources: Iterable<Source>,

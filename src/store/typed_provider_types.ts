@@ -1,8 +1,4 @@
-/**
- * The interface of the store of typed providers: immutable versions, of which at most one a provider is active.
- *
- * @module
- */
+/** The interface of the store of typed providers: immutable versions, of which at most one a provider is active. */
 
 import type { Identity } from "../canonical/identity.ts";
 

@@ -1,8 +1,6 @@
 /**
- * The interfaces of the run store and the schema registry. They are asynchronous and compare-and-set, so that a networked store can
- * implement them. One suite of cases runs over every implementation.
- *
- * @module
+ * The interfaces of the run store and the schema registry. They are asynchronous and compare-and-set, so that a
+ * networked store can implement them. One suite of cases runs over every implementation.
  */
 
 import type { Identity } from "../canonical/identity.ts";
@@ -237,7 +235,8 @@ export interface SnapshotStore {
 /** Archived runs. On PostgreSQL only the owner of the tables may write them: another role is rejected with `io`. */
 export interface ArchiveStore {
   /**
-   * Replaces the records of a complete run by a tombstone, in one transaction: texts and material are removed, receipts stay.
+   * Replaces the records of a complete run by a tombstone, in one transaction: texts and material are removed, receipts
+   * stay.
    *
    * @param head The head of the run that the tombstone was made for
    * @throws {StoreError} `corrupt` where the tombstone does not fit the head
@@ -267,16 +266,16 @@ export interface RunStore {
   /** Head of a run as committed by any process; null where the run does not exist. */
   getHead(runKey: RunKey): Promise<RunHead | null>;
   /**
-   * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed `maximumBytes`, but has at
-   * least one record. A record that was read from a file or a database is verified: its texts hash to their identities, its seal holds,
-   * and it links to the record before it.
+   * Records with a revision above `after`, in order, at most `limit`. The list ends before its texts exceed
+   * `maximumBytes`, but has at least one record. A record that was read from a file or a database is verified: its
+   * texts hash to their identities, its seal holds, and it links to the record before it.
    *
    * @throws {StoreError} `archived` where the records were removed; `corrupt` where a record differs from the written one
    */
   listRecords(runKey: RunKey, after: number, limit: number, maximumBytes?: number): Promise<StoredRecord[]>;
   /**
-   * Runs of a namespace in descending order of (creation instant, run id). A page may have fewer than `limit` runs, or none,
-   * where more follow: the number of runs that one call examines is limited.
+   * Runs of a namespace in descending order of (creation instant, run id). A page may have fewer than `limit` runs, or
+   * none, where more follow: the number of runs that one call examines is limited.
    *
    * @param after The end of the previous page; null for the first page
    * @throws {StoreError} `index_missing` where an older store has runs without an entry in the index
@@ -324,8 +323,9 @@ export interface SchemaRegistry {
   /** The tenants for which a schema counts, in ascending order; null for every tenant, and for an unregistered schema. */
   getTenants(namespaceId: number, schemaId: string, version: string): Promise<readonly number[] | null>;
   /**
-   * Schemas in (schema_id, version) code point order after the given key. Reading ends once two or more schemas together exceed
-   * `maximumCharacters`: the last one does not fit into a page of that size, which shows that more follow.
+   * Schemas in (schema_id, version) code point order after the given key. Reading ends once two or more schemas
+   * together exceed `maximumCharacters`: the last one does not fit into a page of that size, which shows that more
+   * follow.
    */
   list(
     namespaceId: number,
@@ -352,9 +352,15 @@ export type StoreErrorCode =
   /** The records of the run are no longer in the store. */
   | "archived"
   | "disk_full"
-  /** The database does not answer; retry after `retryAfterMillis`. Whether the call was committed is not known: its receipt says so. */
+  /**
+   * The database does not answer; retry after `retryAfterMillis`. Whether the call was committed is not known: its
+   * receipt says so.
+   */
   | "unavailable"
-  /** A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the next start. */
+  /**
+   * A file of the store was removed, replaced or cut short while it was open: nothing is accepted or read until the
+   * next start.
+   */
   | "file_lost"
   | "closed"
   /** The settings of the store stand for no database. */

@@ -1,8 +1,4 @@
-/**
- * Removes what unfinished work leaves on the disk.
- *
- * @module
- */
+/** Removes what unfinished work leaves on the disk. */
 
 /**
  * Runs work that makes files or folders. Where it fails, or where the process exits meanwhile, they are removed.

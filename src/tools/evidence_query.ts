@@ -1,8 +1,4 @@
-/**
- * The tool `evidence_query`.
- *
- * @module
- */
+/** The tool `evidence_query`. */
 
 import { anything, closed, type Read, text } from "../canonical/shape.ts";
 import { described, optional, patterned, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `gate_docs_search`.
- *
- * @module
- */
+/** The tool `gate_docs_search`. */
 
 import { anyInteger, closed, integer, oneOf, text } from "../canonical/shape.ts";
 import { characters, optional, table } from "../canonical/table_shape.ts";

@@ -1,9 +1,6 @@
 /**
  * Makes tools from their parts. The decoder of a tool is also its published input schema, and a schema is built when it
- * is
- * first read.
- *
- * @module
+ * is first read.
  */
 
 import type { Reader } from "../canonical/shape.ts";
@@ -57,8 +54,8 @@ export interface ToolParts<Input> extends Pick<Tool, "name" | "title" | "hints" 
   /** A member of every result; the list of tools then names it in place of all members, which the full schema has. */
   readonly listedBy?: string;
   /**
-   * False for a tool without a namespace, `optional` for one that may be called without; {@link namespaceOfInput} finds the
-   * namespace of every other tool.
+   * False for a tool without a namespace, `optional` for one that may be called without; {@link namespaceOfInput} finds
+   * the namespace of every other tool.
    */
   readonly namespaced?: false | "optional";
   /** Whether the tool takes a law as `spec` or as `law_text`. */
@@ -69,8 +66,7 @@ export interface ToolParts<Input> extends Pick<Tool, "name" | "title" | "hints" 
   readonly admit?: (input: Input, call: Call) => ToolError | null;
   /**
    * Acts on the decoded arguments of an authorised caller. Failures of the store, the schema sandbox and the
-   * authorities may
-   * be thrown: they become domain errors.
+   * authorities may be thrown: they become domain errors.
    *
    * @param input The decoded arguments
    * @param raw The same arguments as received

@@ -1,8 +1,4 @@
-/**
- * The tool `precheck`.
- *
- * @module
- */
+/** The tool `precheck`. */
 
 import { anything, closed, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

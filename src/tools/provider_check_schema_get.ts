@@ -1,8 +1,4 @@
-/**
- * The tool `provider_check_schema_get`.
- *
- * @module
- */
+/** The tool `provider_check_schema_get`. */
 
 import { closed, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

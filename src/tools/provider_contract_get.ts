@@ -1,8 +1,4 @@
-/**
- * The tool `provider_contract_get`.
- *
- * @module
- */
+/** The tool `provider_contract_get`. */
 
 import { closed, oneOf, orNull, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `providers_list`.
- *
- * @module
- */
+/** The tool `providers_list`. */
 
 import { closed, oneOf, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

@@ -11,7 +11,10 @@ import type { Tool } from "./framework/types.ts";
 const FILE = new URL("published.json", import.meta.url);
 const REWRITE = Deno.args.includes("--rewrite");
 
-/** Bytes that a whole `tools/list` may take, for any number of tools. `tests/e2e/protocol/tools_list_test.ts` counts its tokens. */
+/**
+ * Bytes that a whole `tools/list` may take, for any number of tools. `tests/e2e/protocol/tools_list_test.ts` counts its
+ * tokens.
+ */
 const LIST_BYTES_MAXIMUM = 40_000;
 
 function published(tool: Tool): JsonObject {

@@ -1,8 +1,4 @@
-/**
- * The tool `runpack_export`.
- *
- * @module
- */
+/** The tool `runpack_export`. */
 
 import { anyInteger, anyOf, closed, identity, oneOf } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

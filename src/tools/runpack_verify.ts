@@ -1,8 +1,4 @@
-/**
- * The tool `runpack_verify`.
- *
- * @module
- */
+/** The tool `runpack_verify`. */
 
 import { setTimeout } from "node:timers/promises";
 import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts";
@@ -72,8 +68,7 @@ export const runpackVerify: MakeTool = (services) =>
 
 /**
  * The answer for a missing runpack, and for one that the caller may not see. An unavailable namespace authority must
- * not reveal
- * that a runpack exists: so with an authority both messages are the same.
+ * not reveal that a runpack exists: so with an authority both messages are the same.
  */
 function notFound({ namespaces }: Pick<Services, "namespaces">, { runpack_identity }: Input): ToolAnswer {
   const orHidden = namespaces === null ? "" : ", or its namespace authority does not permit access now";
@@ -150,8 +145,7 @@ async function fetchMirrored(
 
 /**
  * Whether a caller may see a pack, by the namespace of its manifest. Where the manifest does not prove a namespace,
- * only local
- * callers without roles may see the report.
+ * only local callers without roles may see the report.
  */
 async function isVisible(
   services: Services,

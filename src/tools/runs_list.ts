@@ -1,8 +1,4 @@
-/**
- * The tool `runs_list`.
- *
- * @module
- */
+/** The tool `runs_list`. */
 
 import { anyInteger, closed, identity, listOf, oneOf, orNull, text } from "../canonical/shape.ts";
 import { choices, optional, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tools with their stores and providers, opened and closed together.
- *
- * @module
- */
+/** The tools with their stores and providers, opened and closed together. */
 
 import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
 import { type KeysFolder, keysFolder } from "../config/load.ts";
@@ -35,8 +31,8 @@ import { gauge } from "./framework/measure.ts";
 const FRESH_MILLIS = 15_000;
 
 /**
- * The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none, and so after a read
- * that failed, or lasted until the next one was due: the figures before it are too old to be shown.
+ * The metrics of runs by status, and of the stage that waits for the longest time. Without figures there are none, and
+ * so after a read that failed, or lasted until the next one was due: the figures before it are too old to be shown.
  */
 export function runFigures(
   runs: Pick<RunStore, "figures">,

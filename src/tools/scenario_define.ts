@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_define`.
- *
- * @module
- */
+/** The tool `scenario_define`. */
 
 import { closed, identity, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

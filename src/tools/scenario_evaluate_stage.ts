@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_evaluate_stage`.
- *
- * @module
- */
+/** The tool `scenario_evaluate_stage`. */
 
 import { listOf } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";

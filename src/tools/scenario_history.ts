@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_history`.
- *
- * @module
- */
+/** The tool `scenario_history`. */
 
 import { anyInteger, closed, identity, integer, orNull } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_next`.
- *
- * @module
- */
+/** The tool `scenario_next`. */
 
 import { lawWords } from "../law/words.ts";
 import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
@@ -51,12 +47,16 @@ import type { RunStore, StoredRecord } from "../store/types.ts";
 /** A step at one stage: to be recorded, the repetition of an earlier one, or a refusal. */
 export type TriedStep = AcceptedSteps | AcceptedCall | Outcome;
 
-/** When a call begins with no further stage, in milliseconds: many clients end it after a minute, and a stage may take half of one. */
+/**
+ * When a call begins with no further stage, in milliseconds: many clients end it after a minute, and a stage may take
+ * half of one.
+ */
 const SEARCH_MILLIS = 10_000;
 
 /**
- * Tries stages in their order until a step is to be recorded, the time has passed or the caller is gone. A refusal of the first
- * stage is the answer, as where the caller named it; only a failure of its providers is not. Refusals of the others are not.
+ * Tries stages in their order until a step is to be recorded, the time has passed or the caller is gone. A refusal of
+ * the first stage is the answer, as where the caller named it; only a failure of its providers is not. Refusals of the
+ * others are not.
  *
  * @param stages At least one
  * @returns The step to record; else the first failure of providers; else the first repetition

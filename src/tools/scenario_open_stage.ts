@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_open_stage`.
- *
- * @module
- */
+/** The tool `scenario_open_stage`. */
 
 import { table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_precheck_stage`.
- *
- * @module
- */
+/** The tool `scenario_precheck_stage`. */
 
 import { anything, closed, listOf, type Read } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_questions`.
- *
- * @module
- */
+/** The tool `scenario_questions`. */
 
 import { boolean, closed, object, oneOf, type Read, text, variant } from "../canonical/shape.ts";
 import { characters, described, optional, table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_resolve_creation`.
- *
- * @module
- */
+/** The tool `scenario_resolve_creation`. */
 
 import { table } from "../canonical/table_shape.ts";
 import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_resolve_mutation`.
- *
- * @module
- */
+/** The tool `scenario_resolve_mutation`. */
 
 import { oneOf } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

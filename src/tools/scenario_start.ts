@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_start`.
- *
- * @module
- */
+/** The tool `scenario_start`. */
 
 import { oneOf, text, variant } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

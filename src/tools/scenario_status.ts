@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_status`.
- *
- * @module
- */
+/** The tool `scenario_status`. */
 
 import { anyInteger, closed, identity, listOf, oneOf, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
@@ -186,8 +182,7 @@ function statusText(state: RunState, causes: ReadonlyMap<string, JsonObject>): s
 
 /**
  * The newest attempts in at most `maximum` bytes, oldest first. The last attempt is always among them; its trace and
- * evidence
- * are cut where it alone is too large. `recent_attempts_left_out` counts the others, which the history has.
+ * evidence are cut where it alone is too large. `recent_attempts_left_out` counts the others, which the history has.
  */
 function recentAttempts(attempts: readonly JsonObject[], maximum: number): readonly JsonValue[] {
   const shown: JsonValue[] = [];

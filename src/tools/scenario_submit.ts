@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_submit`.
- *
- * @module
- */
+/** The tool `scenario_submit`. */
 
 import { oneOf, variant } from "../canonical/shape.ts";
 import { characters, table } from "../canonical/table_shape.ts";

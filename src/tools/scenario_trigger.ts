@@ -1,8 +1,4 @@
-/**
- * The tool `scenario_trigger`.
- *
- * @module
- */
+/** The tool `scenario_trigger`. */
 
 import { oneOf, type Read } from "../canonical/shape.ts";
 import { characters, described, optional, requiring, table } from "../canonical/table_shape.ts";

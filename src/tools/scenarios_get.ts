@@ -1,8 +1,4 @@
-/**
- * The tool `scenarios_get`.
- *
- * @module
- */
+/** The tool `scenarios_get`. */
 
 import { closed, object, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `scenarios_list`.
- *
- * @module
- */
+/** The tool `scenarios_list`. */
 
 import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

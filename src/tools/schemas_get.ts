@@ -1,8 +1,4 @@
-/**
- * The tool `schemas_get`.
- *
- * @module
- */
+/** The tool `schemas_get`. */
 
 import { closed } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `schemas_list`.
- *
- * @module
- */
+/** The tool `schemas_list`. */
 
 import { closed, orNull, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `schemas_register`.
- *
- * @module
- */
+/** The tool `schemas_register`. */
 
 import { closed } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";

@@ -4,8 +4,6 @@
  * A server lists its tools to every client, and most clients call few of them. So the published form of the tools is a
  * file, `published.json`, and the module of a tool is loaded with its first call. A test compares the file with the
  * modules.
- *
- * @module
  */
 
 import type { JsonObject } from "../canonical/json.ts";

@@ -134,7 +134,7 @@ export function checkDocstrings(files: readonly SourceFile[]): Violation[] {
   return sourceModules(files).flatMap((file) => {
     const documented = new Set<string>();
     return findExports(maskSource(file.text)).filter(({ constant }) => !constant).flatMap(({ name, offset }) => {
-      const above = file.text.slice(0, offset).replace(/(^|\n)\/\/ deno-lint-ignore[^\n]*\n$/, "$1").trimEnd();
+      const above = file.text.slice(0, offset).replace(/(^|\n)\/\/ deno-lint-ignore[^\n]*\n$/, "$1");
       if (documented.has(name)) return [];
       documented.add(name);
       if (endsInDocstring(above)) return [];
@@ -145,7 +145,8 @@ export function checkDocstrings(files: readonly SourceFile[]): Violation[] {
 }
 
 function endsInDocstring(above: string): boolean {
-  if (!above.endsWith("*/")) return false;
+  // A blank line stands between the docstring of a module and what follows.
+  if (!above.endsWith("*/\n")) return false;
   const block = above.slice(above.lastIndexOf("/*"));
   return block.startsWith("/**") && !/@module\b/.test(block) && /[\p{L}]{2}/u.test(block);
 }

@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     checkDocstrings,
     "only the module's own",
     "src/law/a.ts",
-    "/** Rules.\n * @module */\nexport function a() {}",
+    "/** Rules. */\n\nexport function a() {}",
     "refused",
   ],
   [checkDocstrings, "a re-export", "src/law/a.ts", `export { a } from "./b.ts";`, "passes"],

@@ -1,8 +1,4 @@
-/**
- * The configuration block with which MCP clients start or reach this server.
- *
- * @module
- */
+/** The configuration block with which MCP clients start or reach this server. */
 
 import { fileURLToPath } from "node:url";
 import { parseBind } from "../../config/bind.ts";
@@ -22,14 +18,14 @@ export interface ClientBlock {
 }
 
 /**
- * Flag of `deno run` that reads dynamically imported modules on first use instead of at the start. It halves the time to the
- * first answer. It is not in `deno.json`, because there it would keep those modules out of a compiled gate.
+ * Flag of `deno run` that reads dynamically imported modules on first use instead of at the start. It halves the time
+ * to the first answer. It is not in `deno.json`, because there it would keep those modules out of a compiled gate.
  */
 export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
 /**
- * Flag of `deno run` that downloads a package when a module of it is first imported. Without it the first start downloads
- * every package of the lock, those of stores and services too that a configuration does not use.
+ * Flag of `deno run` that downloads a package when a module of it is first imported. Without it the first start
+ * downloads every package of the lock, those of stores and services too that a configuration does not use.
  */
 const DOWNLOAD_WHEN_NEEDED = "--unstable-npm-lazy-caching";
 

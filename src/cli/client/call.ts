@@ -1,8 +1,4 @@
-/**
- * `gate client call` and `gate client list`: the tools of a running server, for scripts.
- *
- * @module
- */
+/** `gate client call` and `gate client list`: the tools of a running server, for scripts. */
 
 import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";

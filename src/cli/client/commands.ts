@@ -1,8 +1,4 @@
-/**
- * The commands of `gate client`: names, help and flags.
- *
- * @module
- */
+/** The commands of `gate client`: names, help and flags. */
 
 import { TOOL_PAGES } from "../../docs/tool_pages.ts";
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";

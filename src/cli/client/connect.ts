@@ -1,8 +1,4 @@
-/**
- * Connects `gate client` to a server with the official client library.
- *
- * @module
- */
+/** Connects `gate client` to a server with the official client library. */
 
 import {
   Client,

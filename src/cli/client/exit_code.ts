@@ -1,8 +1,4 @@
-/**
- * Maps the answer of a tool to an exit code for scripts.
- *
- * @module
- */
+/** Maps the answer of a tool to an exit code for scripts. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";

@@ -1,8 +1,4 @@
-/**
- * The `fetch` of `gate client --url`, which bounds the size of an answer.
- *
- * @module
- */
+/** The `fetch` of `gate client --url`, which bounds the size of an answer. */
 
 /** Maximum bytes of one answer; a list of all tools and an opening with every payload fit. */
 export const ANSWER_BYTES_MAXIMUM = 33_554_432;

@@ -1,8 +1,4 @@
-/**
- * Connects `gate client` to a server over HTTP, with the credentials of the caller.
- *
- * @module
- */
+/** Connects `gate client` to a server over HTTP, with the credentials of the caller. */
 
 import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { CliError } from "../terminal/cli_error.ts";

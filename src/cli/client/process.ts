@@ -1,8 +1,4 @@
-/**
- * A server process that `gate client` starts and uses over standard input and output.
- *
- * @module
- */
+/** A server process that `gate client` starts and uses over standard input and output. */
 
 import {
   deserializeMessage,
@@ -106,8 +102,8 @@ export function serverProcess(command: string, args: readonly string[]): ServerP
 }
 
 /**
- * Reads a message of the server. Returns null for a line that is not a message, and `unreadable` for an invalid answer to a
- * pending request. An error without an id answers the only pending request, if there is only one.
+ * Reads a message of the server. Returns null for a line that is not a message, and `unreadable` for an invalid answer
+ * to a pending request. An error without an id answers the only pending request, if there is only one.
  */
 function readMessage(line: string, pending: ReadonlySet<RequestId>): JSONRPCMessage | "unreadable" | null {
   const message = messageOf(line);

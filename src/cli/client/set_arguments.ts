@@ -1,8 +1,4 @@
-/**
- * The values of `gate client call --set`: arguments of a call, with the types of the law that the call names.
- *
- * @module
- */
+/** The values of `gate client call --set`: arguments of a call, with the types of the law that the call names. */
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";

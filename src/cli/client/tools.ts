@@ -1,8 +1,4 @@
-/**
- * The tools of a server, over its connection.
- *
- * @module
- */
+/** The tools of a server, over its connection. */
 
 import { ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";

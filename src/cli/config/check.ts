@@ -1,8 +1,4 @@
-/**
- * `gate config check`: lists every problem of a configuration.
- *
- * @module
- */
+/** `gate config check`: lists every problem of a configuration. */
 
 import { type KeysFolder, keysFolder, loadConfig } from "../../config/load.ts";
 import { ConfigError, type ConfigProblem, countOf, formatProblem } from "../../config/problems.ts";
@@ -58,9 +54,9 @@ async function check(named: string | undefined, evidenceKeys: string | undefined
 }
 
 /**
- * Problems of the contracts, runtime profiles, trusted keys and databases that a configuration names. Keys that do not exist
- * on this machine are skipped.
- * Folders, other variables, certificates, stores and ports depend on the machine: `gate doctor` checks them.
+ * Problems of the contracts, runtime profiles, trusted keys and databases that a configuration names. Keys that do not
+ * exist on this machine are skipped. Folders, other variables, certificates, stores and ports depend on the machine:
+ * `gate doctor` checks them.
  */
 async function problemsOfNamed(
   config: GateConfig,

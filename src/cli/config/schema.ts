@@ -1,8 +1,4 @@
-/**
- * `gate config schema`: prints the JSON Schema of the configuration file.
- *
- * @module
- */
+/** `gate config schema`: prints the JSON Schema of the configuration file. */
 
 import { configJsonSchema } from "../../config/json_schema.ts";
 import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";

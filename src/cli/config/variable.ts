@@ -1,7 +1,6 @@
 /**
- * Variables of the environment that a configuration depends on, for commands that may run without permission to read them.
- *
- * @module
+ * Variables of the environment that a configuration depends on, for commands that may run without permission to read
+ * them.
  */
 
 import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts";

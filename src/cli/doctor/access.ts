@@ -1,8 +1,4 @@
-/**
- * The checks of `gate doctor` on access: callers, subjects and roles without effect.
- *
- * @module
- */
+/** The checks of `gate doctor` on access: callers, subjects and roles without effect. */
 
 import { classesOf, POLICY_CLASSES, policyClassOf } from "../../access/roles.ts";
 import { formatPath } from "../../config/problems.ts";

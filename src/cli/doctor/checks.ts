@@ -1,8 +1,4 @@
-/**
- * The checks of `gate doctor` on the machine: store files, keys, folders, disk and clock.
- *
- * @module
- */
+/** The checks of `gate doctor` on the machine: store files, keys, folders, disk and clock. */
 
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,7 +1,5 @@
 /**
  * The checks of `gate doctor` on the contents of a configuration: providers, documents, roles and files with secrets.
- *
- * @module
  */
 
 import { ConfigError, type ConfigProblem, formatProblem } from "../../config/problems.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate doctor`: checks the configuration and the machine, and prints the block for MCP clients.
- *
- * @module
- */
+/** `gate doctor`: checks the configuration and the machine, and prints the block for MCP clients. */
 
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl } from "../../config/postgres_address.ts";

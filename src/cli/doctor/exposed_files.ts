@@ -1,8 +1,4 @@
-/**
- * Finds files with secrets that every user of the machine can read.
- *
- * @module
- */
+/** Finds files with secrets that every user of the machine can read. */
 
 import { dirname } from "node:path";
 import { referencedVariable } from "../../config/request_headers.ts";

@@ -1,8 +1,4 @@
-/**
- * The checks of `gate doctor` on the network: the flags of a start, the address, and the namespace authority.
- *
- * @module
- */
+/** The checks of `gate doctor` on the network: the flags of a start, the address, and the namespace authority. */
 
 import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import { isLoopbackAddress, parseBind } from "../../config/bind.ts";

@@ -1,8 +1,4 @@
-/**
- * The security posture of a configuration, which every start logs.
- *
- * @module
- */
+/** The security posture of a configuration, which every start logs. */
 
 import { offeredTools } from "../../access/offered_tools.ts";
 import { ROLE_NAMES } from "../../access/roles.ts";

@@ -1,8 +1,4 @@
-/**
- * The checks of `gate doctor` on the files of `server.tls`.
- *
- * @module
- */
+/** The checks of `gate doctor` on the files of `server.tls`. */
 
 import type { X509Certificate } from "node:crypto";
 import type { TlsConfig } from "../../config/types.ts";

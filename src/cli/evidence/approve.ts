@@ -1,8 +1,4 @@
-/**
- * `gate approve`: shows what an open stage asks a person, signs the answer and submits it.
- *
- * @module
- */
+/** `gate approve`: shows what an open stage asks a person, signs the answer and submits it. */
 
 import { basename } from "node:path";
 import { canonicalize } from "../../canonical/canonicalize.ts";

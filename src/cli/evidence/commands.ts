@@ -1,8 +1,4 @@
-/**
- * The commands for people who sign evidence: names, help and flags.
- *
- * @module
- */
+/** The commands for people who sign evidence: names, help and flags. */
 
 import { Option } from "commander";
 import { VALUE_TYPES } from "../../law/value/types.ts";

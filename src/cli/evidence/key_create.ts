@@ -1,8 +1,4 @@
-/**
- * `gate key create`: creates a key pair for approvals.
- *
- * @module
- */
+/** `gate key create`: creates a key pair for approvals. */
 
 import { dirname, resolve } from "node:path";
 import { makeKeyPair } from "../../evidence/trust/signing_key.ts";
@@ -37,7 +33,10 @@ export async function runKeyCreate(file: string, options: KeyCreateOptions): Pro
   return writeAnswer("key create", options, result, `${path}\n${publicPath}\n`, { note });
 }
 
-/** A byte that is not UTF-8 would be read as U+FFFD, so that other bytes and other programs would make another passphrase of the file. */
+/**
+ * A byte that is not UTF-8 would be read as U+FFFD, so that other bytes and other programs would make another
+ * passphrase of the file.
+ */
 async function newPassphrase(file: string | undefined): Promise<string | null> {
   if (file === undefined) return null;
   const passphrase = await readPassphrase(file);

@@ -1,8 +1,4 @@
-/**
- * `gate key trust`: puts a public key into the folder of the keys that a server trusts.
- *
- * @module
- */
+/** `gate key trust`: puts a public key into the folder of the keys that a server trusts. */
 
 import { defaultKeysFolder, loadConfig } from "../../config/load.ts";
 import { join, resolve } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Reads the private keys of people.
- *
- * @module
- */
+/** Reads the private keys of people. */
 
 import { readAtMost } from "../../config/files.ts";
 import { KEY_FILE_BYTES_MAXIMUM, parseSigningKey, type SigningKey } from "../../evidence/trust/signing_key.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate evidence sign`: signs one evidence statement, so that an item counts only for the signed value and run.
- *
- * @module
- */
+/** `gate evidence sign`: signs one evidence statement, so that an item counts only for the signed value and run. */
 
 import { isIdentity, isOperationIdentity } from "../../canonical/identity.ts";
 import { parseJson } from "../../canonical/scan.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate waiting`: lists the signatures that open stages wait for.
- *
- * @module
- */
+/** `gate waiting`: lists the signatures that open stages wait for. */
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate permissions`: prints the runtime flags that limit the process to what a configuration needs.
- *
- * @module
- */
+/** `gate permissions`: prints the runtime flags that limit the process to what a configuration needs. */
 
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
@@ -53,8 +49,8 @@ const EMBEDDED_FILES: readonly string[] = [
 ];
 
 /**
- * Flags of `deno compile` for every gate: no code from the network, no packages of tests, and no cache of compiled code at
- * a predictable path.
+ * Flags of `deno compile` for every gate: no code from the network, no packages of tests, and no cache of compiled code
+ * at a predictable path.
  */
 const COMPILE_FLAGS: readonly string[] = [
   "--frozen",

@@ -1,8 +1,4 @@
-/**
- * Derives the minimum permissions for serving a configuration.
- *
- * @module
- */
+/** Derives the minimum permissions for serving a configuration. */
 
 import { defaultKeysFolder } from "../../config/load.ts";
 import { basename, dirname, join } from "node:path";
@@ -316,7 +312,10 @@ function authorityOf(url: string): string {
   return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
-/** Connections of `http`, `rest` and typed providers are pinned to addresses, so the runtime needs permission for addresses, not names. */
+/**
+ * Connections of `http`, `rest` and typed providers are pinned to addresses, so the runtime needs permission for
+ * addresses, not names.
+ */
 function netOf(outward: readonly Outward[], own: readonly string[], notes: string[]): Allowance {
   const hosts = outward.map((one) => one.hosts);
   const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);

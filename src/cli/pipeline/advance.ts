@@ -1,8 +1,4 @@
-/**
- * Takes every step of a run that the evidence allows.
- *
- * @module
- */
+/** Takes every step of a run that the evidence allows. */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -49,8 +45,9 @@ const OBSTACLES: ReadonlySet<string> = new Set(["acquisition_failed", "policy_de
 const PASSED: ReadonlySet<string> = new Set(["stage_not_ready", "stage_not_open", "run_complete"]);
 
 /**
- * Evaluates each stage that can be evaluated once, in the order of the law, with the evidence on its conditions. A stage that becomes
- * ready meanwhile is evaluated too. An attempt that repeats the last one of its stage is not recorded.
+ * Evaluates each stage that can be evaluated once, in the order of the law, with the evidence on its conditions. A
+ * stage that becomes ready meanwhile is evaluated too. An attempt that repeats the last one of its stage is not
+ * recorded.
  *
  * @throws {CliError} Where a call is refused for a reason that no other evidence changes
  */

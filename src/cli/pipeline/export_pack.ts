@@ -1,8 +1,4 @@
-/**
- * Exports the run of `gate run` as a runpack in a single file.
- *
- * @module
- */
+/** Exports the run of `gate run` as a runpack in a single file. */
 
 import { join } from "node:path";
 import { isJsonObject, member } from "../../canonical/json.ts";
@@ -16,8 +12,8 @@ import { CliError } from "../terminal/cli_error.ts";
 import { publishedContents } from "../runpack/export.ts";
 
 /**
- * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at every moment. A link
- * to a file stays, and so does what is no file, such as a device.
+ * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at
+ * every moment. A link to a file stays, and so does what is no file, such as a device.
  *
  * @returns The runpack identity
  */

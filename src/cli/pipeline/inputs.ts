@@ -1,8 +1,4 @@
-/**
- * The inputs of `gate run`: the law file, the parameters and the evidence.
- *
- * @module
- */
+/** The inputs of `gate run`: the law file, the parameters and the evidence. */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate run`: defines a law, starts a run or goes on with it, takes every step that evidence allows, and exports.
- *
- * @module
- */
+/** `gate run`: defines a law, starts a run or goes on with it, takes every step that evidence allows, and exports. */
 
 import { resolve } from "node:path";
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -96,7 +92,10 @@ export interface RunCommandFlags extends ServerAddressFlags, ConfigFlags, LawFla
 /** Most bytes of a run key. */
 const RUN_KEY_BYTES = 1024;
 
-/** Runs `gate run [LAW_FILE]`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate client call`. */
+/**
+ * Runs `gate run [LAW_FILE]`. Returns 0 for a complete run, 3 if an open stage is False, else 4; 2 and 5 to 8 as `gate
+ * client call`.
+ */
 export async function runRun(file: string | undefined, flags: RunCommandFlags): Promise<number> {
   const isRemote = namesServer(flags);
   await checkFlags(flags);
@@ -220,7 +219,8 @@ interface RunParts {
 }
 
 /**
- * The creation request of a run: the same run key, law and parameters are the same run. Without a run key every call begins a run.
+ * The creation request of a run: the same run key, law and parameters are the same run. Without a run key every call
+ * begins a run.
  *
  * @returns 32 hex digits
  */

@@ -1,8 +1,4 @@
-/**
- * The values of `--set`: evidence and parameters of a law by their names.
- *
- * @module
- */
+/** The values of `--set`: evidence and parameters of a law by their names. */
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";

@@ -1,8 +1,4 @@
-/**
- * The summary of `gate run` in Markdown.
- *
- * @module
- */
+/** The summary of `gate run` in Markdown. */
 
 import { lawWords } from "../../law/words.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";

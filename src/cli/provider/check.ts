@@ -1,8 +1,4 @@
-/**
- * `gate provider check`: runs one check of a configured provider now, and shows its result.
- *
- * @module
- */
+/** `gate provider check`: runs one check of a configured provider now, and shows its result. */
 
 import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";

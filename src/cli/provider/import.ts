@@ -1,8 +1,4 @@
-/**
- * `gate provider import`: makes a contract and a runtime profile out of the description of a service.
- *
- * @module
- */
+/** `gate provider import`: makes a contract and a runtime profile out of the description of a service. */
 
 import { basename, join, posix, resolve } from "node:path";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -129,8 +125,8 @@ async function readDescription(file: string, left = IMPORT_LIMITS.documentBytes)
 }
 
 /**
- * Reads `[CHECK_ID=]OPERATION[#POINTER]`. A path may contain `=`, so a check id does not begin like `GET /`; an operation id may
- * contain `#`, so a pointer begins with `#/`.
+ * Reads `[CHECK_ID=]OPERATION[#POINTER]`. A path may contain `=`, so a check id does not begin like `GET /`; an
+ * operation id may contain `#`, so a pointer begins with `#/`.
  */
 function selectionOf(text: string): ImportSelection {
   const hash = text.indexOf("#/");

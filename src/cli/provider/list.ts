@@ -1,8 +1,4 @@
-/**
- * `gate provider list`: lists the providers of a configuration with their checks.
- *
- * @module
- */
+/** `gate provider list`: lists the providers of a configuration with their checks. */
 
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeError, writeOut, writeResult } from "../terminal/output.ts";

@@ -1,8 +1,4 @@
-/**
- * Opens the providers of a configuration for one command.
- *
- * @module
- */
+/** Opens the providers of a configuration for one command. */
 
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -45,8 +41,8 @@ async function grantsOf({ dev }: GateConfig, flags: ProviderFlags): Promise<Type
 }
 
 /**
- * Runs a command with the providers of a configuration, and closes them. With `--namespace` they include the active typed
- * providers of that namespace.
+ * Runs a command with the providers of a configuration, and closes them. With `--namespace` they include the active
+ * typed providers of that namespace.
  *
  * @throws {ConfigError} If the configuration is invalid, or a provider cannot be created from it
  */

@@ -1,8 +1,4 @@
-/**
- * The typed providers in the store of a configuration, for commands.
- *
- * @module
- */
+/** The typed providers in the store of a configuration, for commands. */
 
 import type { GateConfig } from "../../config/types.ts";
 import { sha256 } from "../../evidence/host_primitives.ts";

@@ -1,8 +1,4 @@
-/**
- * The operator profile of a configuration for commands that verify no signatures; it does not read key files.
- *
- * @module
- */
+/** The operator profile of a configuration for commands that verify no signatures; it does not read key files. */
 
 import type { GateConfig } from "../../config/types.ts";
 import type { OperatorProfile } from "../../run/profile.ts";

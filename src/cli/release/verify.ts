@@ -1,8 +1,4 @@
-/**
- * `gate release verify`: compares the files of a release folder with the list that its provenance signs.
- *
- * @module
- */
+/** `gate release verify`: compares the files of a release folder with the list that its provenance signs. */
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";

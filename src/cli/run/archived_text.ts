@@ -1,8 +1,4 @@
-/**
- * Where the records of an archived run are, as text.
- *
- * @module
- */
+/** Where the records of an archived run are, as text. */
 
 import { instantText } from "../../canonical/instant_text.ts";
 import type { Archived } from "../../store/types.ts";

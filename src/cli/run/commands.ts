@@ -1,8 +1,4 @@
-/**
- * The commands that read runs: names, help and flags.
- *
- * @module
- */
+/** The commands that read runs: names, help and flags. */
 
 import type { RunStatus } from "../../run/types.ts";
 import { collect, command, type GateCommand } from "../terminal/command_parts.ts";

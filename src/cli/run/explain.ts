@@ -1,8 +1,4 @@
-/**
- * `gate explain`: shows from the run store what a run is missing, and why its last attempts did not complete it.
- *
- * @module
- */
+/** `gate explain`: shows from the run store what a run is missing, and why its last attempts did not complete it. */
 
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Describes in words what a run is missing.
- *
- * @module
- */
+/** Describes in words what a run is missing. */
 
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Finds runs by their id, or by the first digits of it, through `runs_list`.
- *
- * @module
- */
+/** Finds runs by their id, or by the first digits of it, through `runs_list`. */
 
 import { isJsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";

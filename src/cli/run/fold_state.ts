@@ -1,8 +1,4 @@
-/**
- * Rebuilds the state of a run from its law and records, to check a store.
- *
- * @module
- */
+/** Rebuilds the state of a run from its law and records, to check a store. */
 
 import { createHash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate history`: lists the records of a run, each in one line.
- *
- * @module
- */
+/** `gate history`: lists the records of a run, each in one line. */
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";

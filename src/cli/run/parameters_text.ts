@@ -1,8 +1,4 @@
-/**
- * The parameters of a run as text.
- *
- * @module
- */
+/** The parameters of a run as text. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { shown } from "../terminal/text.ts";

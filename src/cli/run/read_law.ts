@@ -1,8 +1,4 @@
-/**
- * Reads the law of a run.
- *
- * @module
- */
+/** Reads the law of a run. */
 
 import { identify } from "../../canonical/identity.ts";
 import type { ScenarioLaw } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate runs`: lists runs, newest first.
- *
- * @module
- */
+/** `gate runs`: lists runs, newest first. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";

@@ -1,8 +1,4 @@
-/**
- * Where a run stands, in words: progress, the state of each stage, and what is missing.
- *
- * @module
- */
+/** Where a run stands, in words: progress, the state of each stage, and what is missing. */
 
 import { isJsonArray, type JsonObject } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
@@ -89,7 +85,8 @@ export async function readStanding(
 }
 
 /**
- * The last attempts by stage. The status of a run has its last attempts only, so those of other open stages are read from the history.
+ * The last attempts by stage. The status of a run has its last attempts only, so those of other open stages are read
+ * from the history.
  */
 async function lastAttempts(
   session: ToolSession,

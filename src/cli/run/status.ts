@@ -1,8 +1,4 @@
-/**
- * `gate status`: shows where a run stands.
- *
- * @module
- */
+/** `gate status`: shows where a run stands. */
 
 import { instantText } from "../../canonical/instant_text.ts";
 import { writeNewFile } from "../terminal/new_file.ts";

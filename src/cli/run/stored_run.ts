@@ -1,8 +1,4 @@
-/**
- * Finds runs in an open run store by their id, or by the first digits of it.
- *
- * @module
- */
+/** Finds runs in an open run store by their id, or by the first digits of it. */
 
 import { isOperationIdentity } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
@@ -26,7 +22,8 @@ export function requireRunDigits(name: string, digits: string): void {
 }
 
 /**
- * The one run of a namespace, or of all for null, whose id begins with some digits. A whole id with its namespace is not looked up.
+ * The one run of a namespace, or of all for null, whose id begins with some digits. A whole id with its namespace is
+ * not looked up.
  *
  * @throws {CliError} `usage` where several runs begin with them, `run_not_found`
  */

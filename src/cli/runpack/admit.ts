@@ -1,8 +1,4 @@
-/**
- * `gate runpack admit`: decides whether a runpack shows what its reader expects.
- *
- * @module
- */
+/** `gate runpack admit`: decides whether a runpack shows what its reader expects. */
 
 import { isIdentity } from "../../canonical/identity.ts";
 import type { Parameter } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate runpack attest`: writes the decision on a runpack as a signed SLSA Verification Summary.
- *
- * @module
- */
+/** `gate runpack attest`: writes the decision on a runpack as a signed SLSA Verification Summary. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { encodeBase64 } from "../../canonical/base64.ts";

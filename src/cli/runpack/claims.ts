@@ -1,8 +1,4 @@
-/**
- * Formats a verification report for a terminal.
- *
- * @module
- */
+/** Formats a verification report for a terminal. */
 
 import { countOf } from "../../config/problems.ts";
 import type { Identity } from "../../canonical/identity.ts";

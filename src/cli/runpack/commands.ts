@@ -1,8 +1,4 @@
-/**
- * The commands of `gate runpack`: names, help and flags.
- *
- * @module
- */
+/** The commands of `gate runpack`: names, help and flags. */
 
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 import { addVerification } from "./verification_commands.ts";

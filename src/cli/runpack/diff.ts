@@ -1,8 +1,4 @@
-/**
- * `gate runpack diff`: compares the records of two runpacks.
- *
- * @module
- */
+/** `gate runpack diff`: compares the records of two runpacks. */
 
 import { countOf } from "../../config/problems.ts";
 import { comparePacks, type PackComparison } from "../../runpack/material_compare.ts";

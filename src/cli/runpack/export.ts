@@ -1,8 +1,4 @@
-/**
- * `gate runpack export`: publishes a run as a runpack, and copies it to a folder or an archive.
- *
- * @module
- */
+/** `gate runpack export`: publishes a run as a runpack, and copies it to a folder or an archive. */
 
 import { resolve } from "node:path";
 import { type Identity, isOperationIdentity } from "../../canonical/identity.ts";

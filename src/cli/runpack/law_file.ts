@@ -1,8 +1,4 @@
-/**
- * Reads a law from a scenario file. Its providers and schemas are assumed to exist.
- *
- * @module
- */
+/** Reads a law from a scenario file. Its providers and schemas are assumed to exist. */
 
 import { countOf } from "../../config/problems.ts";
 import type { CompiledLaw } from "../../run/compile.ts";

@@ -1,8 +1,4 @@
-/**
- * Opens the runpack of a command line: a folder, a single file, or a runpack identity in the local repository.
- *
- * @module
- */
+/** Opens the runpack of a command line: a folder, a single file, or a runpack identity in the local repository. */
 
 import { resolve } from "node:path";
 import { type Identity, isIdentity } from "../../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * `gate runpack pull`: fetches runpacks from the object store into the local repository, where `runpack_verify` reads
  * them.
- *
- * @module
  */
 
 import { isIdentity } from "../../canonical/identity.ts";

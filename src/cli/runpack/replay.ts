@@ -1,8 +1,4 @@
-/**
- * `gate replay RUNPACK --law FILE`: lists the decisions that a changed law would have made differently.
- *
- * @module
- */
+/** `gate replay RUNPACK --law FILE`: lists the decisions that a changed law would have made differently. */
 
 import { countOf } from "../../config/problems.ts";
 import {

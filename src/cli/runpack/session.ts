@@ -1,8 +1,4 @@
-/**
- * Shared by the commands of `gate runpack`: signing keys, progress, and the errors of repositories and packs.
- *
- * @module
- */
+/** Shared by the commands of `gate runpack`: signing keys, progress, and the errors of repositories and packs. */
 
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { ArchiveError } from "../../runpack/format/archive.ts";

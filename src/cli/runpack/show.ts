@@ -1,8 +1,4 @@
-/**
- * `gate runpack show`: shows the stages, the timeline, each decision with its evidence, and the claims.
- *
- * @module
- */
+/** `gate runpack show`: shows the stages, the timeline, each decision with its evidence, and the claims. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

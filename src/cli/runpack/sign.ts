@@ -1,8 +1,4 @@
-/**
- * `gate runpack sign`: adds a signature to a runpack.
- *
- * @module
- */
+/** `gate runpack sign`: adds a signature to a runpack. */
 
 import { resolve } from "node:path";
 import { encodeBase64 } from "../../canonical/base64.ts";

@@ -1,8 +1,6 @@
 /**
- * Reads the trusted public keys of a command line. A private key has the same length as a public key; it is rejected where it
- * can be recognised, because a verifier must not have it.
- *
- * @module
+ * Reads the trusted public keys of a command line. A private key has the same length as a public key; it is rejected
+ * where it can be recognised, because a verifier must not have it.
  */
 
 import { encodeBase64 } from "../../canonical/base64.ts";

@@ -1,8 +1,4 @@
-/**
- * The commands that read runpacks: `gate runpack verify`, `show`, `diff`, and `gate replay`.
- *
- * @module
- */
+/** The commands that read runpacks: `gate runpack verify`, `show`, `diff`, and `gate replay`. */
 
 import { PROFILES } from "../../runpack/verify/types.ts";
 import { collect, command, type GateCommand } from "../terminal/command_parts.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate runpack verify`: verifies each claim of a runpack.
- *
- * @module
- */
+/** `gate runpack verify`: verifies each claim of a runpack. */
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../../runpack/host/verification.ts";
@@ -39,8 +35,9 @@ export interface SchemaTimeLimits {
 const TIME_LIMITS: SchemaTimeLimits = { verdictMillis: 10_000, totalMillis: 120_000 };
 
 /**
- * Creates a validator whose worker has no permissions and starts with the first verdict. A verdict that exceeds its time ends
- * the verification with {@link CliError} `not_evaluated`: a slow machine, or a malicious schema, proves nothing about a claim.
+ * Creates a validator whose worker has no permissions and starts with the first verdict. A verdict that exceeds its
+ * time ends the verification with {@link CliError} `not_evaluated`: a slow machine, or a malicious schema, proves
+ * nothing about a claim.
  */
 export function schemaValidator(
   { verdictMillis, totalMillis }: SchemaTimeLimits = TIME_LIMITS,

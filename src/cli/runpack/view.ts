@@ -1,8 +1,4 @@
-/**
- * Opens and reads a runpack for display.
- *
- * @module
- */
+/** Opens and reads a runpack for display. */
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../../runpack/host/verification.ts";

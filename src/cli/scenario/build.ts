@@ -1,8 +1,4 @@
-/**
- * `gate scenario build`: prints a scenario file in long form, which is the form that tools take.
- *
- * @module
- */
+/** `gate scenario build`: prints a scenario file in long form, which is the form that tools take. */
 
 import { lawAsJson } from "../../law/normal_form.ts";
 import { prettyJson, writeAnswer } from "../terminal/output.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario test --mutants`: which small changes of a law its cases do not notice.
- *
- * @module
- */
+/** `gate scenario test --mutants`: which small changes of a law its cases do not notice. */
 
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS } from "../../law/limits.ts";

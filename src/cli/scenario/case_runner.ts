@@ -1,8 +1,4 @@
-/**
- * Runs a case of a law as a trial, and compares how the run stands with what the case expects.
- *
- * @module
- */
+/** Runs a case of a law as a trial, and compares how the run stands with what the case expects. */
 
 import type { QualifiedEvidence } from "../../run/qualify.ts";
 import type { TraceItem } from "../../run/types.ts";

@@ -1,7 +1,5 @@
 /**
  * The files and the answers of services in cases: the built-in providers run on them in place of those of the machine.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

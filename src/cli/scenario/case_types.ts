@@ -1,8 +1,4 @@
-/**
- * Cases as they are read and run.
- *
- * @module
- */
+/** Cases as they are read and run. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { PinnedResponse } from "../../evidence/egress/pinned_request.ts";

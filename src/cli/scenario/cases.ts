@@ -1,8 +1,6 @@
 /**
- * Reads cases files: what is given, and how the run ends (docs/reference/cli.md, "Cases"). Every name must exist in the law:
- * otherwise a misspelt case would pass without a test.
- *
- * @module
+ * Reads cases files: what is given, and how the run ends (docs/reference/cli.md, "Cases"). Every name must exist in the
+ * law: otherwise a misspelt case would pass without a test.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario check`: reports errors and warnings of a scenario by file, line and column.
- *
- * @module
- */
+/** `gate scenario check`: reports errors and warnings of a scenario by file, line and column. */
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { countOf } from "../../config/problems.ts";

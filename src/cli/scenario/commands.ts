@@ -1,8 +1,4 @@
-/**
- * The commands of `gate scenario`: names, help and flags.
- *
- * @module
- */
+/** The commands of `gate scenario`: names, help and flags. */
 
 import { GRAPH_FORMATS } from "../terminal/choices.ts";
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";

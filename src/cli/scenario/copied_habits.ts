@@ -1,7 +1,5 @@
 /**
  * Warns of what laws copy from each other unread: signatures of one person, windows of the caller, words of the caller.
- *
- * @module
  */
 
 import { hasPlaceholder } from "../../law/placeholders.ts";

@@ -1,8 +1,4 @@
-/**
- * How a run stands after a step of a case: the sentences of `then`, and whether they hold.
- *
- * @module
- */
+/** How a run stands after a step of a case: the sentences of `then`, and whether they hold. */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario explain`: describes a scenario in plain words.
- *
- * @module
- */
+/** `gate scenario explain`: describes a scenario in plain words. */
 
 import { usedParameters } from "../../law/expand.ts";
 import { whoData, whoText } from "../../law/questions/question_text.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario format`: writes law files in YAML in one layout.
- *
- * @module
- */
+/** `gate scenario format`: writes law files in YAML in one layout. */
 
 import { extname } from "node:path";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";

@@ -1,7 +1,5 @@
 /**
  * `gate scenario graph`: draws the stages of a scenario and their prerequisites, for a terminal, as Mermaid or as SVG.
- *
- * @module
  */
 
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
@@ -54,8 +52,8 @@ function graphData(law: ScenarioLaw): GraphData {
 }
 
 /**
- * Draws the stages as a tree. The parent of a stage is the last stage that it waits for, so every branch is an edge; the text
- * beside a stage lists all prerequisites.
+ * Draws the stages as a tree. The parent of a stage is the last stage that it waits for, so every branch is an edge;
+ * the text beside a stage lists all prerequisites.
  */
 export function terminalGraph(law: ScenarioLaw): string {
   const stages = layersOf(law.stages).flat();

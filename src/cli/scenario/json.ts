@@ -1,8 +1,4 @@
-/**
- * `gate scenario json`: prints a scenario file as the arguments of `scenario_define`.
- *
- * @module
- */
+/** `gate scenario json`: prints a scenario file as the arguments of `scenario_define`. */
 
 import { prettyJson, writeAnswer } from "../terminal/output.ts";
 import { type ScenarioFlags, withLaw } from "./check.ts";

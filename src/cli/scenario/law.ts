@@ -1,8 +1,4 @@
-/**
- * Reads the law of a scenario file and checks it under a configuration, as `scenario_define` does.
- *
- * @module
- */
+/** Reads the law of a scenario file and checks it under a configuration, as `scenario_define` does. */
 
 import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * What an editor asks about the text of a law file: faults, sentences of names, completions and the one layout.
- *
- * @module
- */
+/** What an editor asks about the text of a law file: faults, sentences of names, completions and the one layout. */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { constructLaw } from "../../law/law.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate lsp`: serves an editor over standard input and output (Language Server Protocol 3.17).
- *
- * @module
- */
+/** `gate lsp`: serves an editor over standard input and output (Language Server Protocol 3.17). */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate new`: writes a law to start from, its cases, and a configuration where there is none.
- *
- * @module
- */
+/** `gate new`: writes a law to start from, its cases, and a configuration where there is none. */
 
 import { resolve } from "node:path";
 import { STARTER_CONFIG } from "../../config/sections/starter.ts";

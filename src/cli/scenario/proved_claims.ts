@@ -1,8 +1,4 @@
-/**
- * The claims of a cases file: `proves: [EXPR, {needs: EXPR, stage: ID}]`, each decided for the law.
- *
- * @module
- */
+/** The claims of a cases file: `proves: [EXPR, {needs: EXPR, stage: ID}]`, each decided for the law. */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { didYouMean } from "../../law/suggest.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario prove`, `who` and `compare`: questions to laws, without a run.
- *
- * @module
- */
+/** `gate scenario prove`, `who` and `compare`: questions to laws, without a run. */
 
 import { isAllowed } from "../../law/questions/question_text.ts";
 import type { ScenarioLaw } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * `gate scenario test`: runs the test cases of a scenario.
- *
- * @module
- */
+/** `gate scenario test`: runs the test cases of a scenario. */
 
 import { dirname, extname, join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

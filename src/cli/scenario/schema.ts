@@ -1,8 +1,4 @@
-/**
- * `gate scenario schema`: prints the JSON Schemas of scenario files and cases files, for editors.
- *
- * @module
- */
+/** `gate scenario schema`: prints the JSON Schemas of scenario files and cases files, for editors. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";

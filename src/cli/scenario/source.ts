@@ -1,7 +1,5 @@
 /**
  * Reads scenario files in YAML, TOML or JSON as strictly as the server reads JSON, with the position of every value.
- *
- * @module
  */
 
 import { basename, extname } from "node:path";

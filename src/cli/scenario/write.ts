@@ -1,8 +1,4 @@
-/**
- * `gate scenario write`: prints any law as a law file.
- *
- * @module
- */
+/** `gate scenario write`: prints any law as a law file. */
 
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";

@@ -1,8 +1,6 @@
 /**
  * `gate console`: serves the console on this machine alone, and opens the browser. Other users of the machine reach the
  * port too. So the address that it prints has a secret, which the first browser turns into its session.
- *
- * @module
  */
 
 import { dirname, join } from "node:path";
@@ -134,8 +132,8 @@ interface OpeningFile {
 }
 
 /**
- * Other users see the arguments of every process, and the secret if the address were one of them. This file has mode 0600, and is removed
- * once the browser has opened the address.
+ * Other users see the arguments of every process, and the secret if the address were one of them. This file has mode
+ * 0600, and is removed once the browser has opened the address.
  */
 function createOpeningFile(): OpeningFile {
   let path: string | null = null;
@@ -158,7 +156,8 @@ function createOpeningFile(): OpeningFile {
       const options = { prefix: "gate-console-", suffix: ".html" };
       // A browser in a sandbox reads the folders of its user, and no temporary files.
       path = newFile({ ...options, dir: folder }) ?? Deno.makeTempFileSync(options);
-      // The lock shows to other processes that this one runs. It is shared, so that the browser can read the file everywhere.
+      // The lock shows to other processes that this one runs. It is shared, so that the browser can read the file
+      // everywhere.
       held = Deno.openSync(path, { read: true, write: true });
       held.lockSync(false);
       Deno.writeTextFileSync(path, `${OPENING_HEAD}${address}">\n<title>gate</title>\n`);
@@ -184,8 +183,8 @@ const OPENING_NAME = /^gate-console-[^/\\]{1,64}\.html$/;
 const OPENING_BYTES = 1024;
 
 /**
- * Removes the files of processes that were killed before they could. A process locks its file as long as it runs; a file of another
- * kind with such a name stays.
+ * Removes the files of processes that were killed before they could. A process locks its file as long as it runs; a
+ * file of another kind with such a name stays.
  */
 function removeStaleFiles(folder: string): void {
   try {

@@ -1,8 +1,4 @@
-/**
- * `gate init`: writes a starter configuration, and creates the folder that it names.
- *
- * @module
- */
+/** `gate init`: writes a starter configuration, and creates the folder that it names. */
 
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";

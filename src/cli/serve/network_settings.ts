@@ -1,8 +1,4 @@
-/**
- * Checks the network flags of `gate serve` against the configuration.
- *
- * @module
- */
+/** Checks the network flags of `gate serve` against the configuration. */
 
 import { countOf } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The flags of `gate serve` that name a receiver of events.
- *
- * @module
- */
+/** The flags of `gate serve` that name a receiver of events. */
 
 import type { Receiver } from "../../tools/notifications/open.ts";
 import { secretOf } from "../../tools/notifications/signature.ts";

@@ -1,8 +1,4 @@
-/**
- * The flag `--public-url` of `gate serve`: where people reach the console.
- *
- * @module
- */
+/** The flag `--public-url` of `gate serve`: where people reach the console. */
 
 import { CliError } from "../terminal/cli_error.ts";
 import { secureUrl } from "../terminal/secure_url.ts";

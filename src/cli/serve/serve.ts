@@ -1,8 +1,4 @@
-/**
- * `gate serve`: serves MCP clients until its input ends or a signal stops it.
- *
- * @module
- */
+/** `gate serve`: serves MCP clients until its input ends or a signal stops it. */
 
 import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";

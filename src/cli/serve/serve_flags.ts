@@ -1,8 +1,4 @@
-/**
- * The flags of `gate serve`: settings that are not in the configuration.
- *
- * @module
- */
+/** The flags of `gate serve`: settings that are not in the configuration. */
 
 import { parseArgs } from "node:util";
 import { nearest } from "../../canonical/nearest.ts";

@@ -1,8 +1,4 @@
-/**
- * The flags of `gate serve` that name a collector of telemetry.
- *
- * @module
- */
+/** The flags of `gate serve` that name a collector of telemetry. */
 
 import type { Collector } from "../../server/telemetry/exporter.ts";
 import { CliError } from "../terminal/cli_error.ts";

@@ -1,8 +1,4 @@
-/**
- * The flags of `gate serve` about typed providers.
- *
- * @module
- */
+/** The flags of `gate serve` about typed providers. */
 
 import { resolve } from "node:path";
 import type { TypedHost } from "../../evidence/typed/grants.ts";

@@ -1,8 +1,4 @@
-/**
- * A session with the tools: of a running server, or of this process on the stores of a configuration.
- *
- * @module
- */
+/** A session with the tools: of a running server, or of this process on the stores of a configuration. */
 
 import { principalOf } from "../../access/principal.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

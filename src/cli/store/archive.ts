@@ -1,8 +1,4 @@
-/**
- * `gate store archive`: moves old complete runs from the store into runpacks.
- *
- * @module
- */
+/** `gate store archive`: moves old complete runs from the store into runpacks. */
 
 import { loadConfig } from "../../config/load.ts";
 import { countOf } from "../../config/problems.ts";

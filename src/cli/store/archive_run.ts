@@ -1,10 +1,8 @@
 /**
  * Archives one run: its runpack is published and verified from its bytes, and only then replaces the records.
  *
- * A process that is killed leaves the run whole in the store, or a tombstone whose runpack was verified. The same steps again go on from
- * there: an export of the same head gives the same runpack.
- *
- * @module
+ * A process that is killed leaves the run whole in the store, or a tombstone whose runpack was verified. The same steps
+ * again go on from there: an export of the same head gives the same runpack.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -47,8 +45,8 @@ export interface Archive {
 }
 
 /**
- * The reasons for which no verification of any runpack of the run could come to more: the store has no more than the runpack has. Every
- * other reason concerns the bytes of the runpack.
+ * The reasons for which no verification of any runpack of the run could come to more: the store has no more than the
+ * runpack has. Every other reason concerns the bytes of the runpack.
  */
 const INHERENT: readonly UnavailableReason[] = [
   ...EXPECTED_GAPS,
@@ -125,7 +123,10 @@ function unavailable(message: string): CliError {
   return new CliError("repository_unavailable", message, "nothing is lost: run the command again", EXIT.unreachable);
 }
 
-/** The reason against a runpack, read back and replayed from its bytes; "head" where it has another head than the state; else null. */
+/**
+ * The reason against a runpack, read back and replayed from its bytes; "head" where it has another head than the state;
+ * else null.
+ */
 async function packProblem(archive: Archive, identity: Identity, { law, state }: ProjectedRun): Promise<string | null> {
   const source = localPackSource(archive.root, identity);
   const bytes = await source.manifest();

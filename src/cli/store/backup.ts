@@ -1,8 +1,4 @@
-/**
- * `gate store backup`: copies a store to a file while it is in use.
- *
- * @module
- */
+/** `gate store backup`: copies a store to a file while it is in use. */
 
 import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";

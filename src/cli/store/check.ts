@@ -1,8 +1,4 @@
-/**
- * `gate store check`: verifies everything in the stores: identities, hash chains and folded states.
- *
- * @module
- */
+/** `gate store check`: verifies everything in the stores: identities, hash chains and folded states. */
 
 import { resolve } from "node:path";
 import type { Identity } from "../../canonical/identity.ts";

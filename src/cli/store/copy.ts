@@ -1,8 +1,4 @@
-/**
- * `gate store copy`: copies everything in one store to another one.
- *
- * @module
- */
+/** `gate store copy`: copies everything in one store to another one. */
 
 import { resolve } from "node:path";
 import type { CopyReport } from "../../store/copy/copy.ts";

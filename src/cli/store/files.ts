@@ -1,8 +1,4 @@
-/**
- * The store files of a configuration, and the conversion of store errors to {@link CliError}.
- *
- * @module
- */
+/** The store files of a configuration, and the conversion of store errors to {@link CliError}. */
 
 import { resolve } from "node:path";
 import type { GateConfig } from "../../config/types.ts";

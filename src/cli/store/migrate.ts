@@ -1,8 +1,4 @@
-/**
- * `gate store migrate`: brings the run store to the current format, and adds all of its runs to the index of runs.
- *
- * @module
- */
+/** `gate store migrate`: brings the run store to the current format, and adds all of its runs to the index of runs. */
 
 import { countOf } from "../../config/problems.ts";
 import { loadConfig } from "../../config/load.ts";

@@ -1,7 +1,6 @@
 /**
- * The stores that commands name: a SQLite file, the address of a PostgreSQL database or `env:NAME` of one, or a configuration.
- *
- * @module
+ * The stores that commands name: a SQLite file, the address of a PostgreSQL database or `env:NAME` of one, or a
+ * configuration.
  */
 
 import { dirname, resolve } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Counts, problems and progress of the commands that read whole stores, in words.
- *
- * @module
- */
+/** Counts, problems and progress of the commands that read whole stores, in words. */
 
 import { countOf } from "../../config/problems.ts";
 import type { StoreCounts, StoreProblem } from "../../store/check/check_types.ts";

@@ -1,8 +1,4 @@
-/**
- * Allowed values that both help and the commands use.
- *
- * @module
- */
+/** Allowed values that both help and the commands use. */
 
 /** The shells with completions. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -1,8 +1,4 @@
-/**
- * The error that ends a command with a message and an exit code.
- *
- * @module
- */
+/** The error that ends a command with a message and an exit code. */
 
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 

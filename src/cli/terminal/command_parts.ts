@@ -1,8 +1,4 @@
-/**
- * Builds commands with examples and allowed values, and describes built commands for help and completions.
- *
- * @module
- */
+/** Builds commands with examples and allowed values, and describes built commands for help and completions. */
 
 import { Command, type Option } from "commander";
 import { exitAtSignals } from "../../server/process/signals.ts";
@@ -82,7 +78,10 @@ export class GateCommand extends Command {
     return this.option("--config <PATH>", CONFIG_FILE).asForServe("data-dir");
   }
 
-  /** Lets a stop signal end the command as an exit does. Not for commands that compute for long without a pause: they would not notice. */
+  /**
+   * Lets a stop signal end the command as an exit does. Not for commands that compute for long without a pause: they
+   * would not notice.
+   */
   stoppable(): this {
     this.#isStoppable = true;
     return this;

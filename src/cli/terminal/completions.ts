@@ -1,8 +1,4 @@
-/**
- * `gate completions`: generates shell completions from the command definitions.
- *
- * @module
- */
+/** `gate completions`: generates shell completions from the command definitions. */
 
 import { type Shell, SHELLS } from "./choices.ts";
 import { CliError } from "./cli_error.ts";

@@ -1,8 +1,4 @@
-/**
- * The data folder of the service, which holds its runpacks.
- *
- * @module
- */
+/** The data folder of the service, which holds its runpacks. */
 
 import { dirname, join, resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
@@ -16,8 +12,8 @@ export function dataDirOf(config: GateConfig, named: string | undefined): string
 }
 
 /**
- * The configuration of a command that writes runs. A data folder that no configuration describes is made, with the folder that
- * the provider `json` needs.
+ * The configuration of a command that writes runs. A data folder that no configuration describes is made, with the
+ * folder that the provider `json` needs.
  */
 export async function loadConfigToWrite(
   flags: { readonly config?: string | undefined; readonly dataDir?: string | undefined },

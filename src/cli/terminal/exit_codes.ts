@@ -1,8 +1,4 @@
-/**
- * The exit codes and their meanings; scripts rely on them.
- *
- * @module
- */
+/** The exit codes and their meanings; scripts rely on them. */
 
 /** The exit codes by name. */
 export const EXIT = {

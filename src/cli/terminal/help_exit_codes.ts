@@ -1,8 +1,4 @@
-/**
- * `gate help exit-codes`: lists the exit codes.
- *
- * @module
- */
+/** `gate help exit-codes`: lists the exit codes. */
 
 import { EXIT_CODE_MEANINGS } from "./exit_codes.ts";
 import { type JsonFlag, writeAnswer } from "./output.ts";

@@ -1,8 +1,4 @@
-/**
- * Parses flags such as `--arg NAME=VALUE`.
- *
- * @module
- */
+/** Parses flags such as `--arg NAME=VALUE`. */
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";

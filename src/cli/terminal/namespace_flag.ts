@@ -1,8 +1,4 @@
-/**
- * The value of `--namespace`.
- *
- * @module
- */
+/** The value of `--namespace`. */
 
 import { CliError } from "./cli_error.ts";
 

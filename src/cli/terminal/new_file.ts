@@ -1,8 +1,6 @@
 /**
- * Writes files: new ones, and others in place of those that a user wants to replace. A write that fails, on a full disk for instance,
- * leaves no part of a file and no change of an existing one.
- *
- * @module
+ * Writes files: new ones, and others in place of those that a user wants to replace. A write that fails, on a full disk
+ * for instance, leaves no part of a file and no change of an existing one.
  */
 
 import { basename, dirname, join } from "node:path";
@@ -46,8 +44,8 @@ async function create(path: string, text: string, mode?: number): Promise<void> 
 }
 
 /**
- * The new file has the mode and the owner of the old one. A file is written in place where it can be written, but not replaced: it belongs
- * to another user, its folder may not be written, or it is mounted.
+ * The new file has the mode and the owner of the old one. A file is written in place where it can be written, but not
+ * replaced: it belongs to another user, its folder may not be written, or it is mounted.
  */
 async function replace(path: string, text: string, { mode, uid, gid }: Deno.FileInfo): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);

@@ -1,9 +1,8 @@
 /**
  * The output of commands: data on standard output, everything else on standard error.
  *
- * With `--json` a command writes one object, `{ok, command, result}`, and an error is one line `{error: {code, message, hint}}`.
- *
- * @module
+ * With `--json` a command writes one object, `{ok, command, result}`, and an error is one line `{error: {code, message,
+ * hint}}`.
  */
 
 import { TERMINAL_ACTIVE } from "../../canonical/shown.ts";
@@ -33,8 +32,8 @@ interface Writer {
 }
 
 /**
- * Writes all of a text to standard output, without characters that reorder it or control a terminal; colours stay. A closed
- * pipe is not an error.
+ * Writes all of a text to standard output, without characters that reorder it or control a terminal; colours stay. A
+ * closed pipe is not an error.
  */
 export function writeOut(text: string): void {
   writeAllTo(Deno.stdout, text);
@@ -51,8 +50,8 @@ export function writeResult(command: string, result: unknown, ok = true): void {
 }
 
 /**
- * Writes what a command found: its result with `--json`, else a text, and a note on standard error. Returns the exit code, of which
- * only 0 is `ok`.
+ * Writes what a command found: its result with `--json`, else a text, and a note on standard error. Returns the exit
+ * code, of which only 0 is `ok`.
  */
 export function writeAnswer(
   command: string,

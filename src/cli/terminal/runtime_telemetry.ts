@@ -1,8 +1,6 @@
 /**
- * Detects the telemetry exporter of the runtime. Each of four variables switches it on, also beside one that is false. It sends the text
- * of standard error to a host that the environment names, and no permission restricts it.
- *
- * @module
+ * Detects the telemetry exporter of the runtime. Each of four variables switches it on, also beside one that is false.
+ * It sends the text of standard error to a host that the environment names, and no permission restricts it.
  */
 
 import { CliError } from "./cli_error.ts";

@@ -1,8 +1,4 @@
-/**
- * Addresses that flags name: https, or http to this machine.
- *
- * @module
- */
+/** Addresses that flags name: https, or http to this machine. */
 
 import { isLoopbackHost } from "../../config/postgres_address.ts";
 

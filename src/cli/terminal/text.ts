@@ -1,8 +1,4 @@
-/**
- * Text for terminals: colours, escaping and aligned columns.
- *
- * @module
- */
+/** Text for terminals: colours, escaping and aligned columns. */
 
 export { shown } from "../../canonical/shown.ts";
 

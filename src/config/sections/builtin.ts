@@ -1,8 +1,4 @@
-/**
- * The `config` tables of the built-in providers (docs/reference/providers.md).
- *
- * @module
- */
+/** The `config` tables of the built-in providers (docs/reference/providers.md). */
 
 import { annotated, boolean, integer, listOf, orNull, type Read, type Reader, text } from "../../canonical/shape.ts";
 import { characters, checked, choices, described, patterned, table, withDefault } from "../../canonical/table_shape.ts";

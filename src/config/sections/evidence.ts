@@ -1,8 +1,6 @@
 /**
  * The sections `anchors`, `evidence`, `trust` and `provider_discovery`: their schemas, and the rules over several of
  * their members.
- *
- * @module
  */
 
 import { boolean, integer, listOf, oneOf, orNull, type Read } from "../../canonical/shape.ts";

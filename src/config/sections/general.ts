@@ -1,8 +1,4 @@
-/**
- * The small sections `dev`, `docs` and `validation`: their schemas, and the rules over several of their members.
- *
- * @module
- */
+/** The small sections `dev`, `docs` and `validation`: their schemas, and the rules over several of their members. */
 
 import { boolean, integer, listOf, orNull, type Read, text } from "../../canonical/shape.ts";
 import { choices, table, withDefault } from "../../canonical/table_shape.ts";

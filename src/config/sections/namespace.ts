@@ -1,8 +1,4 @@
-/**
- * The section `namespace`: its schema, and the rules over several of its members.
- *
- * @module
- */
+/** The section `namespace`: its schema, and the rules over several of its members. */
 
 import { annotated, boolean, integer, listOf, oneOf, orNull, type Read } from "../../canonical/shape.ts";
 import { orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The section `policy`: its schema, and the rules over several of its members.
- *
- * @module
- */
+/** The section `policy`: its schema, and the rules over several of its members. */
 
 import { listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
 import { described, table, withDefault } from "../../canonical/table_shape.ts";

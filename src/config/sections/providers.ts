@@ -1,8 +1,6 @@
 /**
  * The section `providers`: its schema, the rules over several members of an entry, and the defaults of each entry's
  * `config`.
- *
- * @module
  */
 
 import {
@@ -214,7 +212,10 @@ export const providerRules: readonly Rule[] = [{
   ],
 }];
 
-/** Checks that no rule over members can express: the `config` of built-in and typed providers, repeated names, and the two timeouts. */
+/**
+ * Checks that no rule over members can express: the `config` of built-in and typed providers, repeated names, and the
+ * two timeouts.
+ */
 export function providerChecks(tree: unknown, report: Report): void {
   uniqueMembers(tree, ["providers"], "name", report);
   arrayAt(tree, ["providers"]).forEach((entry, index) => {

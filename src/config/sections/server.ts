@@ -1,8 +1,4 @@
-/**
- * The section `server`: its schema, and the rules over several of its members.
- *
- * @module
- */
+/** The section `server`: its schema, and the rules over several of its members. */
 
 import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
 import { described, orEmpty, table, withDefault } from "../../canonical/table_shape.ts";

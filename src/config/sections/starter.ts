@@ -1,16 +1,12 @@
-/**
- * The configuration of a newcomer: the file of `gate init`, and the same settings for a data folder without a file.
- *
- * @module
- */
+/** The configuration of a newcomer: the file of `gate init`, and the same settings for a data folder without a file. */
 
 import { join } from "node:path";
 import { parseConfig } from "../parse.ts";
 import type { GateConfig } from "../types.ts";
 
 /**
- * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers `time`
- * and `json` can be bound.
+ * The starter file: durable stores, the local caller may register schemas, namespace 1 stays closed, and the providers
+ * `time` and `json` can be bound.
  */
 export const STARTER_CONFIG = `# Configuration of gate. Relative paths count from the folder of this file.
 #

@@ -1,8 +1,6 @@
 /**
  * The sections `run_state_store`, `schema_registry` and `runpack_storage`: their schemas, and the rules over several of
  * their members.
- *
- * @module
  */
 
 import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";

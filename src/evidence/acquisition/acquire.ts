@@ -1,8 +1,4 @@
-/**
- * Acquisition: queries the providers of a stage's bindings concurrently, each binding once, without holding a lock.
- *
- * @module
- */
+/** Acquisition: queries the providers of a stage's bindings concurrently, each binding once, without holding a lock. */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";

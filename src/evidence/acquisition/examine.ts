@@ -1,8 +1,6 @@
 /**
- * Checks a provider's result against its contract. A violation is an observed error: it is recorded, and the value is not
- * evidence.
- *
- * @module
+ * Checks a provider's result against its contract. A violation is an observed error: it is recorded, and the value is
+ * not evidence.
  */
 
 import type { ObservedError } from "../../run/types.ts";
@@ -11,8 +9,8 @@ import { acceptsEverything } from "./params.ts";
 import type { CheckContract, EvidenceResult, LoadedContract } from "../types.ts";
 
 /**
- * The error of a result under its contract; null without one. Tests hold the built-in providers to their contracts, so their
- * results are not checked again on every call.
+ * The error of a result under its contract; null without one. Tests hold the built-in providers to their contracts, so
+ * their results are not checked again on every call.
  *
  * @param loaded The contract of the queried provider
  * @param check The queried check

@@ -1,8 +1,4 @@
-/**
- * Validates the params of a check, in the schema sandbox.
- *
- * @module
- */
+/** Validates the params of a check, in the schema sandbox. */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { quote } from "../../law/suggest.ts";

@@ -1,7 +1,6 @@
 /**
- * Converts a provider's answer to an evidence item: the value in the condition's domain, with the witness that a replay needs.
- *
- * @module
+ * Converts a provider's answer to an evidence item: the value in the condition's domain, with the witness that a replay
+ * needs.
  */
 
 import { decodeBase64 } from "../../canonical/base64.ts";
@@ -129,9 +128,9 @@ function witness(
 }
 
 /**
- * A result as received, with hashes in place of its value. `content_hash` is the plain hash of the received value, which the
- * source's `evidence_hash` has to equal. `value_identity` identifies the value in the condition's domain; null where it does
- * not fit.
+ * A result as received, with hashes in place of its value. `content_hash` is the plain hash of the received value,
+ * which the source's `evidence_hash` has to equal. `value_identity` identifies the value in the condition's domain;
+ * null where it does not fit.
  */
 function resultWithoutValue(
   result: EvidenceResult,

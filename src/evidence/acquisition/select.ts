@@ -1,8 +1,4 @@
-/**
- * Selects the bindings of a stage that a call acquires.
- *
- * @module
- */
+/** Selects the bindings of a stage that a call acquires. */
 
 import { formatPath } from "../../canonical/path.ts";
 import { didYouMean } from "../../law/suggest.ts";

@@ -1,7 +1,6 @@
 /**
- * A query outside of any run. The result is checked against the provider's contract, its trust policy and its anchors policy.
- *
- * @module
+ * A query outside of any run. The result is checked against the provider's contract, its trust policy and its anchors
+ * policy.
  */
 
 import { findTrustError, signsBareHash } from "../../run/acquired.ts";
@@ -32,8 +31,8 @@ export interface SingleQuery {
 }
 
 /**
- * Runs the query. The result has the hash of its value even if the provider sent none. A result that violates a policy has the
- * error in place of its value.
+ * Runs the query. The result has the hash of its value even if the provider sent none. A result that violates a policy
+ * has the error in place of its value.
  *
  * @throws {SchemaSandboxError} Where the result schema gave no verdict
  */

@@ -1,8 +1,6 @@
 /**
- * One bounded request. The host is checked and resolved once; a worker that may connect to the checked addresses only sends the
- * request.
- *
- * @module
+ * One bounded request. The host is checked and resolved once; a worker that may connect to the checked addresses only
+ * sends the request.
  */
 
 import { hostKey } from "../../config/host_name.ts";
@@ -124,8 +122,8 @@ export function startTimeLimit(maximum: number, signal: AbortSignal): TimeLimit 
 }
 
 /**
- * Starts the worker of a grant; its start does not count towards the limit. A failed start is reported by the question that
- * follows.
+ * Starts the worker of a grant; its start does not count towards the limit. A failed start is reported by the question
+ * that follows.
  */
 export async function startWorker(pool: WorkerPool, permissions: WorkerPermissions, limit: TimeLimit): Promise<void> {
   const resume = limit.pause();

@@ -1,8 +1,4 @@
-/**
- * The provider `calendar`: weekly windows in local time. It depends on the trigger time only and reads no clock.
- *
- * @module
- */
+/** The provider `calendar`: weekly windows in local time. It depends on the trigger time only and reads no clock. */
 
 import process from "node:process";
 import type { Timestamp as TriggerTime } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The common parts of the built-in providers.
- *
- * @module
- */
+/** The common parts of the built-in providers. */
 
 import type { PinnedResponse } from "../egress/pinned_request.ts";
 import { type Resolver, systemResolver } from "../egress/destination.ts";

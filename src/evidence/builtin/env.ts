@@ -1,8 +1,4 @@
-/**
- * The provider `env`: which variables may be read, and the finding of reading one.
- *
- * @module
- */
+/** The provider `env`: which variables may be read, and the finding of reading one. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { utf8Length } from "../../canonical/utf8.ts";

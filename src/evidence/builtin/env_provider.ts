@@ -1,8 +1,4 @@
-/**
- * The host side of the provider `env`.
- *
- * @module
- */
+/** The host side of the provider `env`. */
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";
@@ -15,9 +11,9 @@ import { answered, failed, type Finding, paramsOf, readText, type Source, worker
 const WORKERS_MAXIMUM = 8;
 
 /**
- * The provider `env`. With an allowlist, one worker is granted exactly its names. Without one, each variable has a worker that
- * is granted that variable only, because the runtime has no grant of all names except some. A name with an override is answered
- * here and never granted.
+ * The provider `env`. With an allowlist, one worker is granted exactly its names. Without one, each variable has a
+ * worker that is granted that variable only, because the runtime has no grant of all names except some. A name with an
+ * override is answered here and never granted.
  */
 export function createEnvEngine(entry: BuiltinProviderEntry<"env">, dependencies: ProviderDependencies): Engine {
   const { config } = entry;

@@ -1,8 +1,4 @@
-/**
- * The worker of the provider `env`. Its only permission is to read the variables that it was granted by name.
- *
- * @module
- */
+/** The worker of the provider `env`. Its only permission is to read the variables that it was granted by name. */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import { type EnvQuestion, readVariable } from "./env.ts";

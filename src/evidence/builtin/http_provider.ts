@@ -1,8 +1,4 @@
-/**
- * The host side of the provider `http`.
- *
- * @module
- */
+/** The host side of the provider `http`. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { urlHost } from "../../config/host_name.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads JSON documents from bytes; no number is rounded silently.
- *
- * @module
- */
+/** Reads JSON documents from bytes; no number is rounded silently. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";

@@ -1,8 +1,4 @@
-/**
- * The check of the provider `json`, as its worker runs it: reads one file below the root by its real path.
- *
- * @module
- */
+/** The check of the provider `json`, as its worker runs it: reads one file below the root by its real path. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type JsonObject, member } from "../../canonical/json.ts";

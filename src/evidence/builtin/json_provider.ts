@@ -1,8 +1,4 @@
-/**
- * The host side of the provider `json`.
- *
- * @module
- */
+/** The host side of the provider `json`. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { BuiltinProviderEntry } from "../../config/types.ts";

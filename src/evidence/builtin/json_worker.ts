@@ -1,8 +1,4 @@
-/**
- * The worker of the provider `json`. Its only permission is to read below its root.
- *
- * @module
- */
+/** The worker of the provider `json`. Its only permission is to read below its root. */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import type { EvidenceQuery } from "../types.ts";

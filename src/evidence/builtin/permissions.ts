@@ -1,8 +1,6 @@
 /**
- * The permissions of each built-in provider's workers, derived from its configuration, and the grant as evidence states it: by
- * name, without paths or addresses.
- *
- * @module
+ * The permissions of each built-in provider's workers, derived from its configuration, and the grant as evidence states
+ * it: by name, without paths or addresses.
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

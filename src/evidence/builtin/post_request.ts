@@ -1,7 +1,6 @@
 /**
- * Posts to one host. The host is resolved and checked for each request; a worker that may connect to the checked address only sends it.
- *
- * @module
+ * Posts to one host. The host is resolved and checked for each request; a worker that may connect to the checked
+ * address only sends it.
  */
 
 import { isLoopbackHost } from "../../config/postgres_address.ts";
@@ -46,7 +45,10 @@ export interface PosterOptions {
   readonly concurrency: number;
 }
 
-/** The policy for an address that the operator names: that host alone, and addresses of this machine only where the name says so. */
+/**
+ * The policy for an address that the operator names: that host alone, and addresses of this machine only where the name
+ * says so.
+ */
 function postingPolicy(url: string): EgressPolicy {
   const host = hostKey(new URL(url).hostname) ?? "";
   const isLocal = isLoopbackHost(host);

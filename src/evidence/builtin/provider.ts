@@ -1,8 +1,4 @@
-/**
- * The built-in providers (docs/reference/providers.md).
- *
- * @module
- */
+/** The built-in providers (docs/reference/providers.md). */
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { builtinContract } from "../contract/builtin.ts";

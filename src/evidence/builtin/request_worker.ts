@@ -1,7 +1,5 @@
 /**
  * The worker that sends the requests of `http` and `rest`. Its only permission is to connect to one address and port.
- *
- * @module
  */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";

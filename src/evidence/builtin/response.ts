@@ -1,8 +1,4 @@
-/**
- * The headers that `http` and `rest` send with every request, and how they read those of a response.
- *
- * @module
- */
+/** The headers that `http` and `rest` send with every request, and how they read those of a response. */
 
 import type { PinnedQuestion, PinnedResponse } from "../egress/pinned_request.ts";
 import { type Finding, observed } from "./result.ts";

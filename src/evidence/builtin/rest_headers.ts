@@ -1,7 +1,6 @@
 /**
- * The headers of the provider `rest`: those of the configuration, those that a query may add, and their form in evidence.
- *
- * @module
+ * The headers of the provider `rest`: those of the configuration, those that a query may add, and their form in
+ * evidence.
  */
 
 import { encodeBase64 } from "../../canonical/base64.ts";

@@ -1,8 +1,4 @@
-/**
- * The host side of the provider `rest`.
- *
- * @module
- */
+/** The host side of the provider `rest`. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { type JsonObject, member } from "../../canonical/json.ts";
@@ -67,8 +63,8 @@ export interface RestRequest {
 }
 
 /**
- * The provider `rest`. A separate worker without permissions parses bodies, so that a body is never parsed beside a connection
- * or a credential.
+ * The provider `rest`. A separate worker without permissions parses bodies, so that a body is never parsed beside a
+ * connection or a credential.
  *
  * @throws {ProviderSetupError} Where the configuration cannot be used
  */
@@ -150,8 +146,8 @@ function headersOf({ configured, userAgent }: RestEngine, { own, jsonpath }: Res
 }
 
 /**
- * Finds a header of a response. A header that is present counts at any status. An absent one counts at a 2xx status only: a
- * redirect or an error page shows nothing about the headers of the resource.
+ * Finds a header of a response. A header that is present counts at any status. An absent one counts at a 2xx status
+ * only: a redirect or an error page shows nothing about the headers of the resource.
  */
 function findHeader(response: PinnedResponse, name: string): Finding {
   const value = headerValue(response, name);

@@ -1,8 +1,4 @@
-/**
- * Builds the answer of a provider from the finding of a check.
- *
- * @module
- */
+/** Builds the answer of a provider from the finding of a check. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { contentHash } from "../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Selects a value from a JSON body, as the worker of `rest` does.
- *
- * @module
- */
+/** Selects a value from a JSON body, as the worker of `rest` does. */
 
 import { type Selection, selectJson } from "../json_path/json_path.ts";
 import { readJsonDocument } from "./json_document.ts";

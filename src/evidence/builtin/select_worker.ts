@@ -1,8 +1,6 @@
 /**
- * The worker that selects values from the JSON bodies that `rest` received. It has no permission: the worker that parses a body
- * holds no connection, and the worker that holds a connection parses no body.
- *
- * @module
+ * The worker that selects values from the JSON bodies that `rest` received. It has no permission: the worker that
+ * parses a body holds no connection, and the worker that holds a connection parses no body.
  */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";

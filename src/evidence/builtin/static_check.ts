@@ -1,8 +1,6 @@
 /**
- * Finds checks that can never succeed from params and configuration alone, before they run. The params of a law are immutable,
- * so its author needs to know early.
- *
- * @module
+ * Finds checks that can never succeed from params and configuration alone, before they run. The params of a law are
+ * immutable, so its author needs to know early.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The checks of the provider `time`. They depend on the trigger time only and read no clock.
- *
- * @module
- */
+/** The checks of the provider `time`. They depend on the trigger time only and read no clock. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The host side of the provider `time`.
- *
- * @module
- */
+/** The host side of the provider `time`. */
 
 import type { BuiltinProviderEntry } from "../../config/types.ts";
 import { createWorkerPool } from "../sandbox/worker_pool.ts";

@@ -1,8 +1,4 @@
-/**
- * The worker of the provider `time`. It has no permission.
- *
- * @module
- */
+/** The worker of the provider `time`. It has no permission. */
 
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";
 import type { BuiltinProviderConfig } from "../../config/types.ts";

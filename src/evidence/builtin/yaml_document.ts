@@ -1,8 +1,4 @@
-/**
- * Reads YAML 1.2 (core schema) as a JSON document: values of JSON only, with bounded aliases and exact numbers.
- *
- * @module
- */
+/** Reads YAML 1.2 (core schema) as a JSON document: values of JSON only, with bounded aliases and exact numbers. */
 
 import { type Alias, CST, type Document as YamlDocument, isAlias, isMap, isScalar, isSeq, Lexer } from "yaml";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -16,8 +12,8 @@ import { parseYaml } from "./yaml_parser.ts";
 /** Lexical tokens of a text. Parsing takes about 320 bytes of memory for each. */
 export const YAML_TOKENS_MAXIMUM = 500_000;
 /**
- * Collections that tokens of one line, or brackets of several, open inside each other. The parser calls itself for each, and its stack
- * holds about 1,000.
+ * Collections that tokens of one line, or brackets of several, open inside each other. The parser calls itself for
+ * each, and its stack holds about 1,000.
  */
 export const YAML_NESTING_MAXIMUM = 256;
 /** Values of a document; those that an alias repeats count each time. */

@@ -1,8 +1,4 @@
-/**
- * The parser of the package `yaml`, run with an empty environment.
- *
- * @module
- */
+/** The parser of the package `yaml`, run with an empty environment. */
 
 import { type Document, parseDocument, type ParseOptions, type SchemaOptions } from "yaml";
 
@@ -14,8 +10,9 @@ export type YamlOptions = Omit<ParseOptions & SchemaOptions, "prettyErrors" | "u
 /**
  * Parses YAML 1.2 with the core schema. It accepts repeated names, because the package detects them in quadratic time.
  *
- * For each token the package reads a variable that makes it write the token to standard output, which carries the protocol. A
- * worker without permission to read variables would even fail. So the environment is empty while the package parses.
+ * For each token the package reads a variable that makes it write the token to standard output, which carries the
+ * protocol. A worker without permission to read variables would even fail. So the environment is empty while the
+ * package parses.
  */
 export function parseYaml(text: string, options: YamlOptions): Document.Parsed {
   const common = { version: "1.2", schema: "core", merge: false, uniqueKeys: false, prettyErrors: false } as const;

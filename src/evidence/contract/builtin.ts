@@ -1,8 +1,4 @@
-/**
- * The contracts of the built-in providers (docs/reference/providers.md).
- *
- * @module
- */
+/** The contracts of the built-in providers (docs/reference/providers.md). */
 
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { BuiltinProviderName } from "../../config/types.ts";

@@ -1,8 +1,6 @@
 /**
- * JSON Schemas of the `config` of the built-in providers: the `config_schema` of their contracts. They are not derived from the
- * configuration's schemas, because runs are bound to the identity of a contract, which follows from this text.
- *
- * @module
+ * JSON Schemas of the `config` of the built-in providers: the `config_schema` of their contracts. They are not derived
+ * from the configuration's schemas, because runs are bound to the identity of a contract, which follows from this text.
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

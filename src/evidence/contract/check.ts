@@ -1,7 +1,5 @@
 /**
  * Checks a capability contract that an operator names in `capabilities_path`. A contract with any problem is not used.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The facts about providers' checks that the construction of a law needs.
- *
- * @module
- */
+/** The facts about providers' checks that the construction of a law needs. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { resultTypes } from "../../law/result_types.ts";

@@ -1,8 +1,4 @@
-/**
- * Loads a capability contract from its file.
- *
- * @module
- */
+/** Loads a capability contract from its file. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";

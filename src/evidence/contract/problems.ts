@@ -1,8 +1,4 @@
-/**
- * The problems of a capability contract.
- *
- * @module
- */
+/** The problems of a capability contract. */
 
 import { below, type JsonPath, pathOf } from "../../canonical/path.ts";
 import type { FaultSink, ShapeFault } from "../../canonical/shape.ts";

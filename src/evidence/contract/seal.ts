@@ -1,8 +1,4 @@
-/**
- * Adds canonical texts and identities to a contract, and to a contract with its runtime profile.
- *
- * @module
- */
+/** Adds canonical texts and identities to a contract, and to a contract with its runtime profile. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical } from "../../canonical/identity.ts";

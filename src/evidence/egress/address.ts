@@ -1,8 +1,4 @@
-/**
- * Classifies the network addresses that evidence may be fetched from.
- *
- * @module
- */
+/** Classifies the network addresses that evidence may be fetched from. */
 
 /**
  * The class of an address: requests may go to `public` addresses, and to `private` ones if the operator allows private
@@ -60,8 +56,8 @@ const EMBEDDING: readonly { readonly base: string; readonly bits: number; readon
 ];
 
 /**
- * The class of an address from a resolver or a URL; null where the text is not an address. A zone (`%`) is not accepted: it
- * names an interface of this machine.
+ * The class of an address from a resolver or a URL; null where the text is not an address. A zone (`%`) is not
+ * accepted: it names an interface of this machine.
  *
  * @example
  * ```ts

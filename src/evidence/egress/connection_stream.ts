@@ -1,8 +1,6 @@
 /**
- * Wraps a connection of the runtime as a stream for node's HTTP client. The runtime's connections throw permission errors that
- * can be caught, and need no permission to read the trusted certificates.
- *
- * @module
+ * Wraps a connection of the runtime as a stream for node's HTTP client. The runtime's connections throw permission
+ * errors that can be caught, and need no permission to read the trusted certificates.
  */
 
 import { Buffer } from "node:buffer";
@@ -35,8 +33,8 @@ export function streamOf(connection: Deno.Conn, { maximumBytes, tooMany }: Strea
       );
     },
     write(chunk: Uint8Array, _encoding, done): void {
-      // A peer that refuses the request may close before it has read it. Its response or its TLS alert can still be read, and
-      // a connection without either ends the reading too.
+      // A peer that refuses the request may close before it has read it. Its response or its TLS alert can still be
+      // read, and a connection without either ends the reading too.
       writeAll(connection, chunk).then(() => done(), () => done());
     },
     destroy(error, done): void {

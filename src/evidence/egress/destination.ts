@@ -1,8 +1,4 @@
-/**
- * Checks a URL against the egress policy and resolves its host.
- *
- * @module
- */
+/** Checks a URL against the egress policy and resolves its host. */
 
 import { type HostLookup, lookUpHost } from "../../config/host_lookup.ts";
 import { hostKey, urlHost } from "../../config/host_name.ts";
@@ -72,8 +68,8 @@ function refused(reason: string): Failure {
 }
 
 /**
- * Resolves the host once and checks every address; one forbidden address refuses all. The connection has to use the returned
- * addresses: a second resolution could return others.
+ * Resolves the host once and checks every address; one forbidden address refuses all. The connection has to use the
+ * returned addresses: a second resolution could return others.
  *
  * @throws The reason of `signal` when it aborts
  */

@@ -1,8 +1,6 @@
 /**
- * One request to a checked address, sent by a worker that may connect to checked addresses only. The connection uses the
- * address; Host header, SNI and certificate check use the name of the URL.
- *
- * @module
+ * One request to a checked address, sent by a worker that may connect to checked addresses only. The connection uses
+ * the address; Host header, SNI and certificate check use the name of the URL.
  */
 
 import http, { type IncomingMessage } from "node:http";
@@ -153,8 +151,8 @@ function usesNodeTls({ secure, authorities, client }: PinnedQuestion): boolean {
 }
 
 /**
- * Connects with a client certificate, or with authorities in place of the system's: only the TLS client of node has both. That of
- * the runtime adds authorities to those of the system.
+ * Connects with a client certificate, or with authorities in place of the system's: only the TLS client of node has
+ * both. That of the runtime adds authorities to those of the system.
  */
 async function connectWithNode(
   { address, port, host, authorities, client }: PinnedQuestion,

@@ -1,8 +1,4 @@
-/**
- * The limit on the head of a provider's HTTP response. The parser of node's client counts names and values only.
- *
- * @module
- */
+/** The limit on the head of a provider's HTTP response. The parser of node's client counts names and values only. */
 
 import type { IncomingMessage } from "node:http";
 

@@ -1,8 +1,4 @@
-/**
- * Bodies of HTTP responses, read within bounds: one JSON message, or the event of a stream that answers a request.
- *
- * @module
- */
+/** Bodies of HTTP responses, read within bounds: one JSON message, or the event of a stream that answers a request. */
 
 import { collectBytes } from "../../canonical/collect_bytes.ts";
 import { type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
@@ -34,7 +30,8 @@ export async function readText(chunks: BodyChunks, announced: string | undefined
 }
 
 /**
- * Reads a stream (HTML, "Server-sent events") up to the event whose data is the response to a request; skips other events.
+ * Reads a stream (HTML, "Server-sent events") up to the event whose data is the response to a request; skips other
+ * events.
  *
  * @param id Id of the request
  * @throws {ExternalFailure} `response_truncated` where the stream ends without it

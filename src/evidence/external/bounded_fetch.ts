@@ -1,8 +1,7 @@
 /**
- * HTTP to an external provider: a `fetch` for the protocol library. It bounds every response in bytes and time, follows no
- * redirect and parses each message as strict JSON. It ends an event stream after the response that the request waits for.
- *
- * @module
+ * HTTP to an external provider: a `fetch` for the protocol library. It bounds every response in bytes and time, follows
+ * no redirect and parses each message as strict JSON. It ends an event stream after the response that the request waits
+ * for.
  */
 
 import { Buffer } from "node:buffer";
@@ -58,7 +57,8 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       }
       const id = message === null ? null : member(message, "id") ?? null;
       const millis = id === null ? options.connectTimeoutMillis : options.requestTimeoutMillis;
-      // The library ends neither a cancelled nor a late exchange: each would keep its connection, and soon none would be free.
+      // The library ends neither a cancelled nor a late exchange: each would keep its connection, and soon none would
+      // be free.
       const exchange = new AbortController();
       const late = new ExternalFailure("timeout", `The provider did not answer within ${millis} ms`);
       const timer = setTimeout(() => exchange.abort(late), millis);

@@ -1,8 +1,7 @@
 /**
- * A provider's process as a transport of the protocol library. It starts without a shell and with a minimal environment. Its
- * output is read line by line within bounds. A process that breaks a rule is ended together with its descendants.
- *
- * @module
+ * A provider's process as a transport of the protocol library. It starts without a shell and with a minimal
+ * environment. Its output is read line by line within bounds. A process that breaks a rule is ended together with its
+ * descendants.
  */
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";

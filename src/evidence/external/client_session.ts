@@ -1,7 +1,6 @@
 /**
- * An MCP session with an external provider: the official client over one of gate's transports, used for `tools/call` only.
- *
- * @module
+ * An MCP session with an external provider: the official client over one of gate's transports, used for `tools/call`
+ * only.
  */
 
 import {

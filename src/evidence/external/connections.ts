@@ -1,8 +1,4 @@
-/**
- * Connections to external providers: a child process or an HTTP endpoint.
- *
- * @module
- */
+/** Connections to external providers: a child process or an HTTP endpoint. */
 
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { McpProviderConfig } from "../../config/types.ts";
@@ -66,8 +62,8 @@ export interface Connection {
 export type Connect = (timeoutMillis: number) => Promise<Connection>;
 
 /**
- * Opens connections to a provider's process. The first attempt uses the handshake of older revisions. A process that rejects
- * it is started again and addressed in the newest revision.
+ * Opens connections to a provider's process. The first attempt uses the handshake of older revisions. A process that
+ * rejects it is started again and addressed in the newest revision.
  *
  * @param directory Working directory of the process
  * @param stderr Receives the end of its standard error

@@ -1,8 +1,4 @@
-/**
- * The operational failures of transports and protocol: why a query of an external provider failed.
- *
- * @module
- */
+/** The operational failures of transports and protocol: why a query of an external provider failed. */
 
 import { type OperationalCode, type ProviderAnswer, RETRYABLE } from "../types.ts";
 

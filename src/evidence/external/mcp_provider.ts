@@ -1,7 +1,5 @@
 /**
  * Providers of type `mcp`: programs and services of others that answer the tool `evidence_query` (docs/guide/trust.md).
- *
- * @module
  */
 
 import { basename } from "node:path";
@@ -84,8 +82,8 @@ function grantOf(entry: McpProviderConfig): JsonObject {
 }
 
 /**
- * Queries within the timeout. A process that exceeds it is ended, because it may be stuck. The callers may leave before, so
- * the time of all queries counts that waited since its last answer.
+ * Queries within the timeout. A process that exceeds it is ended, because it may be stuck. The callers may leave
+ * before, so the time of all queries counts that waited since its last answer.
  */
 async function ask(
   connections: ReconnectingConnection,

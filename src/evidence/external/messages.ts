@@ -1,10 +1,9 @@
 /**
  * Messages between a provider and the protocol library. Each is parsed here first, as strict JSON text.
  *
- * The library's own parser would lose duplicate names, round numbers and copy what it reads. So the result of a tool call
- * is kept aside as it was on the wire. The library receives a placeholder, with which the caller retrieves the result.
- *
- * @module
+ * The library's own parser would lose duplicate names, round numbers and copy what it reads. So the result of a tool
+ * call is kept aside as it was on the wire. The library receives a placeholder, with which the caller retrieves the
+ * result.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,7 +1,5 @@
 /**
  * The process group of a provider: the process and its descendants. The group ends as a whole, at the latest with gate.
- *
- * @module
  */
 
 /**

@@ -1,8 +1,6 @@
 /**
- * One connection to an external provider that all queries share. It opens with the first query and reopens after it ended,
- * with backoff.
- *
- * @module
+ * One connection to an external provider that all queries share. It opens with the first query and reopens after it
+ * ended, with backoff.
  */
 
 import { untilAborted } from "../../config/until_aborted.ts";

@@ -1,8 +1,6 @@
 /**
- * Decodes the replies of external providers strictly: known members only, each of its type and within its limits. Any other
- * reply is not evidence, not even of absence.
- *
- * @module
+ * Decodes the replies of external providers strictly: known members only, each of its type and within its limits. Any
+ * other reply is not evidence, not even of absence.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -45,8 +43,8 @@ export type DecodedReply =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Decodes the JSON form of an evidence result. An absent member is null; an absent `lane` is `verified`. `value` is required
- * without an error: a result that nothing was found is evidence too and has to be explicit.
+ * Decodes the JSON form of an evidence result. An absent member is null; an absent `lane` is `verified`. `value` is
+ * required without an error: a result that nothing was found is evidence too and has to be explicit.
  *
  * @example
  * ```ts

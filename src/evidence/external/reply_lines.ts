@@ -1,8 +1,4 @@
-/**
- * Splits the output of a provider into lines.
- *
- * @module
- */
+/** Splits the output of a provider into lines. */
 
 import { createLineReader, type LineReader } from "../../canonical/lines.ts";
 import { ExternalFailure } from "./failure.ts";

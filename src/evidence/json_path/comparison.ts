@@ -1,8 +1,6 @@
 /**
- * Comparisons of JSONPath and its function `length`. They follow RFC 9535 where json-p3 follows JavaScript: in the length and
- * order of strings, and in the members of objects. Their work is counted.
- *
- * @module
+ * Comparisons of JSONPath and its function `length`. They follow RFC 9535 where json-p3 follows JavaScript: in the
+ * length and order of strings, and in the members of objects. Their work is counted.
  */
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

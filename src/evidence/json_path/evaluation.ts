@@ -1,10 +1,10 @@
 /**
- * Evaluates JSONPath queries (RFC 9535, 2.3 and 2.4) that json-p3 has parsed. The package's evaluator has no step count, builds
- * intermediate lists and records the location of each node. This one counts every visited value and every part of a filter.
+ * Evaluates JSONPath queries (RFC 9535, 2.3 and 2.4) that json-p3 has parsed. The package's evaluator has no step
+ * count, builds intermediate lists and records the location of each node. This one counts every visited value and every
+ * part of a filter.
  *
- * A query compiles to functions, each of which passes the values that it selects to the next. So only found values are held.
- *
- * @module
+ * A query compiles to functions, each of which passes the values that it selects to the next. So only found values are
+ * held.
  */
 
 import { jsonpath as p3, TokenKind } from "json-p3";

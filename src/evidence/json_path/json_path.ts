@@ -1,8 +1,4 @@
-/**
- * JSONPath (RFC 9535) over a document: parsed by json-p3, evaluated here with a limit on all work.
- *
- * @module
- */
+/** JSONPath (RFC 9535) over a document: parsed by json-p3, evaluated here with a limit on all work. */
 
 import { jsonpath as p3, JSONPathEnvironment, TokenKind } from "json-p3";
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -33,7 +29,8 @@ class ResultTooLarge extends Error {}
 
 const environment = new JSONPathEnvironment();
 
-// The package's number parser rejects 0.5 for its leading zero and accepts -01; RFC 9535, 2.3.5.1, requires the opposite.
+// The package's number parser rejects 0.5 for its leading zero and accepts -01; RFC 9535, 2.3.5.1, requires the
+// opposite.
 const { tokenMap } =
   (environment as unknown as { readonly parser: { readonly tokenMap: Map<string, ReadNumber> } }).parser;
 if (!tokenMap.has(TokenKind.NUMBER)) {
@@ -50,8 +47,8 @@ function readNumber({ current: token }: Parameters<ReadNumber>[0]): Expression {
 }
 
 /**
- * Runs a query. A singular query returns its value, any other query an array. The error is `jsonpath_not_found` without a node,
- * `invalid_jsonpath` for an invalid query, and `jsonpath_limit_exceeded` for a query that exceeds a limit.
+ * Runs a query. A singular query returns its value, any other query an array. The error is `jsonpath_not_found` without
+ * a node, `invalid_jsonpath` for an invalid query, and `jsonpath_limit_exceeded` for a query that exceeds a limit.
  *
  * @example
  * ```ts
@@ -139,8 +136,8 @@ function shown(jsonpath: string): string {
 }
 
 /**
- * A lower bound of the bytes of a value's canonical text. Counting stops once it exceeds the budget, so measuring costs no more
- * than the budget.
+ * A lower bound of the bytes of a value's canonical text. Counting stops once it exceeds the budget, so measuring costs
+ * no more than the budget.
  *
  * @param value Nested at most as deep as inputs may be
  */

@@ -1,11 +1,10 @@
 /**
- * The functions `match` and `search` of JSONPath (RFC 9535, 2.4.6 and 2.4.7), in bounded time. The package would run the
- * patterns of I-Regexp (RFC 9485) in the engine of the runtime, which can take exponential time and cannot be stopped.
+ * The functions `match` and `search` of JSONPath (RFC 9535, 2.4.6 and 2.4.7), in bounded time. The package would run
+ * the patterns of I-Regexp (RFC 9485) in the engine of the runtime, which can take exponential time and cannot be
+ * stopped.
  *
- * A pattern that is not I-Regexp matches nothing, as the RFC requires. An I-Regexp that exceeds a limit ends the query: treating
- * it as no match would make `!search(...)` true.
- *
- * @module
+ * A pattern that is not I-Regexp matches nothing, as the RFC requires. An I-Regexp that exceeds a limit ends the query:
+ * treating it as no match would make `!search(...)` true.
  */
 
 import { jsonpath as p3 } from "json-p3";
@@ -28,7 +27,8 @@ const CACHED_PATTERNS = 1000;
 const COMPILE_STEPS = 32;
 
 /**
- * The functions for one query. Each query compiles its own patterns, so its step count does not depend on earlier queries.
+ * The functions for one query. Each query compiles its own patterns, so its step count does not depend on earlier
+ * queries.
  *
  * @throws {PatternTooLarge} From either function
  */
@@ -92,8 +92,9 @@ function isIRegexp(pattern: string): boolean {
 }
 
 /**
- * Translates I-Regexp to ECMAScript (RFC 9485, 5.3): outside of classes a dot matches all characters except `\n` and `\r`. The
- * other differences: ECMAScript has no escaped hyphen outside of classes, no repeated `^` or `$`, and fewer capturing groups.
+ * Translates I-Regexp to ECMAScript (RFC 9485, 5.3): outside of classes a dot matches all characters except `\n` and
+ * `\r`. The other differences: ECMAScript has no escaped hyphen outside of classes, no repeated `^` or `$`, and fewer
+ * capturing groups.
  */
 function translate(pattern: string): string {
   let isInClass = false;

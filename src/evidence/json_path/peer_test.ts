@@ -1,5 +1,5 @@
-// Compares results with json-p3 over random queries and documents. No query has `$` in a filter: in a nested filter the package
-// reads it as the tested value.
+// Compares results with json-p3 over random queries and documents. No query has `$` in a filter: in a nested filter the
+// package reads it as the tested value.
 
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "../../../tests/packages/fast_check.ts";

@@ -1,8 +1,4 @@
-/**
- * Counts the work of one JSONPath query. A computing thread cannot be ended from outside, so the query ends itself.
- *
- * @module
- */
+/** Counts the work of one JSONPath query. A computing thread cannot be ended from outside, so the query ends itself. */
 
 import { isJsonArray, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { JSONPATH_NODES_MAXIMUM, JSONPATH_STEPS_MAXIMUM } from "../builtin/limits.ts";

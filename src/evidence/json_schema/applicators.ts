@@ -1,8 +1,4 @@
-/**
- * Keywords that evaluate a value, or parts of it, against subschemas (JSON Schema 2020-12 Core, 10 and 11).
- *
- * @module
- */
+/** Keywords that evaluate a value, or parts of it, against subschemas (JSON Schema 2020-12 Core, 10 and 11). */
 
 import {
   isJsonArray,

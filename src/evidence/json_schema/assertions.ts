@@ -1,8 +1,4 @@
-/**
- * Keywords that check a value without subschemas (JSON Schema 2020-12 Validation, 6).
- *
- * @module
- */
+/** Keywords that check a value without subschemas (JSON Schema 2020-12 Validation, 6). */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
@@ -202,8 +198,8 @@ function costOf(text: string): number {
 }
 
 /**
- * Whether a value is looked up by its text. Numbers are, because the runtime's hash of a number is predictable, so that an
- * attacker could choose many with equal hashes; its hash of strings is seeded.
+ * Whether a value is looked up by its text. Numbers are, because the runtime's hash of a number is predictable, so that
+ * an attacker could choose many with equal hashes; its hash of strings is seeded.
  */
 function hasText(value: JsonValue): boolean {
   return isContainer(value) || typeof value === "number";

@@ -1,10 +1,8 @@
 /**
  * Compiles the JSON Schemas (2020-12, complete) that users register to validators.
  *
- * As the specification requires, `format`, the content keywords and unknown keywords are annotations. A reference out of the
- * document is refused, never fetched, except to the metaschema of the dialect.
- *
- * @module
+ * As the specification requires, `format`, the content keywords and unknown keywords are annotations. A reference out
+ * of the document is refused, never fetched, except to the metaschema of the dialect.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
@@ -30,9 +28,9 @@ import {
 import { type Check, evaluate, failure, type Node } from "./evaluation.ts";
 
 /**
- * A compiled schema. Returns null for a valid value, otherwise path and reason. `spend` may throw to end an evaluation. A JSON
- * Pointer selects a schema within the document, which is evaluated as through a reference from the root. A pointer to a schema
- * that the root does not refer to throws `ReferenceError`.
+ * A compiled schema. Returns null for a valid value, otherwise path and reason. `spend` may throw to end an evaluation.
+ * A JSON Pointer selects a schema within the document, which is evaluated as through a reference from the root. A
+ * pointer to a schema that the root does not refer to throws `ReferenceError`.
  */
 export type Validator = (value: JsonValue, spend?: Spend, pointer?: string) => string | null;
 

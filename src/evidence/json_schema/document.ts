@@ -1,10 +1,8 @@
 /**
  * Finds the schemas of a JSON Schema document and resolves its references (JSON Schema 2020-12 Core, 8 and 9).
  *
- * Only values that a keyword of the specification defines as schemas are schemas. A reference to another value, for example below
- * an unknown keyword, does not resolve: as a schema it would accept every value.
- *
- * @module
+ * Only values that a keyword of the specification defines as schemas are schemas. A reference to another value, for
+ * example below an unknown keyword, does not resolve: as a schema it would accept every value.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

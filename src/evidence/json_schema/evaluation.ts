@@ -1,8 +1,4 @@
-/**
- * The parts of compiled schemas, and the evaluation of a value against one.
- *
- * @module
- */
+/** The parts of compiled schemas, and the evaluation of a value against one. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Spend } from "../regular_expression/search.ts";

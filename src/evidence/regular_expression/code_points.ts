@@ -1,10 +1,9 @@
 /**
  * Tests whether a part of a pattern that consumes one code point matches a code point.
  *
- * Unicode properties and case-insensitive letters are tested with the runtime's engine. Its compiled classes are large and stay
- * in memory for long. So each named set is compiled once for all patterns, and plain ranges of a class are compared here.
- *
- * @module
+ * Unicode properties and case-insensitive letters are tested with the runtime's engine. Its compiled classes are large
+ * and stay in memory for long. So each named set is compiled once for all patterns, and plain ranges of a class are
+ * compared here.
  */
 
 import type { AST } from "@eslint-community/regexpp";

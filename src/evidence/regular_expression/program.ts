@@ -2,8 +2,6 @@
  * Compiles regular expressions of ECMAScript, in Unicode mode, to programs of an automaton that reads a text once.
  *
  * The runtime's engine backtracks. It can take exponential time, and terminating its thread does not stop it.
- *
- * @module
  */
 
 import { type AST, RegExpParser } from "@eslint-community/regexpp";

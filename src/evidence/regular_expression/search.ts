@@ -1,8 +1,6 @@
 /**
- * Runs regular expressions and counts their steps: at most instructions times characters. A look-ahead or look-behind runs anew
- * at each position and costs up to that much there. The caller ends a search that takes too many steps.
- *
- * @module
+ * Runs regular expressions and counts their steps: at most instructions times characters. A look-ahead or look-behind
+ * runs anew at each position and costs up to that much there. The caller ends a search that takes too many steps.
  */
 
 import { LINE_ENDS } from "./code_points.ts";

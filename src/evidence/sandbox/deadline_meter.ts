@@ -1,8 +1,4 @@
-/**
- * Ends work in a worker once its time is over: ending a thread does not stop every computation.
- *
- * @module
- */
+/** Ends work in a worker once its time is over: ending a thread does not stop every computation. */
 
 import process from "node:process";
 

@@ -1,8 +1,6 @@
 /**
  * The messages between the schema sandbox and its worker. Documents travel as JSON text, so that every member name,
  * `__proto__` included, arrives as it was.
- *
- * @module
  */
 
 /** One job of the worker, which runs one at a time. */

@@ -1,8 +1,6 @@
 /**
- * Runs the JSON Schemas of users in a worker. A schema whose parts refer to each other twice can take exponential time, so
- * none runs in the thread of the server.
- *
- * @module
+ * Runs the JSON Schemas of users in a worker. A schema whose parts refer to each other twice can take exponential time,
+ * so none runs in the thread of the server.
  */
 
 import type { JsonValue } from "../../canonical/json.ts";

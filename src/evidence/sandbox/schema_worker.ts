@@ -1,8 +1,6 @@
 /**
- * The worker that compiles and runs the JSON Schemas of users. It has no permission and runs one job at a time. It ends a job
- * at its deadline by itself, because terminating a thread does not stop a computation.
- *
- * @module
+ * The worker that compiles and runs the JSON Schemas of users. It has no permission and runs one job at a time. It ends
+ * a job at its deadline by itself, because terminating a thread does not stop a computation.
  */
 
 import { createDeadlineMeter, WorkExpired } from "./deadline_meter.ts";

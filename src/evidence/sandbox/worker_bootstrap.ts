@@ -1,10 +1,8 @@
 /**
  * The worker side: every worker module imports this module first.
  *
- * A worker shares standard output with the server, whose protocol runs over it. So this module replaces every function that
- * writes there before any other module of the worker is evaluated.
- *
- * @module
+ * A worker shares standard output with the server, whose protocol runs over it. So this module replaces every function
+ * that writes there before any other module of the worker is evaluated.
  */
 
 import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
@@ -23,8 +21,8 @@ const scope = globalThis as unknown as WorkerScope;
 silence();
 
 /**
- * Replaces the usual ways to write to standard output and standard error, and to end the process. Packages that read the
- * environment while they load find it empty; the runtime would throw.
+ * Replaces the usual ways to write to standard output and standard error, and to end the process. Packages that read
+ * the environment while they load find it empty; the runtime would throw.
  */
 function silence(): void {
   const nothing = (): void => {};

@@ -1,8 +1,6 @@
 /**
- * The host side of one worker. The first question starts it, with exactly the permissions of its plan, and it stays. The host
- * terminates it when a question exceeds its time limit, and restarts it after a crash with backoff.
- *
- * @module
+ * The host side of one worker. The first question starts it, with exactly the permissions of its plan, and it stays.
+ * The host terminates it when a question exceeds its time limit, and restarts it after a crash with backoff.
  */
 
 import type { WorkerOrder, WorkerReport } from "./worker_protocol.ts";
@@ -192,8 +190,9 @@ function endStarting(state: HostState): void {
 }
 
 /**
- * Starts a question's time limit. All questions share one timer, because setting and clearing one for each costs as much as a
- * small answer. The timer is not cleared when its question is answered; when it fires it is set for the next open question.
+ * Starts a question's time limit. All questions share one timer, because setting and clearing one for each costs as
+ * much as a small answer. The timer is not cleared when its question is answered; when it fires it is set for the next
+ * open question.
  */
 function limitTime(state: HostState, entry: Entry): void {
   entry.until = performance.now() + entry.options.limitMillis;

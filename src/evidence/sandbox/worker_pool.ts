@@ -1,8 +1,6 @@
 /**
- * The workers of one provider, one for each grant. Where permissions follow from the question (an address, a variable), every
- * distinct grant has a worker of its own. The pool evicts the least recently used idle worker.
- *
- * @module
+ * The workers of one provider, one for each grant. Where permissions follow from the question (an address, a variable),
+ * every distinct grant has a worker of its own. The pool evicts the least recently used idle worker.
  */
 
 import {
@@ -31,8 +29,8 @@ export interface WorkerPool {
     options: AskOptions,
   ) => Promise<WorkerAnswer<Answer>>;
   /**
-   * Starts the worker with exactly these permissions if a slot is free. Resolves when it is ready or cannot start; never
-   * rejects.
+   * Starts the worker with exactly these permissions if a slot is free. Resolves when it is ready or cannot start;
+   * never rejects.
    */
   readonly start: (permissions: WorkerPermissions) => Promise<void>;
   /** Number of workers. */

@@ -1,8 +1,4 @@
-/**
- * The messages between the host and its worker.
- *
- * @module
- */
+/** The messages between the host and its worker. */
 
 /** A message to the worker: first the setup, then questions, several of which may run at a time. */
 export type WorkerOrder =

@@ -1,8 +1,6 @@
 /**
- * A person's approval: a value for one condition, signed together with its namespace, law, run and stage, so that it counts for
- * these only.
- *
- * @module
+ * A person's approval: a value for one condition, signed together with its namespace, law, run and stage, so that it
+ * counts for these only.
  */
 
 import { identifyCanonical, type Identity } from "../../canonical/identity.ts";

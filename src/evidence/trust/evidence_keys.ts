@@ -1,8 +1,4 @@
-/**
- * The keys of people: public keys in a folder, one file `NAME.pub` for the key `NAME`.
- *
- * @module
- */
+/** The keys of people: public keys in a folder, one file `NAME.pub` for the key `NAME`. */
 
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";

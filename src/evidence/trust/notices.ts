@@ -1,8 +1,4 @@
-/**
- * The notices about trust in evidence that an operator sees at every start.
- *
- * @module
- */
+/** The notices about trust in evidence that an operator sees at every start. */
 
 import type { GateConfig, ProviderConfig } from "../../config/types.ts";
 import { isPermissive, type Permissive } from "./permissive.ts";

@@ -1,8 +1,6 @@
 /**
- * Finds evidence that can never count under the operator's trust settings, and evidence that counts only with a signature. It
- * follows from settings, contract and law alone, before any query.
- *
- * @module
+ * Finds evidence that can never count under the operator's trust settings, and evidence that counts only with a
+ * signature. It follows from settings, contract and law alone, before any query.
  */
 
 import type { AcquisitionBinding, Condition, EvidenceUsePolicy } from "../../law/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Permissive mode: for development, the lowest lane that counts can be lowered to `asserted` for a limited time
  * (docs/guide/trust.md).
- *
- * @module
  */
 
 import type { GateConfig } from "../../config/types.ts";
@@ -23,7 +21,8 @@ export type Permissive =
   };
 
 /**
- * The permissive mode of a configuration. Its time counts from the last change of the file, so renewing it takes a change.
+ * The permissive mode of a configuration. Its time counts from the last change of the file, so renewing it takes a
+ * change.
  *
  * @param modifiedAt Unix milliseconds of the file's last change; null where it is unknown, so that a limited time has expired
  *

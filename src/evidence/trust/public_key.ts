@@ -1,8 +1,4 @@
-/**
- * Public key files.
- *
- * @module
- */
+/** Public key files. */
 
 import { decodeBase64 } from "../../canonical/base64.ts";
 

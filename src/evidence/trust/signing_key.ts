@@ -1,8 +1,4 @@
-/**
- * Private keys that sign evidence statements: parsed from a file, or generated.
- *
- * @module
- */
+/** Private keys that sign evidence statements: parsed from a file, or generated. */
 
 import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";

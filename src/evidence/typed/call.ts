@@ -1,8 +1,4 @@
-/**
- * One call of a typed provider, as the host asks its worker.
- *
- * @module
- */
+/** One call of a typed provider, as the host asks its worker. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Finding } from "../builtin/result.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks a runtime profile in full: its form, and for gRPC the descriptors that it carries.
- *
- * @module
- */
+/** Checks a runtime profile in full: its form, and for gRPC the descriptors that it carries. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ContractProblem } from "../contract/problems.ts";
@@ -15,8 +11,8 @@ import { checkRuntimeProfile, type ProfileCheck } from "./runtime_profile.ts";
 const DESCRIPTORS_MILLIS = 5000;
 
 /**
- * Checks a profile as `checkRuntimeProfile` does, and the descriptors of a gRPC profile in a worker without permissions. Never
- * rejects.
+ * Checks a profile as `checkRuntimeProfile` does, and the descriptors of a gRPC profile in a worker without
+ * permissions. Never rejects.
  *
  * @param value The profile as read by `parseJson`
  * @param contract The checked contract of the same provider

@@ -1,7 +1,5 @@
 /**
  * Reads credentials by locator, at the time of a call. Their content goes to the worker of that call, and nowhere else.
- *
- * @module
  */
 
 import { join } from "node:path";

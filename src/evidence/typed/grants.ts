@@ -1,8 +1,4 @@
-/**
- * What the operator grants to typed providers: hosts, and the credentials that may go to each host.
- *
- * @module
- */
+/** What the operator grants to typed providers: hosts, and the credentials that may go to each host. */
 
 import { isLoopbackAddress } from "../../config/bind.ts";
 import { hostKey } from "../../config/host_name.ts";
@@ -56,8 +52,8 @@ export interface ServiceAddress {
 }
 
 /**
- * The name that the certificate of a service is checked for, by `hostKey`: that of its address, unless a gRPC profile has
- * another authority. Null where it is not a host name.
+ * The name that the certificate of a service is checked for, by `hostKey`: that of its address, unless a gRPC profile
+ * has another authority. Null where it is not a host name.
  */
 export function certifiedName(profile: RuntimeProfile): string | null {
   if (profile.typed_protocol === "openapi_http" || profile.authority === null) {

@@ -1,8 +1,4 @@
-/**
- * Reads the value of `gate serve --typed-host`, and writes the flags that a profile needs.
- *
- * @module
- */
+/** Reads the value of `gate serve --typed-host`, and writes the flags that a profile needs. */
 
 import { urlHost } from "../../config/host_name.ts";
 import { classifyAddress } from "../egress/address.ts";
@@ -11,8 +7,8 @@ import type { RuntimeProfile } from "./runtime_profile.ts";
 import { isLocator } from "./runtime_profile.ts";
 
 /**
- * Parses `HOST[:PORT][=CREDENTIAL,...]`, where each credential is a locator; null for any other text. The port is 443 by
- * default.
+ * Parses `HOST[:PORT][=CREDENTIAL,...]`, where each credential is a locator; null for any other text. The port is 443
+ * by default.
  */
 export function parseTypedHost(text: string): TypedHost | null {
   const [place = "", ...rest] = text.split("=");

@@ -1,7 +1,6 @@
 /**
- * The messages between an import and its worker. The result travels as JSON text, so that every member name arrives as it was.
- *
- * @module
+ * The messages between an import and its worker. The result travels as JSON text, so that every member name arrives as
+ * it was.
  */
 
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
@@ -41,8 +40,8 @@ export function readResult(text: string): ImportResult {
 }
 
 /**
- * Whether a member name of JSON text has an escape, which the native parse may misread. Each string is visited from its first
- * escape on.
+ * Whether a member name of JSON text has an escape, which the native parse may misread. Each string is visited from its
+ * first escape on.
  */
 function hasEscapedName(text: string): boolean {
   for (let at = text.indexOf("\\"); at >= 0; at = text.indexOf("\\", at)) {

@@ -1,8 +1,6 @@
 /**
- * The result of importing a service description: a contract with its runtime profile, or the reason for the refusal. Both come
- * with a table of candidates, one row for each operation of the description.
- *
- * @module
+ * The result of importing a service description: a contract with its runtime profile, or the reason for the refusal.
+ * Both come with a table of candidates, one row for each operation of the description.
  */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
@@ -90,7 +88,10 @@ export interface CandidateReason {
 
 /** One operation of the description. */
 export interface ImportCandidate {
-  /** The name that a selection uses: the operation id where it is unique, else `METHOD /path`; for gRPC `package.Service/Method`. */
+  /**
+   * The name that a selection uses: the operation id where it is unique, else `METHOD /path`; for gRPC
+   * `package.Service/Method`.
+   */
   readonly operation: string;
   /** The HTTP method in upper case, or the name of the gRPC method. */
   readonly method: string;

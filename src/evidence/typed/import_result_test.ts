@@ -1,8 +1,4 @@
-/**
- * The helpers that every importer uses: check ids, comparators, texts and pointers from a document.
- *
- * @module
- */
+/** The helpers that every importer uses: check ids, comparators, texts and pointers from a document. */
 
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,7 +1,6 @@
 /**
- * Imports service descriptions from outside in a worker without permissions, bounded in work, processor time and memory.
- *
- * @module
+ * Imports service descriptions from outside in a worker without permissions, bounded in work, processor time and
+ * memory.
  */
 
 import { createWorkerHost } from "../sandbox/worker_host.ts";

@@ -1,8 +1,4 @@
-/**
- * Loads the version of a typed provider that the configuration names by its two files.
- *
- * @module
- */
+/** Loads the version of a typed provider that the configuration names by its two files. */
 
 import { sealVersion } from "../contract/seal.ts";
 import type { GateConfig, TypedProviderConfig } from "../../config/types.ts";

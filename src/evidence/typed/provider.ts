@@ -1,10 +1,8 @@
 /**
  * Typed providers: checks of a service that its contract and runtime profile describe.
  *
- * The host side resolves and checks the service's address, and reads credentials. A worker that may connect to these addresses
- * only sends the request and reads the response.
- *
- * @module
+ * The host side resolves and checks the service's address, and reads credentials. A worker that may connect to these
+ * addresses only sends the request and reads the response.
  */
 
 import { isJsonObject } from "../../canonical/json.ts";
@@ -60,8 +58,8 @@ const WORKERS: Readonly<Record<RuntimeProfile["typed_protocol"], URL>> = {
 };
 
 /**
- * Creates a provider from a version and what the operator grants. Its worker starts with the first query. Each query checks the
- * grants, so that a version which they do not cover connects to nothing.
+ * Creates a provider from a version and what the operator grants. Its worker starts with the first query. Each query
+ * checks the grants, so that a version which they do not cover connects to nothing.
  */
 export function createTypedProvider(
   version: TypedVersion,

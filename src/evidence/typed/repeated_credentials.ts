@@ -1,8 +1,4 @@
-/**
- * Credentials that a service repeats in its response. They are in no evidence, because records keep evidence.
- *
- * @module
- */
+/** Credentials that a service repeats in its response. They are in no evidence, because records keep evidence. */
 
 import { decodeBase64 } from "../../canonical/base64.ts";
 import { type Finding, observed } from "../builtin/result.ts";

@@ -1,8 +1,6 @@
 /**
- * The shape of a runtime profile, with its JSON Schema, and the checks that compare its members with each other and with
- * the contract.
- *
- * @module
+ * The shape of a runtime profile, with its JSON Schema, and the checks that compare its members with each other and
+ * with the contract.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -337,7 +335,8 @@ export type ProfileCheck =
   | { readonly ok: false; readonly problems: readonly ContractProblem[] };
 
 /**
- * Checks a runtime profile in full: its shape, its limits, and that it has one operation for each check of its contract.
+ * Checks a runtime profile in full: its shape, its limits, and that it has one operation for each check of its
+ * contract.
  *
  * @param value The profile as read by `parseJson`
  * @param contract The checked contract of the same provider

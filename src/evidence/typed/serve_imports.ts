@@ -1,8 +1,4 @@
-/**
- * Serves imports in their worker, which has no permission.
- *
- * @module
- */
+/** Serves imports in their worker, which has no permission. */
 
 import { createDeadlineMeter, threadMilliseconds, WorkExpired } from "../sandbox/deadline_meter.ts";
 import { serveQuestions } from "../sandbox/worker_bootstrap.ts";

@@ -1,8 +1,6 @@
 /**
  * Requirements as formulas over numbered variables, for proofs. Negations are at the leaves, and every inner node is a
  * threshold: at least `minimum` of its operands.
- *
- * @module
  */
 
 import type { Requirement } from "../types.ts";

@@ -1,8 +1,4 @@
-/**
- * The proofs of the stage graph: it has no cycle, every stage can open, and the scenario can be completed.
- *
- * @module
- */
+/** The proofs of the stage graph: it has no cycle, every stage can open, and the scenario can be completed. */
 
 import { type Formula, variableOf } from "./formula.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Runs the proofs on a draft: prerequisites without negation, since progress must never close a gate; no constant
  * requirement; and a stage graph that can be completed.
- *
- * @module
  */
 
 import { sortedBy } from "../../canonical/order.ts";

@@ -15,8 +15,6 @@
  *
  * Each node that a step reads is one visit. Laws as people write them need a few visits for each node. A formula built
  * to be hard runs out of visits and is refused.
- *
- * @module
  */
 
 import { compileFormula, type Formula, type Literal, type Threshold, threshold, variableOf } from "./formula.ts";

@@ -1,8 +1,4 @@
-/**
- * A law as questions read it: what each comparison can become, who makes it so, and the formulas of its stages.
- *
- * @module
- */
+/** A law as questions read it: what each comparison can become, who makes it so, and the formulas of its stages. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Values that stand for all values of a domain when they are compared with given constants: the constants, their
  * neighbours, the bounds, and enough others.
- *
- * @module
  */
 
 import { isJsonArray, type JsonValue } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * What a change of a law does: whether evidence that completes one of two laws completes the other one too.
- *
- * @module
- */
+/** What a change of a law does: whether evidence that completes one of two laws completes the other one too. */
 
 import { BudgetSpent, type Meter, QUESTION_VISITS } from "./formulas.ts";
 import { type Difference, differenceBetween } from "./differences.ts";

@@ -1,8 +1,4 @@
-/**
- * Evidence that completes a stage or the run in one of two laws, and not in the other one.
- *
- * @module
- */
+/** Evidence that completes a stage or the run in one of two laws, and not in the other one. */
 
 import type { ParameterValues } from "../expand.ts";
 import { type Formula, type Literal, threshold, variableOf } from "../proof/formula.ts";

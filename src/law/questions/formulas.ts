@@ -1,7 +1,5 @@
 /**
  * Formulas with parts taken away: a literal that no party can make true, or one that stands for a formula of its own.
- *
- * @module
  */
 
 import { type Formula, type Literal, threshold } from "../proof/formula.ts";

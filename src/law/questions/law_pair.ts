@@ -1,8 +1,6 @@
 /**
- * Two laws that get the same evidence: one value for each pair of comparisons, of parties who agree, fresh or older than one
- * of the laws accepts.
- *
- * @module
+ * Two laws that get the same evidence: one value for each pair of comparisons, of parties who agree, fresh or older
+ * than one of the laws accepts.
  */
 
 import type { ParameterValues } from "../expand.ts";

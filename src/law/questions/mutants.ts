@@ -1,8 +1,4 @@
-/**
- * Small changes of a law, one at a time, each of which its cases should notice.
- *
- * @module
- */
+/** Small changes of a law, one at a time, each of which its cases should notice. */
 
 import { INTEGER_MAXIMUM } from "../limits.ts";
 import type { Condition, EvidenceUsePolicy, Requirement, ScenarioLaw } from "../types.ts";

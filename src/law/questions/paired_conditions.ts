@@ -1,8 +1,4 @@
-/**
- * Which conditions of two laws are asked of the same evidence.
- *
- * @module
- */
+/** Which conditions of two laws are asked of the same evidence. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,7 +1,5 @@
 /**
  * The values of parameters that a question has to try. Of values that leave the same comparisons open, one is enough.
- *
- * @module
  */
 
 import type { ParameterValues } from "../expand.ts";

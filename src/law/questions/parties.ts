@@ -2,8 +2,6 @@
  * Who can give the evidence of a condition: callers, keys of people and sources, and which of them suffice together.
  *
  * Parties outside a set give nothing, or an error. Parties within it agree on one value.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

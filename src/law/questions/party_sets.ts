@@ -1,8 +1,4 @@
-/**
- * Sets of parties as bit masks, and the smallest of them. A list of sets has no set that holds another one.
- *
- * @module
- */
+/** Sets of parties as bit masks, and the smallest of them. A list of sets has no set that holds another one. */
 
 import { type Formula, variableOf } from "../proof/formula.ts";
 import { type Meter, spend } from "./formulas.ts";

@@ -1,8 +1,4 @@
-/**
- * Whether a law can be completed without what a claim says it needs.
- *
- * @module
- */
+/** Whether a law can be completed without what a claim says it needs. */
 
 import { compileFormula, type Formula, type Literal, threshold, variableOf } from "../proof/formula.ts";
 import type { Condition, Requirement, ScenarioLaw } from "../types.ts";

@@ -1,8 +1,4 @@
-/**
- * Answers to questions in words, and as JSON.
- *
- * @module
- */
+/** Answers to questions in words, and as JSON. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";

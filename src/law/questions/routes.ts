@@ -1,8 +1,4 @@
-/**
- * The cheapest stages that make a formula over stages true. The graph of stages has no cycle.
- *
- * @module
- */
+/** The cheapest stages that make a formula over stages true. The graph of stages has no cycle. */
 
 import { type Formula, variableOf } from "../proof/formula.ts";
 import type { AskedLaw } from "./asked_law.ts";

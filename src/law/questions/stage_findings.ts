@@ -1,8 +1,4 @@
-/**
- * What the evidence of a stage can do in two laws: complete it in one alone, or only in both.
- *
- * @module
- */
+/** What the evidence of a stage can do in two laws: complete it in one alone, or only in both. */
 
 import { type Formula, type Literal, threshold, variableOf } from "../proof/formula.ts";
 import type { Unit } from "./asked_law.ts";
@@ -38,8 +34,8 @@ export function findStage(direction: Direction, stageId: string): StageFinding {
 }
 
 /**
- * Whether a stage has the same formula in both laws, and all evidence that makes a literal true in `from` makes the same
- * literal true in the other law.
+ * Whether a stage has the same formula in both laws, and all evidence that makes a literal true in `from` makes the
+ * same literal true in the other law.
  */
 function isImplied(direction: Direction, stageId: string): boolean {
   const { pair, world, from, other } = direction;

@@ -1,7 +1,5 @@
 /**
  * What one value can make of several comparisons: every combination of truth values, each with a value that gives it.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * Ways to complete a law under restrictions: which stages can be completed, and with which evidence of whom.
- *
- * @module
- */
+/** Ways to complete a law under restrictions: which stages can be completed, and with which evidence of whom. */
 
 import type { ParameterValues } from "../expand.ts";
 import { type Formula, type Literal, threshold, variableOf } from "../proof/formula.ts";

@@ -1,8 +1,4 @@
-/**
- * Who can open a law: the smallest sets of parties that complete its stages and its run.
- *
- * @module
- */
+/** Who can open a law: the smallest sets of parties that complete its stages and its run. */
 
 import { type Formula, type Literal, threshold, variableOf } from "../proof/formula.ts";
 import type { ScenarioLaw } from "../types.ts";

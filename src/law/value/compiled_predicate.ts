@@ -2,8 +2,6 @@
  * Compiles predicates to closures over their expected value, which is parsed once. A judgement costs one comparison.
  *
  * Each JavaScript type has its own closure, since the engine specializes code by the types that it has seen.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";

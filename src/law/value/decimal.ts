@@ -1,8 +1,4 @@
-/**
- * Decimal numbers as strings, compared exactly: no digit passes through a binary fraction.
- *
- * @module
- */
+/** Decimal numbers as strings, compared exactly: no digit passes through a binary fraction. */
 
 /** Maximum digits of a decimal number; sign and point do not count. */
 export const MAXIMUM_DECIMAL_DIGITS = 1000;

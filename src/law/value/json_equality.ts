@@ -1,8 +1,4 @@
-/**
- * Equality of JSON values by value.
- *
- * @module
- */
+/** Equality of JSON values by value. */
 
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Tests of membership by hashing. The time is linear in the value, for any number of expected ones.
- *
- * @module
- */
+/** Tests of membership by hashing. The time is linear in the value, for any number of expected ones. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, type JsonArray, type JsonPrimitive, type JsonValue } from "../../canonical/json.ts";

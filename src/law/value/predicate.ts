@@ -1,8 +1,4 @@
-/**
- * Which predicates fit which domain, and their truth value without a value to compare.
- *
- * @module
- */
+/** Which predicates fit which domain, and their truth value without a value to compare. */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { quote } from "../suggest.ts";

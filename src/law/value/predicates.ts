@@ -3,8 +3,6 @@
  *
  * To add a comparator, add its row here and its text in `docs/format/values.md`. A new family also needs its test in
  * `compiled_predicate.ts`.
- *
- * @module
  */
 
 import { FALSE, type Tri, TRUE } from "./truth.ts";

@@ -1,8 +1,4 @@
-/**
- * Searches a text within another one, in linear time for all inputs.
- *
- * @module
- */
+/** Searches a text within another one, in linear time for all inputs. */
 
 /**
  * Up to this length the native search is used. Its worst case is the product of both lengths, and a submitted value can

@@ -1,7 +1,5 @@
 /**
  * RFC 3339 timestamps, read strictly and compared exactly: date-times with an offset as instants, full-dates as days.
- *
- * @module
  */
 
 import type { Order } from "./decimal.ts";
@@ -106,8 +104,8 @@ export function timestampOfMillis(millis: number): Timestamp {
 }
 
 /**
- * The first Unix millisecond that is not before a date-time; null for any other text. A leap second counts as the end of
- * its minute.
+ * The first Unix millisecond that is not before a date-time; null for any other text. A leap second counts as the end
+ * of its minute.
  *
  * @example
  * ```ts

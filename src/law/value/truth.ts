@@ -1,8 +1,4 @@
-/**
- * The three truth values of strong Kleene logic.
- *
- * @module
- */
+/** The three truth values of strong Kleene logic. */
 
 /** A truth value of strong Kleene logic, as in JSON. */
 export type Kleene = "true" | "false" | "unknown";

@@ -1,8 +1,4 @@
-/**
- * Typed values: tests of type and domain, equality, and reading the result of a provider into a domain.
- *
- * @module
- */
+/** Typed values: tests of type and domain, equality, and reading the result of a provider into a domain. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Typed values, the domains they are observed in, and the predicates that judge them.
- *
- * @module
- */
+/** Typed values, the domains they are observed in, and the predicates that judge them. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ComparisonPredicateName, PresencePredicateName } from "./predicates.ts";

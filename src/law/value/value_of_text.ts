@@ -1,8 +1,4 @@
-/**
- * Reads a value from the text of a command line or a form, by the domain that it must lie in.
- *
- * @module
- */
+/** Reads a value from the text of a command line or a form, by the domain that it must lie in. */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import { checkInDomain } from "./typed_value.ts";

@@ -1,8 +1,6 @@
 /**
  * Accepts a decided record: the state after it, and the result of its operation. The result follows from both, so a
  * verifier derives it from a record in the same way.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * The one entry of the kernel: a law, a state and a command in, records and an outcome out. It is pure, so a verifier
  * reaches the same decision.
- *
- * @module
  */
 
 import type { Command, Decision, Environment, Stamps } from "../command.ts";

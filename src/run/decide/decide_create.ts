@@ -1,8 +1,4 @@
-/**
- * Decides the creation of a run.
- *
- * @module
- */
+/** Decides the creation of a run. */
 
 import { compareCodePoints, sortedBy } from "../../canonical/order.ts";
 import type { CreateCommand, Decision, Environment, Stamps } from "../command.ts";

@@ -1,8 +1,4 @@
-/**
- * Decides an evaluation.
- *
- * @module
- */
+/** Decides an evaluation. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { DecidedRecord, Decision, Environment, EvaluateCommand, Refused, Stamps } from "../command.ts";

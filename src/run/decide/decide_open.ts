@@ -1,8 +1,4 @@
-/**
- * Decides the opening of a stage.
- *
- * @module
- */
+/** Decides the opening of a stage. */
 
 import { identify } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Decides a mutation of several records: one decision after the other, each on the state after the previous one. Each
  * record equals that of its command alone at the same head, so a replay does not need the other steps.
- *
- * @module
  */
 
 import type {

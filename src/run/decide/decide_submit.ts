@@ -1,8 +1,4 @@
-/**
- * Decides a submission. It stores an artifact and changes no stage.
- *
- * @module
- */
+/** Decides a submission. It stores an artifact and changes no stage. */
 
 import { isJsonContentType, isMediaType } from "../../law/content_type.ts";
 import type { Decision, Environment, Stamps, SubmitCommand } from "../command.ts";

@@ -3,8 +3,6 @@
  * count, and the counts of a quorum (docs/guide/agent_playbook.md, "When the outcome is unknown").
  *
  * Causes are derived for each answer from the law and the attempt. Records, receipts and states do not have them.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * A requirement as flat arrays, for the search of missing conditions. Negations are at the leaves, and every inner node
  * has the number of operands that must hold. Counters show which nodes hold while literals are added and removed.
- *
- * @module
  */
 
 import { compileFormula, type Formula, type Literal } from "../../law/proof/formula.ts";

@@ -6,8 +6,6 @@
  * logic gives True once its conditions have these values and all others stay as judged. It is shown if no smaller part
  * of it completes the requirement. A condition that already has the needed value is in no set. One with another value
  * may be in a set, because the next attempt has evidence of its own.
- *
- * @module
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";

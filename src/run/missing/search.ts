@@ -2,8 +2,6 @@
  * Searches the sets of literals that make a requirement hold, by backtracking: one open node after the other is
  * satisfied, and alternatives are tried later. It finds every smallest set and some larger ones; the caller drops
  * those.
- *
- * @module
  */
 
 import type { Literal } from "../../law/proof/formula.ts";

@@ -1,8 +1,6 @@
 /**
  * What was found for a condition, in the words that every screen shows: `tests_failed == 0: found 2 ✗`. The truth of a
  * predicate never stands under the name of a value.
- *
- * @module
  */
 
 import type { AcquisitionBinding, Condition } from "../../law/types.ts";

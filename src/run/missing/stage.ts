@@ -1,8 +1,6 @@
 /**
  * The member `missing` of answers: the missing sets of a stage, the evidence that would count for each condition, and
  * the stages that a blocked stage waits for. Every part is bounded.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,6 @@
 /**
- * The member `waiting` of answers: the conditions of open stages that signed statements can still satisfy, with the keys
- * whose statements are missing.
- *
- * @module
+ * The member `waiting` of answers: the conditions of open stages that signed statements can still satisfy, with the
+ * keys whose statements are missing.
  */
 
 import type { Identity } from "../../canonical/identity.ts";
@@ -37,7 +35,10 @@ export interface WaitingCondition {
   readonly needed: number;
   /** Keys that may sign and have no statement that counts, by key id; the first {@link KEYS_PER_CONDITION} of them. */
   readonly keys: readonly TrustedKey[];
-  /** Present where statements that count differ, and all have to agree: `keys` are then those that have to state another value. */
+  /**
+   * Present where statements that count differ, and all have to agree: `keys` are then those that have to state another
+   * value.
+   */
   readonly disagree?: true;
   /** Present where no key that may sign the condition is configured. */
   readonly no_key?: true;

@@ -1,8 +1,4 @@
-/**
- * Builds the page that verifies runpacks in a browser: `deno task verifier:page FILE`.
- *
- * @module
- */
+/** Builds the page that verifies runpacks in a browser: `deno task verifier:page FILE`. */
 
 import { sha256 } from "../../evidence/host_primitives.ts";
 import { verifierDocument } from "./document.ts";
@@ -23,8 +19,8 @@ export async function bundleScript(entry: URL): Promise<string> {
 }
 
 /**
- * Runs the bundler, and once more where another process installed it at the same moment: that one removes the file that this one
- * copies.
+ * Runs the bundler, and once more where another process installed it at the same moment: that one removes the file that
+ * this one copies.
  */
 export async function withBundler<Output extends { readonly success: boolean; readonly stderr: Uint8Array }>(
   run: () => Promise<Output>,

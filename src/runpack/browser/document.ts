@@ -1,8 +1,4 @@
-/**
- * The document around the page's script.
- *
- * @module
- */
+/** The document around the page's script. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { all, element, type Markup, scriptElement } from "../view/markup.ts";

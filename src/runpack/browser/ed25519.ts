@@ -3,8 +3,6 @@
  * verification in browsers is asynchronous. The library supplies the arithmetic, not the equation: its `verify`
  * multiplies by the cofactor in every mode. So it accepts signatures of mixed order that the format rejects
  * (docs/decisions/browser_cryptography.md).
- *
- * @module
  */
 
 import { Point } from "@noble/ed25519";

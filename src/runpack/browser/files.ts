@@ -1,8 +1,6 @@
 /**
  * A pack from the files that a user chose: a folder, or one archive. Files are read in pieces, as the verifier requests
  * them.
- *
- * @module
  */
 
 import { isIdentity } from "../../canonical/identity.ts";

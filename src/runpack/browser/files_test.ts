@@ -114,7 +114,10 @@ for (const [most, verifies] of ENTRIES) {
   });
 }
 
-/** Bytes of a manifest, and the first fault that the page finds. It is padded behind its end, so that its size alone decides. */
+/**
+ * Bytes of a manifest, and the first fault that the page finds. It is padded behind its end, so that its size alone
+ * decides.
+ */
 const MANIFESTS: readonly (readonly [bytes: number, fault: string])[] = [
   [MANIFEST_BYTES - 1, "manifest_not_canonical"],
   [MANIFEST_BYTES, "manifest_not_canonical"],

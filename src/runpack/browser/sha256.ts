@@ -1,8 +1,4 @@
-/**
- * Synchronous SHA-256 for the page: the verifier hashes as it reads, and browsers hash asynchronously.
- *
- * @module
- */
+/** Synchronous SHA-256 for the page: the verifier hashes as it reads, and browsers hash asynchronously. */
 
 import { sha256 as hash } from "@noble/hashes/sha2.js";
 import { encodeHex } from "../../canonical/hex.ts";

@@ -1,7 +1,5 @@
 /**
  * Verifies and renders a pack in the page: the common verifier and markup, with hashes and signatures in plain script.
- *
- * @module
  */
 
 import { decodeBase64 } from "../../canonical/base64.ts";

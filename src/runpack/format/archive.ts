@@ -1,8 +1,6 @@
 /**
  * The single-file form of a pack: exactly one ustar archive for a folder, so every byte of a header follows from a
  * name and a size (docs/format/runpack.md "Single file").
- *
- * @module
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";

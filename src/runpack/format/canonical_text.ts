@@ -1,8 +1,6 @@
 /**
  * Reads lines and texts of a pack during a replay. Texts are long and many. So a text is checked for its canonical form
  * only where no other check implies it: a text that was derived again, and is equal, needs no second check.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

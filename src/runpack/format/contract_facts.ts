@@ -1,8 +1,6 @@
 /**
  * The parts of a provider's contract that a replay reads: its provider, and the parameters, results and comparators of
  * its checks.
- *
- * @module
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

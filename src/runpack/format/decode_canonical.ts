@@ -1,7 +1,5 @@
 /**
  * Decodes the JSON of a pack, which is not trusted: canonical bytes, closed objects, every member within its bounds.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,6 @@
 /**
  * Signatures over a pack: a DSSE envelope that holds an in-toto statement about the manifest (docs/format/runpack.md
  * "Signatures"). The host holds the keys and signs.
- *
- * @module
  */
 
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";

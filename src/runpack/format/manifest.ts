@@ -1,8 +1,4 @@
-/**
- * The manifest: the identities and references of a pack, in canonical JSON.
- *
- * @module
- */
+/** The manifest: the identities and references of a pack, in canonical JSON. */
 
 import { canonicalBytes } from "../../canonical/canonicalize.ts";
 import { identifyBytes, type Identity, type Sha256 } from "../../canonical/identity.ts";

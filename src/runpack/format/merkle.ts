@@ -1,8 +1,6 @@
 /**
  * The record tree: a Merkle tree (RFC 6962, section 2.1) over the canonical bytes of the records of a run. It grows
  * leaf by leaf.
- *
- * @module
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
- * The proofs of RFC 6962 and RFC 9162 over a record tree. They show that the roots of checkpoints support them; no part of
- * gate makes or reads proofs.
- *
- * @module
+ * The proofs of RFC 6962 and RFC 9162 over a record tree. They show that the roots of checkpoints support them; no part
+ * of gate makes or reads proofs.
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";

@@ -3,8 +3,6 @@
  * Canonical JSON of a closed form has one text for each value. So the bytes are compared with that form, and reading
  * stops at the first byte that departs from it. Nothing is allocated but the result. The walk of the tree checks the
  * shape of the whole tree.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

@@ -1,9 +1,7 @@
 /**
- * Walks the object tree of a pack in reading order (docs/format/runpack.md "Verification"): the law, the artifacts, then
- * the segment tree depth first. The number of records alone determines the shape of the segment tree. So the walk
+ * Walks the object tree of a pack in reading order (docs/format/runpack.md "Verification"): the law, the artifacts,
+ * then the segment tree depth first. The number of records alone determines the shape of the segment tree. So the walk
  * compares each node with that shape, and trusts nothing that a node states about itself.
- *
- * @module
  */
 
 import { decodeArtifactList, decodeSegmentNode } from "./nodes.ts";

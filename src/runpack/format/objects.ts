@@ -1,8 +1,4 @@
-/**
- * Objects of a pack: bytes under the identity that follows from them.
- *
- * @module
- */
+/** Objects of a pack: bytes under the identity that follows from them. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { identifyBytes, identifyCanonical, type Identity, type Sha256 } from "../../canonical/identity.ts";

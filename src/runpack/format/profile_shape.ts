@@ -1,8 +1,4 @@
-/**
- * The shape of an operator profile, as packs retain it (docs/format/records.md).
- *
- * @module
- */
+/** The shape of an operator profile, as packs retain it (docs/format/records.md). */
 
 import type { JsonValue } from "../../canonical/json.ts";
 import type { OperatorProfile } from "../../run/profile.ts";

@@ -1,8 +1,6 @@
 /**
- * The two lists of a release folder: `SHA256SUMS`, and the signed provenance (in-toto statement v1 with a SLSA provenance v1 predicate).
- * Both name every file of the release by its SHA-256.
- *
- * @module
+ * The two lists of a release folder: `SHA256SUMS`, and the signed provenance (in-toto statement v1 with a SLSA
+ * provenance v1 predicate). Both name every file of the release by its SHA-256.
  */
 
 import { isIdentity } from "../../canonical/identity.ts";

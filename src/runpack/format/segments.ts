@@ -1,8 +1,4 @@
-/**
- * Builds segments: up to 256 records as JSON lines, with their receipts and the values that the records name.
- *
- * @module
- */
+/** Builds segments: up to 256 records as JSON lines, with their receipts and the values that the records name. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Builds the segment tree, as low and as full as possible, node by node as segments arrive.
- *
- * @module
- */
+/** Builds the segment tree, as low and as full as possible, node by node as segments arrive. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { asJson } from "../../run/primitives.ts";

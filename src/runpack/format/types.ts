@@ -1,8 +1,6 @@
 /**
  * Runpack format v6: the manifest, the object tree, and the source that a verifier reads them from
  * (docs/format/runpack.md).
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

@@ -1,8 +1,6 @@
 /**
  * The decision on a pack as a SLSA Verification Summary: an in-toto statement for admission controllers
  * (docs/guide/runpacks.md "Attest").
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,4 @@
-/**
- * The single-file form of a pack on disk: reads it for a verifier, and writes it from a repository.
- *
- * @module
- */
+/** The single-file form of a pack on disk: reads it for a verifier, and writes it from a repository. */
 
 import { dirname } from "node:path";
 

@@ -1,15 +1,16 @@
 /**
  * Reads objects of a pack in chunks, for a verifier. It reads synchronously, as a verification has a thread or a
  * process of its own. A turn of the event loop for each chunk took a third of the time.
- *
- * @module
  */
 
 import { setImmediate } from "node:timers/promises";
 
 /** Bytes of one buffer, which stay in the processor's cache until they are hashed. */
 const BUFFER_BYTES = 256 * 1024;
-/** Bytes after which the event loop gets a turn, for cancellations and other verifications of the thread: a few milliseconds. */
+/**
+ * Bytes after which the event loop gets a turn, for cancellations and other verifications of the thread: a few
+ * milliseconds.
+ */
 const TURN_BYTES = 4 * 1024 * 1024;
 /** Buffers that are kept for later files: enough for four concurrent reads. */
 const KEPT_BUFFERS = 4;

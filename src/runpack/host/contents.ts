@@ -1,8 +1,4 @@
-/**
- * Packs that are copied from a repository, checked object by object.
- *
- * @module
- */
+/** Packs that are copied from a repository, checked object by object. */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import { decodeManifest, runpackIdentity } from "../format/manifest.ts";

@@ -1,8 +1,4 @@
-/**
- * Files of packs: bounded reads of plain files, and writes that are atomic.
- *
- * @module
- */
+/** Files of packs: bounded reads of plain files, and writes that are atomic. */
 
 import { Buffer } from "node:buffer";
 import { dirname } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * The folder form of a pack: reads it for a verifier, and writes it from a repository.
- *
- * @module
- */
+/** The folder form of a pack: reads it for a verifier, and writes it from a repository. */
 
 import { join } from "node:path";
 
@@ -103,7 +99,8 @@ export function isFreeFolder(folder: string): boolean {
 }
 
 /**
- * Writes a pack to a folder for which {@link isFreeFolder} holds; the manifest last. A folder that cannot be written whole is left empty.
+ * Writes a pack to a folder for which {@link isFreeFolder} holds; the manifest last. A folder that cannot be written
+ * whole is left empty.
  *
  * @param onObject Called after each object
  * @returns The runpack identity

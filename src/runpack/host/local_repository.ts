@@ -1,8 +1,6 @@
 /**
  * The local repository: packs in a folder, with shared objects. It is safe against a crash at any byte and against
  * concurrent writers. Files appear complete, none is overwritten, and a manifest appears after its objects are durable.
- *
- * @module
  */
 
 import { dirname, join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Opens the publisher of a configuration: the local repository in the data folder, and the bucket that mirrors it.
- *
- * @module
- */
+/** Opens the publisher of a configuration: the local repository in the data folder, and the bucket that mirrors it. */
 
 import { join } from "node:path";
 

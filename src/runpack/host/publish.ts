@@ -1,8 +1,6 @@
 /**
  * Publication: the accepted head of a run is exported into the local repository. It is signed where a key is
  * configured, and mirrored where an object store is configured.
- *
- * @module
  */
 
 import { setImmediate } from "node:timers";
@@ -144,8 +142,8 @@ interface Lanes {
 }
 
 /**
- * Takes a turn in a lane. A caller that is gone waits no longer, and a turn that it had not begun is skipped. Otherwise its
- * call would stay in work while an object store gives no answer.
+ * Takes a turn in a lane. A caller that is gone waits no longer, and a turn that it had not begun is skipped. Otherwise
+ * its call would stay in work while an object store gives no answer.
  */
 async function takeTurn<Result>(
   lane: Limiter,

@@ -1,8 +1,6 @@
 /**
  * A repository of published packs. It is addressed by content, so nothing is overwritten; objects come first, the
  * manifest last.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

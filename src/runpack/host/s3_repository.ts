@@ -1,8 +1,6 @@
 /**
  * A repository in an S3 bucket. The conditional write `If-None-Match: *` prevents overwriting; a store that ignores it
  * is rejected.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

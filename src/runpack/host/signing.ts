@@ -1,8 +1,4 @@
-/**
- * Signs packs with an Ed25519 key from a file.
- *
- * @module
- */
+/** Signs packs with an Ed25519 key from a file. */
 
 import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * The primitives of a verification on this runtime.
- *
- * @module
- */
+/** The primitives of a verification on this runtime. */
 
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers";

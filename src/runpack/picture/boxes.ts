@@ -1,7 +1,5 @@
 /**
  * The boxes of a drawing: one for each stage with its conditions, and one for the end. Texts are cut to their space.
- *
- * @module
  */
 
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";

@@ -1,5 +1,6 @@
 /**
- * Draws the stages of a law as SVG, from top to bottom, with the conditions of each stage in its box. No line crosses a box.
+ * Draws the stages of a law as SVG, from top to bottom, with the conditions of each stage in its box. No line crosses a
+ * box.
  *
  * A drawing has no script and loads nothing. Colours are attributes, so that every viewer shows them; the style sheet
  * overrides them by class. Browsers and pages may use this module: it needs nothing but the language.

@@ -1,7 +1,5 @@
 /**
  * Lanes of a stage graph: a line that passes a row runs in a lane, between the boxes of the row or beside all of them.
- *
- * @module
  */
 
 /** The part of a placed box that the lanes need. */

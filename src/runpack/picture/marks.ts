@@ -1,7 +1,5 @@
 /**
  * The marks of stages and conditions: one word, one shape and one tone each, for drawings, pages and terminals alike.
- *
- * @module
  */
 
 /** The state of a condition in a run. */

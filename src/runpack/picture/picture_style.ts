@@ -1,10 +1,8 @@
 /**
  * The colours of drawings in light and dark, and the style sheet that chooses between them.
  *
- * The reader's preference chooses. `data-theme="light"` or `"dark"` on the drawing, or on an element around it, overrides
- * the preference.
- *
- * @module
+ * The reader's preference chooses. `data-theme="light"` or `"dark"` on the drawing, or on an element around it,
+ * overrides the preference.
  */
 
 import type { Tone } from "./marks.ts";

@@ -1,8 +1,4 @@
-/**
- * Places boxes: the order in each row, rows of bounded width, and positions without overlap.
- *
- * @module
- */
+/** Places boxes: the order in each row, rows of bounded width, and positions without overlap. */
 
 import type { Box } from "./boxes.ts";
 
@@ -86,8 +82,8 @@ function splitLayer(layer: Box[]): Box[][] {
 }
 
 /**
- * Places a row as near as possible to the boxes above it: the least squares of all distances, without overlap. Boxes that
- * would overlap move together as one block.
+ * Places a row as near as possible to the boxes above it: the least squares of all distances, without overlap. Boxes
+ * that would overlap move together as one block.
  */
 function placeRow(row: readonly Box[], width: number): void {
   const blocks: { sum: number; count: number; offsets: number[] }[] = [];

@@ -1,8 +1,6 @@
 /**
  * What a drawing shows of a run: the state of each stage and of each condition, from records or from an answer of
  * `scenario_status`.
- *
- * @module
  */
 
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
@@ -181,8 +179,8 @@ function stageMark({ classification, attempt }: StageFacts, conditions: readonly
 }
 
 /**
- * The judgements of the last attempt, by condition. A condition that an answer does not name is not judged, since an answer
- * may leave out what is too large; but a stage that is complete, and needs all of its conditions, has them all.
+ * The judgements of the last attempt, by condition. A condition that an answer does not name is not judged, since an
+ * answer may leave out what is too large; but a stage that is complete, and needs all of its conditions, has them all.
  */
 function judgedLines(stage: Stage, { classification, attempt }: StageFacts): ReadonlyMap<string, Judged> {
   const { completion_requirement: requirement } = stage;

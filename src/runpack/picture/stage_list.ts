@@ -1,8 +1,4 @@
-/**
- * The stages of a run as a list, which says all that a drawing shows to readers who cannot see it.
- *
- * @module
- */
+/** The stages of a run as a list, which says all that a drawing shows to readers who cannot see it. */
 
 import { layersOf } from "../../law/stage_layers.ts";
 import { expressionText, lawWords } from "../../law/words.ts";

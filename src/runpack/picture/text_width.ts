@@ -1,8 +1,4 @@
-/**
- * Upper bounds for the width of text in a monospaced font, and texts that fit a width.
- *
- * @module
- */
+/** Upper bounds for the width of text in a monospaced font, and texts that fit a width. */
 
 /** Widths in units of the font size. Monospaced fonts have 0.55 to 0.61 for the first range. */
 const NARROW = 0.62;

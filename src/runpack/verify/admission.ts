@@ -1,8 +1,4 @@
-/**
- * Decides whether a verified runpack shows what its reader requires (docs/format/runpack.md "Admission").
- *
- * @module
- */
+/** Decides whether a verified runpack shows what its reader requires (docs/format/runpack.md "Admission"). */
 
 import type { Identity } from "../../canonical/identity.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";

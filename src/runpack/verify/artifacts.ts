@@ -1,8 +1,4 @@
-/**
- * The artifacts of a pack for a replay: operator profiles, contracts, provider versions and schemas by identity.
- *
- * @module
- */
+/** The artifacts of a pack for a replay: operator profiles, contracts, provider versions and schemas by identity. */
 
 import { identify, identifyBytes, type Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
  * The budget of a verification. It counts in terms of the format, so that every verifier counts alike, and it is
  * checked before anything is read.
- *
- * @module
  */
 
 import { type Budget, BUDGET_MEMBERS, type BudgetLimits, type BudgetMember } from "./types.ts";

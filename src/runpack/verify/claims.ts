@@ -1,10 +1,8 @@
 /**
  * Every claim: what it means, the method that decides it, and what its method needs. The checks are in `claims/`.
  *
- * This file holds data only. The tools publish the names of the claims, and loading every check with them would cost the
- * first call of a server about 6 ms.
- *
- * @module
+ * This file holds data only. The tools publish the names of the claims, and loading every check with them would cost
+ * the first call of a server about 6 ms.
  */
 
 import type { UnavailableReason } from "./types.ts";

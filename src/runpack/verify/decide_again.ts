@@ -1,8 +1,4 @@
-/**
- * Rebuilds the command of a record and decides it again, by the procedure of the record.
- *
- * @module
- */
+/** Rebuilds the command of a record and decides it again, by the procedure of the record. */
 
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The findings of a verification so far, by claim.
- *
- * @module
- */
+/** The findings of a verification so far, by claim. */
 
 import type { ClaimName, ViolationCode } from "./claims.ts";
 import { type ClaimStatus, UNAVAILABLE_REASONS, type UnavailableReason, type Violation } from "./types.ts";

@@ -1,8 +1,4 @@
-/**
- * Replays the history of a pack: first the law, then each record on the state before it.
- *
- * @module
- */
+/** Replays the history of a pack: first the law, then each record on the state before it. */
 
 import { identifyCanonical } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";

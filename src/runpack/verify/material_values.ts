@@ -1,8 +1,4 @@
-/**
- * The values of one segment, small and large, and whether they are exactly the ones that its records name.
- *
- * @module
- */
+/** The values of one segment, small and large, and whether they are exactly the ones that its records name. */
 
 import { identifyCanonical, type Identity, type Sha256 } from "../../canonical/identity.ts";
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";

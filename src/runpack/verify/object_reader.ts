@@ -1,8 +1,6 @@
 /**
  * Reads the objects of a pack: every byte counts against the budget, and is trusted only after it hashes to its
  * identity.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

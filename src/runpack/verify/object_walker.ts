@@ -1,8 +1,4 @@
-/**
- * Reads every object of a pack under the budget, in reading order, and yields what a replay needs.
- *
- * @module
- */
+/** Reads every object of a pack under the budget, in reading order, and yields what a replay needs. */
 
 import { compareCodePoints } from "../../canonical/order.ts";
 import { readEntryName } from "../format/archive.ts";

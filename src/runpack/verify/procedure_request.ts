@@ -1,8 +1,4 @@
-/**
- * The request that a record answers, as far as the record holds it.
- *
- * @module
- */
+/** The request that a record answers, as far as the record holds it. */
 
 import type { Request } from "../../run/command.ts";
 import type { RunRecord } from "../../run/types.ts";

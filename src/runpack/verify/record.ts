@@ -1,8 +1,6 @@
 /**
  * Verifies one record at the state before it. The kernel decides it again. Where that yields the same bytes, every
  * claim about the decision holds; otherwise each claim is checked by itself.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,8 +1,6 @@
 /**
  * Qualifies recorded evidence again. Where a value is absent, every check that does not need it still runs; the rest is
  * assumed as recorded.
- *
- * @module
  */
 
 import { admitAcquired, hasSourceSignature } from "../../run/acquired.ts";

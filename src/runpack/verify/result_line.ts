@@ -1,7 +1,5 @@
 /**
  * The result of a verification in one line. Every verifier writes the same line (docs/format/runpack.md "Result line").
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

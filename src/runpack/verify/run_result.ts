@@ -1,8 +1,4 @@
-/**
- * What a run came to, collected while its records are replayed.
- *
- * @module
- */
+/** What a run came to, collected while its records are replayed. */
 
 import { eachPlaceholder } from "../../law/placeholders.ts";
 import type { ParameterValue, ScenarioLaw } from "../../law/types.ts";

@@ -1,8 +1,6 @@
 /**
  * Who signed the items that counted in a run, and which sources gave the others, collected while its records are
  * replayed (docs/format/runpack.md "Admission").
- *
- * @module
  */
 
 import { decodeBase64, encodeBase64 } from "../../canonical/base64.ts";

@@ -1,8 +1,6 @@
 /**
  * Whether a key signed evidence at its source: as an evidence statement, or as the bare hash of its value. Where the
  * value is absent, its recorded hashes decide.
- *
- * @module
  */
 
 import { decodeBase64 } from "../../canonical/base64.ts";

@@ -1,8 +1,4 @@
-/**
- * The state of a replay.
- *
- * @module
- */
+/** The state of a replay. */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { CompiledLaw } from "../../run/compile.ts";

@@ -1,8 +1,4 @@
-/**
- * One record with the state before it: the input of the claims about records.
- *
- * @module
- */
+/** One record with the state before it: the input of the claims about records. */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { Payload } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Looks up the values that a record names.
- *
- * @module
- */
+/** Looks up the values that a record names. */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { Payload } from "../../law/types.ts";

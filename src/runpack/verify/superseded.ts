@@ -1,8 +1,6 @@
 /**
  * The weaknesses of superseded procedures, and the laws that they touch (docs/format/runpack.md "Superseded
  * procedures"). The maker of a pack chooses the procedure of its records, so a reader must not accept any.
- *
- * @module
  */
 
 import type { ScenarioLaw } from "../../law/types.ts";

@@ -1,8 +1,4 @@
-/**
- * The request, the primitives and the report of a verification (docs/format/runpack.md, "Verification").
- *
- * @module
- */
+/** The request, the primitives and the report of a verification (docs/format/runpack.md, "Verification"). */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";

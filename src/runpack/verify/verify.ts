@@ -1,7 +1,5 @@
 /**
  * The verifier: checks each claim about a runpack without trusting its source (docs/format/runpack.md "Verification").
- *
- * @module
  */
 
 import { identify, type Identity, type Sha256 } from "../../canonical/identity.ts";

@@ -2,8 +2,6 @@
  * The work of deciding a record again, beyond its own bytes (docs/format/runpack.md "Budget"). It follows from sizes
  * that are known before the decision, so every verifier counts alike. A pack that names one large object repeatedly is
  * charged each time.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

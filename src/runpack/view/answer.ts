@@ -1,8 +1,4 @@
-/**
- * The answer above a page: whether the run is complete, where it is closed and why, and whether that was verified.
- *
- * @module
- */
+/** The answer above a page: whether the run is complete, where it is closed and why, and whether that was verified. */
 
 import { layersOf } from "../../law/stage_layers.ts";
 import { type LawWords, lawWords } from "../../law/words.ts";

@@ -1,8 +1,4 @@
-/**
- * The claims of a report.
- *
- * @module
- */
+/** The claims of a report. */
 
 import { markIcon } from "../picture/draw_law.ts";
 import { type Mark, MARKS } from "../picture/marks.ts";

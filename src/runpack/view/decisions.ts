@@ -1,8 +1,4 @@
-/**
- * The evidence: each stage's last decision, with the state of its conditions and why each item counts or does not.
- *
- * @module
- */
+/** The evidence: each stage's last decision, with the state of its conditions and why each item counts or does not. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

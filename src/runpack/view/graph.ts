@@ -1,8 +1,4 @@
-/**
- * The stage graph of a pack: drawn, and as a list.
- *
- * @module
- */
+/** The stage graph of a pack: drawn, and as a list. */
 
 import { expressionText } from "../../law/words.ts";
 import { drawLaw } from "../picture/draw_law.ts";

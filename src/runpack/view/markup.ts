@@ -1,8 +1,4 @@
-/**
- * Well-formed, escaped markup: text enters only through {@link text} and attributes.
- *
- * @module
- */
+/** Well-formed, escaped markup: text enters only through {@link text} and attributes. */
 
 /** Finished markup; only the functions of this module create it. */
 export interface Markup {

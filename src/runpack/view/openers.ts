@@ -1,8 +1,4 @@
-/**
- * Who can complete a law: each stage once it is open, and the run.
- *
- * @module
- */
+/** Who can complete a law: each stage once it is open, and the run. */
 
 import { loneOpeners, setLines } from "../../law/questions/question_text.ts";
 import { whoCompletes } from "../../law/questions/who.ts";

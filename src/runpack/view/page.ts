@@ -1,7 +1,5 @@
 /**
  * Renders a pack and its verification. `gate runpack show --html` and the verifier in the browser use the same markup.
- *
- * @module
  */
 
 import { encodeBase64 } from "../../canonical/base64.ts";

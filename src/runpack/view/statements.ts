@@ -1,8 +1,4 @@
-/**
- * Evidence that waits in words: who stated, refused or withdrew what.
- *
- * @module
- */
+/** Evidence that waits in words: who stated, refused or withdrew what. */
 
 import { FALSE, TRUE } from "../../law/value/truth.ts";
 import type { RecordedEvidence, RunRecord, SubmittedEvidence } from "../../run/types.ts";

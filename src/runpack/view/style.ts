@@ -2,8 +2,6 @@
  * The style sheet of every page: light or dark by the preference of the reader, and plain in print.
  *
  * The body of a page has the class of drawings, so that words have the colours of the shapes beside them.
- *
- * @module
  */
 
 import { PICTURE_STYLE } from "../picture/picture_style.ts";

@@ -1,8 +1,4 @@
-/**
- * Tables and shortened identities of pages.
- *
- * @module
- */
+/** Tables and shortened identities of pages. */
 
 import { type Content, element, type Markup } from "./markup.ts";
 

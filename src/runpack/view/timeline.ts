@@ -1,8 +1,4 @@
-/**
- * The timeline: every record in order, with the evidence of each decision that the page does not show elsewhere.
- *
- * @module
- */
+/** The timeline: every record in order, with the evidence of each decision that the page does not show elsewhere. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

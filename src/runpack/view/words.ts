@@ -1,8 +1,4 @@
-/**
- * Parts of a pack in words.
- *
- * @module
- */
+/** Parts of a pack in words. */
 
 import { valueText } from "../../law/words.ts";
 import type { RecordedEvidence } from "../../run/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Gives comparisons their types: the domain of the evidence, and a typed value for each operand.
- *
- * @module
- */
+/** Gives comparisons their types: the domain of the evidence, and a typed value for each operand. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

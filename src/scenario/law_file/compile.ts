@@ -1,8 +1,4 @@
-/**
- * Compiles the document of a law file to the long form of its spec.
- *
- * @module
- */
+/** Compiles the document of a law file to the long form of its spec. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import {

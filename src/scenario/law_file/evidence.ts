@@ -1,8 +1,4 @@
-/**
- * Reads the evidence of a law file: each name with its type, its sources and its policy.
- *
- * @module
- */
+/** Reads the evidence of a law file: each name with its type, its sources and its policy. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { isBuiltinProviderName } from "../../config/builtin_names.ts";

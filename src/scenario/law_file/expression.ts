@@ -1,8 +1,6 @@
 /**
- * Reads expressions of law files. They have the grammar of the Common Expression Language, which a package parses. Nothing
- * is evaluated: each comparison becomes a condition, which the kernel judges.
- *
- * @module
+ * Reads expressions of law files. They have the grammar of the Common Expression Language, which a package parses.
+ * Nothing is evaluated: each comparison becomes a condition, which the kernel judges.
  */
 
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";

@@ -1,8 +1,4 @@
-/**
- * The one layout of law files in YAML: of those that gate writes, and of those that it formats.
- *
- * @module
- */
+/** The one layout of law files in YAML: of those that gate writes, and of those that it formats. */
 
 import { Document, isCollection, isMap, isPair, isScalar, isSeq, type Scalar, visit, YAMLMap, YAMLSeq } from "yaml";
 import { canonicalize } from "../../canonical/canonicalize.ts";

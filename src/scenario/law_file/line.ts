@@ -1,8 +1,4 @@
-/**
- * Reads the lines of evidence: the caller, a built-in check, signatures of people.
- *
- * @module
- */
+/** Reads the lines of evidence: the caller, a built-in check, signatures of people. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";

@@ -1,8 +1,4 @@
-/**
- * Where each part of a compiled spec stands in its law file.
- *
- * @module
- */
+/** Where each part of a compiled spec stands in its law file. */
 
 import type { Steps } from "../source_position.ts";
 import type { Span } from "./expression.ts";

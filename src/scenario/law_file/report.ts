@@ -1,8 +1,4 @@
-/**
- * Collects the faults of a law file with their places, and reads its plain shapes.
- *
- * @module
- */
+/** Collects the faults of a law file with their places, and reads its plain shapes. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { describe, didYouMean, quote, quoteAll } from "../../law/suggest.ts";

@@ -1,8 +1,4 @@
-/**
- * The JSON Schema of law files, for editors. What stands in the long form refers to the definitions of a spec.
- *
- * @module
- */
+/** The JSON Schema of law files, for editors. What stands in the long form refers to the definitions of a spec. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Reads the types of law files, such as `integer(0..10)`.
- *
- * @module
- */
+/** Reads the types of law files, such as `integer(0..10)`. */
 
 import { didYouMean, quote } from "../../law/suggest.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";

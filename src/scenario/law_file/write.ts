@@ -1,8 +1,4 @@
-/**
- * Writes any law as the document of a law file. What has no words stands in the long form.
- *
- * @module
- */
+/** Writes any law as the document of a law file. What has no words stands in the long form. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
- * Audits tool calls: one line for a call that only reads, two for a call that changes anything or reaches out. The first of
- * the two is written before the effect.
- *
- * @module
+ * Audits tool calls: one line for a call that only reads, two for a call that changes anything or reaches out. The
+ * first of the two is written before the effect.
  */
 
 import { hash } from "node:crypto";
@@ -104,8 +102,8 @@ function begin(state: State): Promise<boolean> {
 
 function answered(state: State, answer: ToolAnswer): Promise<void> {
   const written = state.options.audit.record(answerEvent(state, answer)).catch(() => undefined);
-  // A call that only reads does not wait for its line. After a change the line comes before the answer. If the line cannot
-  // be written, the change and its answer stand.
+  // A call that only reads does not wait for its line. After a change the line comes before the answer. If the line
+  // cannot be written, the change and its answer stand.
   return state.begun ? written : DONE;
 }
 

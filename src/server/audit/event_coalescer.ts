@@ -1,8 +1,6 @@
 /**
- * Coalesces audit events of decisions about requests. The first decision of a kind from one source is written at once and
- * whole. Later equal ones within a minute are written as one event with their count.
- *
- * @module
+ * Coalesces audit events of decisions about requests. The first decision of a kind from one source is written at once
+ * and whole. Later equal ones within a minute are written as one event with their count.
  */
 
 import type { CallOrigin } from "../../tools/framework/types.ts";

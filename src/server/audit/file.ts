@@ -1,8 +1,6 @@
 /**
- * The file of the audit log. It is opened for appending and locked during each batch, so that several processes can share
- * it. A failed write is cut back to whole lines.
- *
- * @module
+ * The file of the audit log. It is opened for appending and locked during each batch, so that several processes can
+ * share it. A failed write is cut back to whole lines.
  */
 
 import { type ChainState, newChain, nextLine, type TimedEvent, timeEvent } from "./line.ts";
@@ -25,8 +23,8 @@ export interface AuditFile {
   /** The state of the chain. */
   readonly chain: () => ChainState;
   /**
-   * Opens the file that the path names now. If this file was moved, it stays locked meanwhile, and the chain continues from
-   * its last line, of any process.
+   * Opens the file that the path names now. If this file was moved, it stays locked meanwhile, and the chain continues
+   * from its last line, of any process.
    */
   readonly successor: (open: (from: ChainState) => AuditFile) => AuditFile;
   /** Unlocks the file for other users. */

@@ -1,8 +1,6 @@
 /**
- * The lock of an audit file. A process that writes alone keeps the lock between writes, which saves a system call each time.
- * Processes that share a file lock it for each write.
- *
- * @module
+ * The lock of an audit file. A process that writes alone keeps the lock between writes, which saves a system call each
+ * time. Processes that share a file lock it for each write.
  */
 
 /**
@@ -18,8 +16,8 @@ const SHARED_MILLISECONDS = 2500;
 /** The lock of one open file. */
 export interface FileLock {
   /**
-   * Acquires the lock. `kept`: no other process can have written since the last use; `acquired`: another process may have;
-   * null: another process has the lock.
+   * Acquires the lock. `kept`: no other process can have written since the last use; `acquired`: another process may
+   * have; null: another process has the lock.
    */
   readonly acquire: () => "kept" | "acquired" | null;
   /**

@@ -1,8 +1,6 @@
 /**
  * The audit log in a file. Each event resolves once it was written. Events of one turn are written together, and
  * synchronized to disk at bounded intervals.
- *
- * @module
  */
 
 import { nextTick } from "node:process";
@@ -126,8 +124,8 @@ function isAwaited({ kind, outcome }: AuditEvent): boolean {
 }
 
 /**
- * Schedules a batch, which has all queued events. Awaited ones are written at the end of the turn of the event loop, once no
- * promise of the turn is left that records another; other events are written in the next turn.
+ * Schedules a batch, which has all queued events. Awaited ones are written at the end of the turn of the event loop,
+ * once no promise of the turn is left that records another; other events are written in the next turn.
  */
 function schedule(state: State, when: "soon" | "after_turn"): void {
   if (state.heldSince !== null || state.scheduled === "soon" || state.scheduled === when) return;

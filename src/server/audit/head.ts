@@ -1,8 +1,6 @@
 /**
  * The head file beside an audit file, `<path>.head`: the last line of the chain that was synchronized to disk. It shows
  * whether whole lines at the end of the file are missing.
- *
- * @module
  */
 
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";

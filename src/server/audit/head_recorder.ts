@@ -1,8 +1,6 @@
 /**
- * Records heads of the audit log in a store that the owner of its file cannot change: at the start, once a minute while lines are
- * written, and at the end. A failure is logged and tried again; it stops no call.
- *
- * @module
+ * Records heads of the audit log in a store that the owner of its file cannot change: at the start, once a minute while
+ * lines are written, and at the end. A failure is logged and tried again; it stops no call.
  */
 
 import type { Log } from "../process/log.ts";

@@ -1,8 +1,6 @@
 /**
- * One line of the audit log: an event in canonical JSON (RFC 8785), with its own hash and the hash of the line before it.
- * Characters that control a terminal are escaped. `docs/reference/audit.md` has the format.
- *
- * @module
+ * One line of the audit log: an event in canonical JSON (RFC 8785), with its own hash and the hash of the line before
+ * it. Characters that control a terminal are escaped. `docs/reference/audit.md` has the format.
  */
 
 import { hash } from "node:crypto";

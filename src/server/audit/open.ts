@@ -1,8 +1,4 @@
-/**
- * Opens the audit log of a configuration.
- *
- * @module
- */
+/** Opens the audit log of a configuration. */
 
 import type { AuditConfig } from "../../config/types.ts";
 import { VERSION } from "../../config/product_version.ts";

@@ -1,8 +1,4 @@
-/**
- * Addresses of peers: the key by which requests are counted, and trusted networks.
- *
- * @module
- */
+/** Addresses of peers: the key by which requests are counted, and trusted networks. */
 
 import { BlockList, isIP, type Socket } from "node:net";
 import { ofLast } from "../process/of_last.ts";
@@ -44,8 +40,8 @@ export function under(socket: Socket): Socket {
 }
 
 /**
- * The address of the peer of a connection. After a TLS failure or a reset only the TCP connection still has it. Empty if the
- * connection was reset before it was accepted.
+ * The address of the peer of a connection. After a TLS failure or a reset only the TCP connection still has it. Empty
+ * if the connection was reset before it was accepted.
  */
 export function addressOf(socket: Socket): string {
   return socket.remoteAddress ?? under(socket).remoteAddress ?? "";

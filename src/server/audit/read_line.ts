@@ -1,8 +1,4 @@
-/**
- * Reads a line of the audit log strictly: it must equal, byte for byte, a line that gate writes.
- *
- * @module
- */
+/** Reads a line of the audit log strictly: it must equal, byte for byte, a line that gate writes. */
 
 import { CANONICAL_DEPTH_LIMIT, canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

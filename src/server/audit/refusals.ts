@@ -1,8 +1,4 @@
-/**
- * Counts and audits rejected requests and connections, and audits admitted callers.
- *
- * @module
- */
+/** Counts and audits rejected requests and connections, and audits admitted callers. */
 
 import type { Principal } from "../../access/types.ts";
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The audit log of a process: opened at first use, reopened at a signal, and closed at the end.
- *
- * @module
- */
+/** The audit log of a process: opened at first use, reopened at a signal, and closed at the end. */
 
 import type { AuditConfig } from "../../config/types.ts";
 import type { AuditCall } from "../protocol/dispatcher.ts";

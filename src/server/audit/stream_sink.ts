@@ -1,8 +1,6 @@
 /**
- * The audit log on standard error: a bounded queue that never blocks. Events beyond the bound are dropped before they enter
- * the chain, and a line counts them.
- *
- * @module
+ * The audit log on standard error: a bounded queue that never blocks. Events beyond the bound are dropped before they
+ * enter the chain, and a line counts them.
  */
 
 import { lostEvents } from "./file_sink.ts";
@@ -16,7 +14,8 @@ export const STREAM_QUEUE_CHARACTERS = 1024 * 1024;
 const EVENT_CHARACTERS = 1024;
 
 /**
- * How long a line waits for others, in milliseconds. A write costs as much processor time as several lines, and no caller waits for one.
+ * How long a line waits for others, in milliseconds. A write costs as much processor time as several lines, and no
+ * caller waits for one.
  */
 const DELAY_MILLISECONDS = 5;
 

@@ -1,7 +1,6 @@
 /**
- * Reads the end of an audit file: the last whole line, which the chain continues, and the bytes of a torn line after it.
- *
- * @module
+ * Reads the end of an audit file: the last whole line, which the chain continues, and the bytes of a torn line after
+ * it.
  */
 
 import { createHash } from "node:crypto";

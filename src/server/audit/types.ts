@@ -1,8 +1,4 @@
-/**
- * The interface between the parts that decide and the audit log.
- *
- * @module
- */
+/** The interface between the parts that decide and the audit log. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Verifies audit files: each line byte for byte, its hash, and its link to the line before it.
- *
- * @module
- */
+/** Verifies audit files: each line byte for byte, its hash, and its link to the line before it. */
 
 import { createHash } from "node:crypto";
 import { isJsonObject, member } from "../../canonical/json.ts";

@@ -116,7 +116,10 @@ async function rotated(path: string, synced: readonly string[], unsynced: readon
   fresh.close();
 }
 
-/** What the head file of a log says that was rotated just now, after four lines; what is said of the new file and of the old. */
+/**
+ * What the head file of a log says that was rotated just now, after four lines; what is said of the new file and of the
+ * old.
+ */
 const HEADS: readonly (readonly [
   what: string,
   unsynced: readonly string[],

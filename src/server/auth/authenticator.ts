@@ -1,8 +1,4 @@
-/**
- * Makes the authenticator of a configuration.
- *
- * @module
- */
+/** Makes the authenticator of a configuration. */
 
 import type { AuthConfig, ServerConfig } from "../../config/types.ts";
 import { createBearerToken } from "./bearer_token.ts";

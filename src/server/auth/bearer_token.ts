@@ -1,8 +1,4 @@
-/**
- * Authentication by bearer token (RFC 6750, section 2.1).
- *
- * @module
- */
+/** Authentication by bearer token (RFC 6750, section 2.1). */
 
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
@@ -20,9 +16,10 @@ export const BEARER_CHALLENGE = 'Bearer realm="gate"';
 const CREDENTIALS = /^bearer +([^\s]+)$/i;
 
 /**
- * Makes the authenticator of `bearer_token`. It keeps only the SHA-256 of each configured token. A presented token is hashed and
- * compared with every configured one in constant time, so the response time reveals nothing about a guess. A token that a
- * connection repeats is compared with the accepted one instead, in constant time too: hashing costs most of a check.
+ * Makes the authenticator of `bearer_token`. It keeps only the SHA-256 of each configured token. A presented token is
+ * hashed and compared with every configured one in constant time, so the response time reveals nothing about a guess. A
+ * token that a connection repeats is compared with the accepted one instead, in constant time too: hashing costs most
+ * of a check.
  *
  * @param tokens `server.auth.bearer_tokens`
  * @param principals `server.auth.principals`

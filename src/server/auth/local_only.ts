@@ -1,8 +1,4 @@
-/**
- * Authentication by address: a caller on the loopback is local, unless a proxy forwarded the request.
- *
- * @module
- */
+/** Authentication by address: a caller on the loopback is local, unless a proxy forwarded the request. */
 
 import { principalOf } from "../../access/principal.ts";
 import { isLoopbackAddress } from "../../config/bind.ts";

@@ -1,7 +1,6 @@
 /**
- * Authentication by client certificate. Its subject comes from TLS in this process, or from a trusted proxy that ends TLS.
- *
- * @module
+ * Authentication by client certificate. Its subject comes from TLS in this process, or from a trusted proxy that ends
+ * TLS.
  */
 
 import { principalOf } from "../../access/principal.ts";

@@ -1,11 +1,10 @@
 /**
- * Authentication of the browser that opened a link first. `gate console` prints the link, so that other users of the machine, who reach its
- * port too, are no callers.
+ * Authentication of the browser that opened a link first. `gate console` prints the link, so that other users of the
+ * machine, who reach its port too, are no callers.
  *
- * The link has a secret. The page that opens it chooses the secret of its own session, and sends both once, as the bearer token
- * `LINK.SESSION`; from then on it sends the session alone. The first session takes the link, and every other one is refused.
- *
- * @module
+ * The link has a secret. The page that opens it chooses the secret of its own session, and sends both once, as the
+ * bearer token `LINK.SESSION`; from then on it sends the session alone. The first session takes the link, and every
+ * other one is refused.
  */
 
 import { createHash, timingSafeEqual } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * The interface between the HTTP transports and authentication.
- *
- * @module
- */
+/** The interface between the HTTP transports and authentication. */
 
 import type { Principal } from "../../access/types.ts";
 

@@ -1,8 +1,6 @@
 /**
- * Checks every request of the HTTP transports before an endpoint handles it, in this order: health, header fields, `Host`
- * and `Origin`, correlation id, path and method, authentication, rate limit.
- *
- * @module
+ * Checks every request of the HTTP transports before an endpoint handles it, in this order: health, header fields,
+ * `Host` and `Origin`, correlation id, path and method, authentication, rate limit.
  */
 
 import type { CallOrigin } from "../../tools/framework/types.ts";

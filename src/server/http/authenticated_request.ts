@@ -1,8 +1,4 @@
-/**
- * A request from an authenticated sender.
- *
- * @module
- */
+/** A request from an authenticated sender. */
 
 import type { Principal } from "../../access/types.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads request bodies: bounded in size while they are received, and strictly UTF-8.
- *
- * @module
- */
+/** Reads request bodies: bounded in size while they are received, and strictly UTF-8. */
 
 import type { IncomingMessage } from "node:http";
 import { decodeUtf8Strict } from "../../canonical/utf8.ts";

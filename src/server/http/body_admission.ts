@@ -1,8 +1,6 @@
 /**
  * Limits the message bodies that are being received, per caller and in total. A slow or large sender cannot keep other
  * callers from sending.
- *
- * @module
  */
 
 import type { ServerConfig } from "../../config/types.ts";
@@ -42,8 +40,8 @@ export const BEGINNING_BYTES = 16 * 1024;
 const CALLER_BODIES = 128;
 
 /**
- * The bounds of the service, which admit a few of the longest bodies. Each caller may send at least `max_inflight` bodies.
- * Without several callers there is no share per caller.
+ * The bounds of the service, which admit a few of the longest bodies. Each caller may send at least `max_inflight`
+ * bodies. Without several callers there is no share per caller.
  */
 export function bodyBounds(
   server: Pick<ServerConfig, "transport" | "auth" | "max_body_bytes" | "limits">,

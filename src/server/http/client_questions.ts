@@ -1,9 +1,7 @@
 /**
- * Questions to clients of the older era over Streamable HTTP. The server's request travels on the event stream that answers
- * a call, and the client's response is a POST of its own. The session id proves what the client declared; the questions
- * that wait are in the memory of this process.
- *
- * @module
+ * Questions to clients of the older era over Streamable HTTP. The server's request travels on the event stream that
+ * answers a call, and the client's response is a POST of its own. The session id proves what the client declared; the
+ * questions that wait are in the memory of this process.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

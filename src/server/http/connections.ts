@@ -1,8 +1,6 @@
 /**
- * Limits open connections, requests per connection, the time without a request, and the time for reading an answer. When all
- * places are taken, a new connection replaces the oldest idle one of the peer with the most idle connections.
- *
- * @module
+ * Limits open connections, requests per connection, the time without a request, and the time for reading an answer.
+ * When all places are taken, a new connection replaces the oldest idle one of the peer with the most idle connections.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,8 +20,8 @@ export interface Connections {
   /** Starts the time for reading an answer that was written whole. */
   readonly answered: (exchange: Exchange) => void;
   /**
-   * Calls a function once, when an answer was read or its connection ended. The runtime sends no event for answers that are
-   * queued behind others on a connection that ends.
+   * Calls a function once, when an answer was read or its connection ended. The runtime sends no event for answers that
+   * are queued behind others on a connection that ends.
    */
   readonly whenOver: (exchange: Exchange, then: () => void) => void;
   /** Whether a request of a connection was received whole, and its answer was not read yet. */
@@ -164,8 +162,8 @@ function watch(table: Table, socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: Reader | null };
   if (parser === undefined || parser === null) return;
   const { onIncoming } = parser;
-  // The runtime parses a packet to its end, even of an ended connection, and one packet holds thousands of requests. A few
-  // packets would delay all callers for seconds and use gigabytes.
+  // The runtime parses a packet to its end, even of an ended connection, and one packet holds thousands of requests. A
+  // few packets would delay all callers for seconds and use gigabytes.
   parser.onIncoming = function (message, keepAlive): number {
     return isAtEnd(table, under(socket)) ? 2 : onIncoming.call(this, message, keepAlive);
   };
@@ -249,9 +247,9 @@ function endUnread(table: Table): void {
 }
 
 /**
- * Ends connections that wait too long for their next request. The runtime could do that too, with timers for each request
- * that cost a third of an answer. A connection that sent something meanwhile waits anew: the runtime ends slow heads. So does
- * one that read an answer meanwhile or has one to read, which {@link endUnread} limits.
+ * Ends connections that wait too long for their next request. The runtime could do that too, with timers for each
+ * request that cost a third of an answer. A connection that sent something meanwhile waits anew: the runtime ends slow
+ * heads. So does one that read an answer meanwhile or has one to read, which {@link endUnread} limits.
  */
 function endIdle(table: Table): void {
   const before = performance.now() - table.options.idleTime;

@@ -1,8 +1,6 @@
 /**
  * The console's page: a document at `/console`, and its script and style sheet. They need no credential, since they are
  * the same for every caller. Data comes from `/mcp` alone, with the caller's own credential.
- *
- * @module
  */
 
 import type { HttpReply } from "./reply.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads the header fields of a request, and finds fields that were repeated but must be single.
- *
- * @module
- */
+/** Reads the header fields of a request, and finds fields that were repeated but must be single. */
 
 import type { RequestHeaders } from "../auth/types.ts";
 

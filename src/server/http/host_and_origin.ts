@@ -1,8 +1,4 @@
-/**
- * Checks `Host` and `Origin` against allowed names, so that a web page cannot reach the server by DNS rebinding.
- *
- * @module
- */
+/** Checks `Host` and `Origin` against allowed names, so that a web page cannot reach the server by DNS rebinding. */
 
 import { isLoopbackAddress } from "../../config/bind.ts";
 import { ofLast } from "../process/of_last.ts";
@@ -42,8 +38,8 @@ const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_](?:[a-z0-9._-]{0,253}[a-z0-9_])?)(
 const WEB_ORIGIN = /^(https?):\/\/(.+)$/;
 
 /**
- * Makes the checks. The loopback names and the bind address are always accepted, with the bind port or without a port: an
- * attacker controls neither. A client behind a forwarder may name another port; the operator allows that name with
+ * Makes the checks. The loopback names and the bind address are always accepted, with the bind port or without a port:
+ * an attacker controls neither. A client behind a forwarder may name another port; the operator allows that name with
  * `--allowed-host`. Pages of the loopback may call a server that listens on the loopback.
  */
 export function createHostAndOriginChecks(options: NameOptions): HostAndOriginChecks {

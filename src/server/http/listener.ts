@@ -1,8 +1,6 @@
 /**
- * Accepts connections within bounds, reads requests and writes the replies of a handler. The server is `node:http`, with
- * or without TLS: only this server of the runtime ends slow connections and verifies client certificates.
- *
- * @module
+ * Accepts connections within bounds, reads requests and writes the replies of a handler. The server is `node:http`,
+ * with or without TLS: only this server of the runtime ends slow connections and verifies client certificates.
  */
 
 import { Buffer } from "node:buffer";

@@ -1,8 +1,4 @@
-/**
- * The Streamable HTTP endpoint: one message per request, in both eras of the protocol. No request needs a session.
- *
- * @module
- */
+/** The Streamable HTTP endpoint: one message per request, in both eras of the protocol. No request needs a session. */
 
 import { callOf, type Dispatcher } from "../protocol/dispatcher.ts";
 import type { EdgeError } from "../process/edge_error.ts";

@@ -1,7 +1,6 @@
 /**
- * Finds the era of a request from its message and its MCP header fields, which must agree (MCP 2026-07-28, Streamable HTTP).
- *
- * @module
+ * Finds the era of a request from its message and its MCP header fields, which must agree (MCP 2026-07-28, Streamable
+ * HTTP).
  */
 
 import { isJsonObject, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks the media types of a request: of its body, and of the replies that it accepts.
- *
- * @module
- */
+/** Checks the media types of a request: of its body, and of the replies that it accepts. */
 
 import type { RequestHeaders } from "../auth/types.ts";
 import { ofLast } from "../process/of_last.ts";

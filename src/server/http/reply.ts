@@ -1,8 +1,4 @@
-/**
- * The replies of the HTTP transports, and the replies to failures at the edge.
- *
- * @module
- */
+/** The replies of the HTTP transports, and the replies to failures at the edge. */
 
 import {
   type EdgeError,
@@ -73,8 +69,8 @@ const EDGE_STATUS: Readonly<Record<EdgeErrorKind, number>> = {
 };
 
 /**
- * Kinds whose status is sent even for a valid request; other failures have status 200. A valid caller never receives 401
- * or 403: clients hide their bodies, and some start to sign in.
+ * Kinds whose status is sent even for a valid request; other failures have status 200. A valid caller never receives
+ * 401 or 403: clients hide their bodies, and some start to sign in.
  */
 const CALL_KINDS: ReadonlySet<EdgeErrorKind> = new Set(["rate_limited", "inflight_limit", "missing_capability"]);
 

@@ -1,8 +1,4 @@
-/**
- * A request as the handlers receive it, independent of the listener.
- *
- * @module
- */
+/** A request as the handlers receive it, independent of the listener. */
 
 import type { AuthRequest } from "../auth/types.ts";
 import type { HeaderFields } from "./header_fields.ts";

@@ -1,8 +1,6 @@
 /**
- * Limits unread response bytes, per caller and in total. A caller over its limit is rejected until it reads, so that one
- * caller cannot use the memory of all.
- *
- * @module
+ * Limits unread response bytes, per caller and in total. A caller over its limit is rejected until it reads, so that
+ * one caller cannot use the memory of all.
  */
 
 import type { ServerConfig } from "../../config/types.ts";

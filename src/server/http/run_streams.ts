@@ -2,8 +2,6 @@
  * Streams that announce changes of runs: `subscriptions/listen` of MCP 2026-07-28 over HTTP, for resources
  * `gate://runs/{namespace_id}/{run_id}`. One timer reads the heads of all watched runs, so records of other processes
  * are announced too.
- *
- * @module
  */
 
 import type { Call } from "../../tools/framework/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Maps TLS failures to a closed set of reasons, since an unauthenticated peer controls their text.
- *
- * @module
- */
+/** Maps TLS failures to a closed set of reasons, since an unauthenticated peer controls their text. */
 
 /** The error of a TLS library. */
 export interface TlsFault {

@@ -1,8 +1,4 @@
-/**
- * The outcome of a tool's answer as one word, for the audit log and the metrics.
- *
- * @module
- */
+/** The outcome of a tool's answer as one word, for the audit log and the metrics. */
 
 import { isJsonObject, member } from "../../canonical/json.ts";
 import type { ToolAnswer } from "../../tools/framework/types.ts";

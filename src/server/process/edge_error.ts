@@ -1,8 +1,4 @@
-/**
- * Failures at the edge, before or around a tool: JSON-RPC errors with a closed list of kinds.
- *
- * @module
- */
+/** Failures at the edge, before or around a tool: JSON-RPC errors with a closed list of kinds. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Checks readiness: stores that accept a write, room on the disk, and an audit log that accepts events.
- *
- * @module
- */
+/** Checks readiness: stores that accept a write, room on the disk, and an audit log that accepts events. */
 
 import { statfs } from "node:fs/promises";
 import { delay } from "./log.ts";

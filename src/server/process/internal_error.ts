@@ -1,8 +1,4 @@
-/**
- * The error of an exception that no handler expects.
- *
- * @module
- */
+/** The error of an exception that no handler expects. */
 
 import type { EdgeError } from "./edge_error.ts";
 import type { Log } from "./log.ts";

@@ -1,8 +1,4 @@
-/**
- * Limits requests in work and the rate of requests, per caller and in total.
- *
- * @module
- */
+/** Limits requests in work and the rate of requests, per caller and in total. */
 
 import type { LimitsConfig, RateLimitConfig, ServerConfig } from "../../config/types.ts";
 import type { EdgeError } from "./edge_error.ts";
@@ -20,8 +16,8 @@ export interface Limits {
   /** Whether no caller could enter another request. */
   readonly isFull: () => boolean;
   /**
-   * Counts an unauthenticated request against the rate of its address; returns an error or null. Addresses have their own
-   * table, so that they cannot exhaust the table of known callers.
+   * Counts an unauthenticated request against the rate of its address; returns an error or null. Addresses have their
+   * own table, so that they cannot exhaust the table of known callers.
    */
   readonly turnAway: (address: string) => EdgeError | null;
   /** Requests in work. */

@@ -1,7 +1,6 @@
 /**
- * The log on standard error. It never blocks, and its queue is bounded: entries beyond the bound are dropped and counted.
- *
- * @module
+ * The log on standard error. It never blocks, and its queue is bounded: entries beyond the bound are dropped and
+ * counted.
  */
 
 import { terminalSafe } from "./terminal_safe.ts";

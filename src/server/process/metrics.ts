@@ -1,8 +1,6 @@
 /**
- * The metrics of the service in the text format of Prometheus (version 0.0.4). Every label has a closed set of values, so
- * that clients cannot make the tables grow.
- *
- * @module
+ * The metrics of the service in the text format of Prometheus (version 0.0.4). Every label has a closed set of values,
+ * so that clients cannot make the tables grow.
  */
 
 import type { Principal } from "../../access/types.ts";

@@ -1,12 +1,8 @@
-/**
- * Keeps the last result of a function. Requests of one client repeat their header fields.
- *
- * @module
- */
+/** Keeps the last result of a function. Requests of one client repeat their header fields. */
 
 /**
- * A function that computes only where its argument differs from the last one. The comparison takes longer the more is equal,
- * so it is not for secrets.
+ * A function that computes only where its argument differs from the last one. The comparison takes longer the more is
+ * equal, so it is not for secrets.
  *
  * @example
  * ```ts

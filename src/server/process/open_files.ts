@@ -1,15 +1,13 @@
 /**
  * Computes how many connections the limit of open files allows. A process at that limit cannot accept connections, open
  * stores or call providers.
- *
- * @module
  */
 
 import { closeSync, openSync } from "node:fs";
 
 /**
- * Reserved files: for stores, providers, workers and the audit log, and for ended connections that are not closed yet. There
- * are about a hundred of those when thousands are opened at once.
+ * Reserved files: for stores, providers, workers and the audit log, and for ended connections that are not closed yet.
+ * There are about a hundred of those when thousands are opened at once.
  */
 export const RESERVED_FILES = 256;
 
@@ -17,8 +15,8 @@ export const RESERVED_FILES = 256;
 export const LEAST_CONNECTIONS = 64;
 
 /**
- * Counts the files that the process can still open, at most `most`, by opening them. The runtime does not expose the limit,
- * and raises the soft limit to the hard one itself. Call this before other work starts.
+ * Counts the files that the process can still open, at most `most`, by opening them. The runtime does not expose the
+ * limit, and raises the soft limit to the hard one itself. Call this before other work starts.
  *
  * @param path A file that may be read
  * @throws {Error} When it cannot be opened for another reason

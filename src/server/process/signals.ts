@@ -1,8 +1,4 @@
-/**
- * Handles stop signals and uncaught errors of the process.
- *
- * @module
- */
+/** Handles stop signals and uncaught errors of the process. */
 
 /** A watch over the stop signals. */
 export interface StopWatch {
@@ -20,7 +16,8 @@ const SIGNALS = Deno.build.os === "windows"
 export const HANGUP_CODE = 129;
 
 /**
- * Watches for SIGINT and SIGTERM (on Windows SIGBREAK). The first asks for an orderly stop; a second one ends the process at once.
+ * Watches for SIGINT and SIGTERM (on Windows SIGBREAK). The first asks for an orderly stop; a second one ends the
+ * process at once.
  *
  * @param exit Ends the process
  */
@@ -34,8 +31,8 @@ export function watchSignals(exit: (code: number) => void): StopWatch {
 }
 
 /**
- * Exits at the first stop signal, which also ends the processes that this one started, and removes what it has not finished. The
- * system's default would only end this process.
+ * Exits at the first stop signal, which also ends the processes that this one started, and removes what it has not
+ * finished. The system's default would only end this process.
  *
  * @param exit Ends the process
  * @param isAtTerminal Whether the end of a terminal is such a signal too

@@ -1,7 +1,6 @@
 /**
- * Failures that keep a server from starting: a store, key, document, audit log, certificate or address cannot be opened.
- *
- * @module
+ * Failures that keep a server from starting: a store, key, document, audit log, certificate or address cannot be
+ * opened.
  */
 
 import { ConfigError, formatProblem } from "../../config/problems.ts";

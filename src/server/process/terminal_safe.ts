@@ -1,8 +1,6 @@
 /**
  * Escapes characters that JSON allows but that control a terminal. C1 controls begin escape sequences like ESC. Others
  * change the direction of text or end a line.
- *
- * @module
  */
 
 import { Buffer } from "node:buffer";

@@ -1,8 +1,4 @@
-/**
- * Identifiers of a request across systems: the client's correlation id, the server's own, and W3C Trace Context.
- *
- * @module
- */
+/** Identifiers of a request across systems: the client's correlation id, the server's own, and W3C Trace Context. */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Writes warnings of the runtime to the log instead of standard error, and counts repeated ones.
- *
- * @module
- */
+/** Writes warnings of the runtime to the log instead of standard error, and counts repeated ones. */
 
 import process from "node:process";
 import type { Log } from "./log.ts";

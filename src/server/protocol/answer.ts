@@ -1,8 +1,4 @@
-/**
- * Answers planned requests, for every transport and both eras.
- *
- * @module
- */
+/** Answers planned requests, for every transport and both eras. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Call } from "../../tools/framework/types.ts";
@@ -88,8 +84,8 @@ export function answerPlan(
 }
 
 /**
- * Whether the list of tools names their views. A client of the older era over HTTP said what it shows in another request,
- * so it receives them in any case.
+ * Whether the list of tools names their views. A client of the older era over HTTP said what it shows in another
+ * request, so it receives them in any case.
  */
 function listsApps(
   { era, showsApps: declared }: Extract<Plan, { readonly answer: "tools" }>,

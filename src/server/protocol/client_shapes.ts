@@ -1,8 +1,4 @@
-/**
- * The shapes in which clients describe themselves, as the message schemas of MCP define them.
- *
- * @module
- */
+/** The shapes in which clients describe themselves, as the message schemas of MCP define them. */
 
 import { BOOLEAN, type Check, list, members, OBJECT, oneOf, optional, record, TEXT } from "./wire_check.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Lists the tools of a client and calls them, independently of transport and protocol revision.
- *
- * @module
- */
+/** Lists the tools of a client and calls them, independently of transport and protocol revision. */
 
 import { offeredTools, toolFilter } from "../../access/offered_tools.ts";
 import type { JsonObject } from "../../canonical/json.ts";

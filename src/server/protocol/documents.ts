@@ -1,8 +1,4 @@
-/**
- * Answers requests for resources, prompts and completions. Loaded with the first of them.
- *
- * @module
- */
+/** Answers requests for resources, prompts and completions. Loaded with the first of them. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Doc } from "../../docs/types.ts";

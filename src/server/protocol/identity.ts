@@ -1,8 +1,4 @@
-/**
- * The identity of this server and its protocol revisions.
- *
- * @module
- */
+/** The identity of this server and its protocol revisions. */
 
 import { VERSION } from "../../config/product_version.ts";
 

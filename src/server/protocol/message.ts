@@ -1,8 +1,4 @@
-/**
- * The JSON-RPC 2.0 messages that MCP clients send, read from checked JSON.
- *
- * @module
- */
+/** The JSON-RPC 2.0 messages that MCP clients send, read from checked JSON. */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { EdgeError, RequestId } from "../process/edge_error.ts";

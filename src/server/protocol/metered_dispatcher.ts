@@ -1,8 +1,4 @@
-/**
- * A dispatcher that counts and times its calls.
- *
- * @module
- */
+/** A dispatcher that counts and times its calls. */
 
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import { answerWord } from "../process/answer_word.ts";

@@ -1,8 +1,4 @@
-/**
- * The offers of this server besides its tools, and their capabilities in the protocol.
- *
- * @module
- */
+/** The offers of this server besides its tools, and their capabilities in the protocol. */
 
 import type { Documentation } from "../../docs/documentation.ts";
 import type { StateKeys } from "../../tools/services/state_keys.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads the text of one message, for every transport.
- *
- * @module
- */
+/** Reads the text of one message, for every transport. */
 
 import { parseJson } from "../../canonical/scan.ts";
 import type { EdgeError } from "../process/edge_error.ts";

@@ -1,8 +1,6 @@
 /**
  * Plans the answer to a request: which method it names, in which era, and whether its parameters have the shape of that
  * method. Members that MCP does not name are ignored.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

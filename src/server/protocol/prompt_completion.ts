@@ -1,8 +1,4 @@
-/**
- * Completes the arguments of prompts from fixed lists and from the names that the caller may list.
- *
- * @module
- */
+/** Completes the arguments of prompts from fixed lists and from the names that the caller may list. */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import type { NamespaceList } from "../../tools/framework/types.ts";

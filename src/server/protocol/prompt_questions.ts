@@ -1,8 +1,6 @@
 /**
- * Asks a client of the newer era for the missing arguments of a prompt, in a form. Loaded with the first prompt that lacks
- * one.
- *
- * @module
+ * Asks a client of the newer era for the missing arguments of a prompt, in a form. Loaded with the first prompt that
+ * lacks one.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
@@ -34,8 +32,8 @@ const QUESTION = "arguments";
 const RESPONSE = members({ action: oneOf(["accept", "decline", "cancel"]), content: optional(record(TEXT)) });
 
 /**
- * Asks for the missing arguments, or writes the prompt with those of the response. A response counts only with the state of
- * its question; an argument of the request is never replaced.
+ * Asks for the missing arguments, or writes the prompt with those of the response. A response counts only with the
+ * state of its question; an argument of the request is never replaced.
  */
 export async function askArguments(
   prompt: UnfilledPrompt,

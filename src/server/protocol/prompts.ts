@@ -1,8 +1,6 @@
 /**
- * The MCP prompts for the common jobs: author a scenario, drive a run, audit a runpack. They name only offered tools, and
- * quote the user's arguments.
- *
- * @module
+ * The MCP prompts for the common jobs: author a scenario, drive a run, audit a runpack. They name only offered tools,
+ * and quote the user's arguments.
  */
 
 import type { EdgeError } from "../process/edge_error.ts";

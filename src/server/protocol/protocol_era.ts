@@ -1,9 +1,7 @@
 /**
- * The era of MCP that a connection uses. The first messages decide it. A request with the `_meta` envelope of 2026-07-28 is
- * of the modern era, any other of the era of `initialize`. After `server/discover` alone a client may still use the older
- * era.
- *
- * @module
+ * The era of MCP that a connection uses. The first messages decide it. A request with the `_meta` envelope of
+ * 2026-07-28 is of the modern era, any other of the era of `initialize`. After `server/discover` alone a client may
+ * still use the older era.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

@@ -1,7 +1,6 @@
 /**
- * The requests that a server sends to the client of a connection (the eras before 2026-07-28). Loaded with the first one.
- *
- * @module
+ * The requests that a server sends to the client of a connection (the eras before 2026-07-28). Loaded with the first
+ * one.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

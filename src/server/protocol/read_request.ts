@@ -1,7 +1,5 @@
 /**
  * Reads documents, prompts and completions. A read is authorized and audited like a call of a tool without a namespace.
- *
- * @module
  */
 
 import { checkRole } from "../../access/roles.ts";

@@ -1,8 +1,4 @@
-/**
- * Recovers the id of a message that is rejected for its JSON text or its length.
- *
- * @module
- */
+/** Recovers the id of a message that is rejected for its JSON text or its length. */
 
 import { parseJson } from "../../canonical/scan.ts";
 import type { RequestId } from "../process/edge_error.ts";
@@ -11,8 +7,8 @@ import { isRequestId } from "./message.ts";
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 /**
- * Recovers the id of a JSON text that the strict parser rejected, if every reader would agree on it. The text must parse,
- * and its outermost object must have exactly one `id`: a well-formed string or an integer within ±(2^53-1).
+ * Recovers the id of a JSON text that the strict parser rejected, if every reader would agree on it. The text must
+ * parse, and its outermost object must have exactly one `id`: a well-formed string or an integer within ±(2^53-1).
  *
  * @param text The text
  * @returns The id, or null if it is ambiguous

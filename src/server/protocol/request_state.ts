@@ -1,8 +1,6 @@
 /**
- * The state that a client carries from one round of a call to the next (MCP 2026-07-28, multi round-trip requests). It is
- * signed, expires, and belongs to one caller and to one call: a tool with exactly these arguments.
- *
- * @module
+ * The state that a client carries from one round of a call to the next (MCP 2026-07-28, multi round-trip requests). It
+ * is signed, expires, and belongs to one caller and to one call: a tool with exactly these arguments.
  */
 
 import { hash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * The documents and their pages as MCP resources: `gate://docs/<suffix>`.
- *
- * @module
- */
+/** The documents and their pages as MCP resources: `gate://docs/<suffix>`. */
 
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { Doc } from "../../docs/types.ts";

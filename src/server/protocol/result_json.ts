@@ -1,8 +1,4 @@
-/**
- * The JSON of the results in each era.
- *
- * @module
- */
+/** The JSON of the results in each era. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";

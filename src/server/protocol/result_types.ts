@@ -1,7 +1,6 @@
 /**
- * The types of results, from the message schemas of the official package. Only types are imported, so nothing is loaded.
- *
- * @module
+ * The types of results, from the message schemas of the official package. Only types are imported, so nothing is
+ * loaded.
  */
 
 import type {

@@ -1,9 +1,7 @@
 /**
- * Answers calls of tools that ask the client. In the newer era a question is the answer of a round, and the client repeats
- * the call with its response. On a connection of the older era the server sends a request of its own. Loaded with the
- * first such call.
- *
- * @module
+ * Answers calls of tools that ask the client. In the newer era a question is the answer of a round, and the client
+ * repeats the call with its response. On a connection of the older era the server sends a request of its own. Loaded
+ * with the first such call.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Runs as MCP resources: `gate://runs/{namespace_id}/{run_id}`, which clients read and, over HTTP, listen to.
- *
- * @module
- */
+/** Runs as MCP resources: `gate://runs/{namespace_id}/{run_id}`, which clients read and, over HTTP, listen to. */
 
 import type { ListedTemplate, ResourceText } from "./resources.ts";
 import type { CallOutcome } from "./dispatcher.ts";

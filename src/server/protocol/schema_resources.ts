@@ -1,8 +1,6 @@
 /**
- * The JSON Schemas of scenarios, the configuration, a provider's files and tools as MCP resources: `gate://schemas/<name>`.
- * They are complete, while `tools/list` shortens its schemas. Only listed tools have a schema.
- *
- * @module
+ * The JSON Schemas of scenarios, the configuration, a provider's files and tools as MCP resources:
+ * `gate://schemas/<name>`. They are complete, while `tools/list` shortens its schemas. Only listed tools have a schema.
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * One connection. A session reads, admits and answers each message, and keeps the requests in work.
- *
- * @module
- */
+/** One connection. A session reads, admits and answers each message, and keeps the requests in work. */
 
 import { type JsonObject, member } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Signed JSON that a client carries from one request to a later one, in characters that header fields may have.
- *
- * @module
- */
+/** Signed JSON that a client carries from one request to a later one, in characters that header fields may have. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";

@@ -1,9 +1,8 @@
 /**
- * Calls that the client polls: the extension `io.modelcontextprotocol/tasks` (SEP-2663). Nothing is stored: the id of a task
- * is the sealed call itself, and the call is idempotent. A server that does not know a task, or has been restarted, makes
- * its call again to find out how it went. Loaded with the first call of a client that declares the extension.
- *
- * @module
+ * Calls that the client polls: the extension `io.modelcontextprotocol/tasks` (SEP-2663). Nothing is stored: the id of a
+ * task is the sealed call itself, and the call is idempotent. A server that does not know a task, or has been
+ * restarted, makes its call again to find out how it went. Loaded with the first call of a client that declares the
+ * extension.
  */
 
 import { hash } from "node:crypto";
@@ -95,8 +94,8 @@ interface TaskContext {
 }
 
 /**
- * Makes a call of a client that declares the extension. Gives the outcome, or the created task where the tool is slow or
- * its answer is not final.
+ * Makes a call of a client that declares the extension. Gives the outcome, or the created task where the tool is slow
+ * or its answer is not final.
  *
  * @param round The round of the call: a call that asked its client is repeated by it, and is no task
  */

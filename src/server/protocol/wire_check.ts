@@ -1,8 +1,4 @@
-/**
- * Checks of values in messages. They are open: MCP allows members that it does not name.
- *
- * @module
- */
+/** Checks of values in messages. They are open: MCP allows members that it does not name. */
 
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 

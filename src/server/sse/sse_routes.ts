@@ -1,9 +1,7 @@
 /**
  * The HTTP+SSE transport of older clients (MCP 2024-11-05, deprecated since 2025-03-26). Clients POST messages to
- * `/messages` and receive answers on the stream of GET `/sse`. A session ends with its stream, belongs to the caller that
- * opened it, and has an unguessable id.
- *
- * @module
+ * `/messages` and receive answers on the stream of GET `/sse`. A session ends with its stream, belongs to the caller
+ * that opened it, and has an unguessable id.
  */
 
 import type { ServerConfig } from "../../config/types.ts";

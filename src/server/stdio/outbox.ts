@@ -1,8 +1,4 @@
-/**
- * A buffer of outgoing lines. Lines that arrive during a write are written together by the next one.
- *
- * @module
- */
+/** A buffer of outgoing lines. Lines that arrive during a write are written together by the next one. */
 
 import { writeAll } from "../process/log.ts";
 

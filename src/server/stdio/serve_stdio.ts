@@ -1,8 +1,4 @@
-/**
- * The stdio transport: newline-delimited JSON-RPC on standard input and output, one connection per process.
- *
- * @module
- */
+/** The stdio transport: newline-delimited JSON-RPC on standard input and output, one connection per process. */
 
 import { principalOf } from "../../access/principal.ts";
 import type { ServerConfig } from "../../config/types.ts";
@@ -105,8 +101,8 @@ export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
 }
 
 /**
- * When the stores or the audit log cannot be opened, answers the requests in work, or the next one, with that failure. A
- * silent end would look like a defect of the client.
+ * When the stores or the audit log cannot be opened, answers the requests in work, or the next one, with that failure.
+ * A silent end would look like a defect of the client.
  *
  * @returns A signal that is aborted after such an answer, or after `PATIENCE.broken` without a request
  */

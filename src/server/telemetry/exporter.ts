@@ -1,7 +1,6 @@
 /**
- * Sends telemetry to a collector. Its queues are bounded, and what does not fit is dropped and counted: calls never wait for it.
- *
- * @module
+ * Sends telemetry to a collector. Its queues are bounded, and what does not fit is dropped and counted: calls never
+ * wait for it.
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
@@ -131,8 +130,8 @@ async function send(url: URL, request: Export): Promise<number> {
 }
 
 /**
- * Sends a request to a collector of this machine. `fetch` would send it, with its credentials, to the proxy that `HTTP_PROXY` names.
- * Returns the status.
+ * Sends a request to a collector of this machine. `fetch` would send it, with its credentials, to the proxy that
+ * `HTTP_PROXY` names. Returns the status.
  */
 async function sendDirectly(url: URL, { body, ...options }: Export): Promise<number> {
   const { request } = await import("node:http");

@@ -1,7 +1,6 @@
 /**
- * OTLP over HTTP in its JSON form (https://opentelemetry.io/docs/specs/otlp/#otlphttp): the documents of spans, metrics and log records.
- *
- * @module
+ * OTLP over HTTP in its JSON form (https://opentelemetry.io/docs/specs/otlp/#otlphttp): the documents of spans, metrics
+ * and log records.
  */
 
 import { VERSION } from "../../config/product_version.ts";

@@ -1,10 +1,8 @@
 /**
  * Telemetry of the server: a span and a duration for each call, the log, and the metrics of the runtime.
  *
- * No payload, value, credential or principal leaves the process: attributes are names of this program, ids of runs and stages, and at
- * most {@link SCENARIOS} names of scenarios.
- *
- * @module
+ * No payload, value, credential or principal leaves the process: attributes are names of this program, ids of runs and
+ * stages, and at most {@link SCENARIOS} names of scenarios.
  */
 
 import { type JsonObject, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads the parts of a certificate that are used (RFC 5280 section 4.1).
- *
- * @module
- */
+/** Reads the parts of a certificate that are used (RFC 5280 section 4.1). */
 
 import { DER_TAGS, type DerElement, DerError, dottedIdentifier, readElements, readInside } from "./der.ts";
 

@@ -1,8 +1,6 @@
 /**
- * Finds certificates that can be served but that many clients reject: those of X.509 version 1, and those without a host in
- * `subjectAltName`.
- *
- * @module
+ * Finds certificates that can be served but that many clients reject: those of X.509 version 1, and those without a
+ * host in `subjectAltName`.
  */
 
 import type { X509Certificate } from "node:crypto";

@@ -1,7 +1,5 @@
 /**
  * Reads the DER (X.690) of certificates. The input is not trusted: lengths must be definite, minimal and within bounds.
- *
- * @module
  */
 
 /** One element: its tag and content. */

@@ -1,8 +1,6 @@
 /**
- * Tests at every start that the runtime enforces client certificates. A runtime that does not would silently accept every
- * client, and an earlier one did.
- *
- * @module
+ * Tests at every start that the runtime enforces client certificates. A runtime that does not would silently accept
+ * every client, and an earlier one did.
  */
 
 import { createServer } from "node:https";
@@ -60,8 +58,8 @@ export async function probeEnforcement(
 }
 
 /**
- * Tests the runtime. As a control, the same request must arrive where the certificate is not required: otherwise a failed
- * request would prove nothing.
+ * Tests the runtime. As a control, the same request must arrive where the certificate is not required: otherwise a
+ * failed request would prove nothing.
  *
  * @param probe The test
  * @throws {Error} When the runtime was not seen to reject a client without a certificate

@@ -1,8 +1,6 @@
 /**
- * Tests a certificate and its key with one in-memory handshake. The runtime accepts keys and certificates that it cannot
- * serve, and then silently rejects every client.
- *
- * @module
+ * Tests a certificate and its key with one in-memory handshake. The runtime accepts keys and certificates that it
+ * cannot serve, and then silently rejects every client.
  */
 
 import type { KeyObject } from "node:crypto";

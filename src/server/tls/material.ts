@@ -1,8 +1,4 @@
-/**
- * Reads the files of `server.tls` and checks them against each other.
- *
- * @module
- */
+/** Reads the files of `server.tls` and checks them against each other. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readBounded } from "../../config/files.ts";

@@ -1,9 +1,7 @@
 /**
- * Guards client certificates against TLS session resumption. The runtime verifies certificates only in full handshakes, and
- * accepts a resumed session without verification. So a certificate is accepted only if this server verified it in a
+ * Guards client certificates against TLS session resumption. The runtime verifies certificates only in full handshakes,
+ * and accepts a resumed session without verification. So a certificate is accepted only if this server verified it in a
  * full handshake. It must be valid now, and no authority withdrawn since.
- *
- * @module
  */
 
 import type { Server } from "node:http";

@@ -1,8 +1,4 @@
-/**
- * TLS for the listener: certificates, the guard of client certificates, and renewal while connections are open.
- *
- * @module
- */
+/** TLS for the listener: certificates, the guard of client certificates, and renewal while connections are open. */
 
 import type { Server } from "node:http";
 import { createServer, type Server as SecureServer } from "node:https";

@@ -1,8 +1,6 @@
 /**
- * Writes the subject of a certificate as one string (RFC 4514): its parts in reverse order, with escaped values, so that
- * no value can imitate another part.
- *
- * @module
+ * Writes the subject of a certificate as one string (RFC 4514): its parts in reverse order, with escaped values, so
+ * that no value can imitate another part.
  */
 
 import { certificateBody, FIELDS } from "./certificate.ts";
@@ -51,8 +49,8 @@ const NAMED = new Map([...SHORT_NAMES.values()].map((name) => [name.toLowerCase(
 const DOTTED = /^\d+(?:\.\d+)+$/;
 
 /**
- * The normal form of a name, as {@link distinguishedName} writes it: the case of types and hex digits and the escapes may
- * differ. Only a text that equals its normal form can be the subject of a certificate.
+ * The normal form of a name, as {@link distinguishedName} writes it: the case of types and hex digits and the escapes
+ * may differ. Only a text that equals its normal form can be the subject of a certificate.
  *
  * @returns Null for a text that is not a name of RFC 4514, or has unknown types
  *

@@ -1,8 +1,4 @@
-/**
- * Checks the validity period of the server's certificate, and logs before it expires.
- *
- * @module
- */
+/** Checks the validity period of the server's certificate, and logs before it expires. */
 
 import type { X509Certificate } from "node:crypto";
 import type { Log } from "../process/log.ts";

@@ -1,8 +1,4 @@
-/**
- * Backs up a store while it is in use.
- *
- * @module
- */
+/** Backs up a store while it is in use. */
 
 import { dirname, join, resolve } from "node:path";
 
@@ -14,8 +10,9 @@ import { StoreError, type StoreErrorCode } from "../types.ts";
 import { removedUnlessDone } from "../unfinished.ts";
 
 /**
- * Copies the state of a store's file at one moment, while other processes read and write the file. The copy has a temporary name until
- * it is checked and flushed to the disk. An existing file is never overwritten. A worker copies, because SQLite's backup blocks its thread.
+ * Copies the state of a store's file at one moment, while other processes read and write the file. The copy has a
+ * temporary name until it is checked and flushed to the disk. An existing file is never overwritten. A worker copies,
+ * because SQLite's backup blocks its thread.
  *
  * @param path The store's file
  * @param target The path of the copy; its folder must exist

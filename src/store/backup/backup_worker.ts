@@ -1,8 +1,4 @@
-/**
- * The worker that copies a database: SQLite's backup blocks its thread until the last page.
- *
- * @module
- */
+/** The worker that copies a database: SQLite's backup blocks its thread until the last page. */
 
 import { backup } from "node:sqlite";
 

@@ -1,8 +1,4 @@
-/**
- * Checks a store: reads, hashes and compares everything in it, and reports every problem.
- *
- * @module
- */
+/** Checks a store: reads, hashes and compares everything in it, and reports every problem. */
 
 import { setImmediate } from "node:timers";
 

@@ -1,7 +1,6 @@
 /**
- * The part of a check that verifies archived runs: the tombstone, the receipts that are left, and the entry in the list of runs.
- *
- * @module
+ * The part of a check that verifies archived runs: the tombstone, the receipts that are left, and the entry in the list
+ * of runs.
  */
 
 import type { Identity } from "../../canonical/identity.ts";

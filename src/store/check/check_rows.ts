@@ -1,8 +1,4 @@
-/**
- * The parts of a check that visit rows one by one: laws, artifacts, schemas, typed providers, and orphaned rows.
- *
- * @module
- */
+/** The parts of a check that visit rows one by one: laws, artifacts, schemas, typed providers, and orphaned rows. */
 
 import type { Checking } from "./check_types.ts";
 import { reasonOf } from "../file_reason.ts";

@@ -1,8 +1,6 @@
 /**
- * The part of a check that verifies runs: the chain of each run, its receipts, its head, the objects that its records name, and its
- * snapshots.
- *
- * @module
+ * The part of a check that verifies runs: the chain of each run, its receipts, its head, the objects that its records
+ * name, and its snapshots.
  */
 
 import type { Identity } from "../../canonical/identity.ts";
@@ -255,7 +253,10 @@ function creationProblems(check: RunCheck, record: StoredRecord): string[] {
   return ["it is not the creation of the run"];
 }
 
-/** The objects that a record names must exist: payloads and retained values beside it; profiles, contracts and schemas as artifacts. */
+/**
+ * The objects that a record names must exist: payloads and retained values beside it; profiles, contracts and schemas
+ * as artifacts.
+ */
 async function namedProblems(check: RunCheck, record: StoredRecord): Promise<string[]> {
   const members = parseObject(record.record);
   const body = member(members, "body");

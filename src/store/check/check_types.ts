@@ -1,8 +1,4 @@
-/**
- * Options, counts and report of a check of a store.
- *
- * @module
- */
+/** Options, counts and report of a check of a store. */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { StoreRows } from "../rows/store_rows.ts";
@@ -49,7 +45,8 @@ export interface StoreCheckReport {
 export type FoldedRecord = Pick<StoredRecord, "revision" | "record_id" | "record">;
 
 /**
- * Folds all records of a run from the first on, under the canonical text of its law. Returns the canonical text of the state; may throw.
+ * Folds all records of a run from the first on, under the canonical text of its law. Returns the canonical text of the
+ * state; may throw.
  */
 export type FoldState = (law: string, records: readonly FoldedRecord[]) => string;
 

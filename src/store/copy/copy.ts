@@ -1,8 +1,7 @@
 /**
- * Copies everything that a store holds to another one. A row is verified before it is written, and read back and compared afterwards.
- * What the target has already is only compared, so a copy that was interrupted goes on where it stopped.
- *
- * @module
+ * Copies everything that a store holds to another one. A row is verified before it is written, and read back and
+ * compared afterwards. What the target has already is only compared, so a copy that was interrupted goes on where it
+ * stopped.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -33,9 +32,9 @@ export interface CopyReport {
 }
 
 /**
- * Copies a store while other processes may use both. Runs get the records that the source had when the run was read. Nothing is ever
- * written over: a run, a schema or a typed provider of the target that differs is reported. Rows of the source with problems are
- * reported and not copied.
+ * Copies a store while other processes may use both. Runs get the records that the source had when the run was read.
+ * Nothing is ever written over: a run, a schema or a typed provider of the target that differs is reported. Rows of the
+ * source with problems are reported and not copied.
  *
  * @param target Open stores
  * @throws {StoreError} Where a store cannot be read or written: `busy`, `unavailable`, `disk_full`, `io`. The copy can be repeated

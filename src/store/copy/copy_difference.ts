@@ -1,8 +1,4 @@
-/**
- * The differences between a run of the source and the one of the same id at the target.
- *
- * @module
- */
+/** The differences between a run of the source and the one of the same id at the target. */
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -11,7 +7,8 @@ import type { Copying } from "./copying.ts";
 import type { RunHead, StoredReceipt, StoredRecord } from "../types.ts";
 
 /**
- * The first difference between records and those of the target, which are hashed again when they are read; null where they are equal.
+ * The first difference between records and those of the target, which are hashed again when they are read; null where
+ * they are equal.
  *
  * @param receiptsOnly Compares receipts, since one of the runs is archived
  */

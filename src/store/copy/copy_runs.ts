@@ -1,8 +1,6 @@
 /**
- * Copies runs. The records of a small run are appended in one transaction; those of a long run follow in pieces, after all of them
- * were verified. An append names the head that it follows, so it cannot write over a run that differs.
- *
- * @module
+ * Copies runs. The records of a small run are appended in one transaction; those of a long run follow in pieces, after
+ * all of them were verified. An append names the head that it follows, so it cannot write over a run that differs.
  */
 
 import type { Head } from "../../run/types.ts";

@@ -1,8 +1,6 @@
 /**
- * Copies laws and artifacts, which many runs share. A run is copied after those that it names, so the target never has a run that
- * cannot be read.
- *
- * @module
+ * Copies laws and artifacts, which many runs share. A run is copied after those that it names, so the target never has
+ * a run that cannot be read.
  */
 
 import { isDeepStrictEqual } from "node:util";

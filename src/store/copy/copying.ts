@@ -1,8 +1,4 @@
-/**
- * A running copy of a store.
- *
- * @module
- */
+/** A running copy of a store. */
 
 import type { BoundedMap } from "../bounded_map.ts";
 import type { Checking, StoreCounts, StoreProblem } from "../check/check_types.ts";

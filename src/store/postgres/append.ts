@@ -1,15 +1,13 @@
 /**
  * The compare-and-set append of many runs in one statement.
  *
- * A statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or moved. Its rows are in
- * the order of the runs, so that two servers lock them in one order.
+ * A statement creates runs, moves heads that are the expected ones, and inserts the records of what was created or
+ * moved. Its rows are in the order of the runs, so that two servers lock them in one order.
  *
- * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So operations are
- * looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records. The row of a run
- * is found in the order of the primary key. Scenario and law are compared with an operator that no index has. Otherwise
- * the database reads an index of the lists, through all runs of the namespace.
- *
- * @module
+ * The cost of a statement must not depend on what the tables hold, and the planner knows nothing about fresh tables. So
+ * operations are looked up one by one, by all columns of their index: `NOT EXISTS` becomes a join over all records. The
+ * row of a run is found in the order of the primary key. Scenario and law are compared with an operator that no index
+ * has. Otherwise the database reads an index of the lists, through all runs of the namespace.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -91,7 +89,10 @@ const RECORD_COLUMNS = [
 
 const ARTIFACT_COLUMNS = [...RUN_COLUMNS, ["identity", "text"], ["kind", "text"], ["body", "text"]] as const;
 
-/** Changes of open stages: an empty `stage_id` stands for every stage of the run, and `opened` is -1 for one that is not open any more. */
+/**
+ * Changes of open stages: an empty `stage_id` stands for every stage of the run, and `opened` is -1 for one that is not
+ * open any more.
+ */
 const STAGE_COLUMNS = [
   ...RUN_COLUMNS,
   ["stage_id", "text"],
@@ -115,7 +116,10 @@ const KNOWN = `known AS MATERIALIZED (
     WHERE (SELECT x.revision FROM gate.records AS x WHERE x.namespace_id = r.namespace_id AND x.run_id = r.run_id
       AND x.operation = r.operation AND x.family = r.family) IS NOT NULL)`;
 
-/** Moves the heads of runs `m`. Only the primary key has the order. The head is compared on the row that was found and locked. */
+/**
+ * Moves the heads of runs `m`. Only the primary key has the order. The head is compared on the row that was found and
+ * locked.
+ */
 const MOVED = `moved AS (
     UPDATE gate.runs AS u SET revision = m.revision, head = m.head,
       status = CASE WHEN m.completes = 1 THEN 'complete' ELSE u.status END
@@ -189,7 +193,10 @@ function moveText([runs, records, stages]: readonly string[]): string {
   SELECT namespace_id, run_id FROM accepted`;
 }
 
-/** Appends to existing and new runs, and stores artifacts. {@link moveText} is for a batch without both, and takes less to start. */
+/**
+ * Appends to existing and new runs, and stores artifacts. {@link moveText} is for a batch without both, and takes less
+ * to start.
+ */
 function appendText([moved, created, records, artifacts, stages]: readonly string[]): string {
   return `WITH
   m AS MATERIALIZED ${limited(moved ?? "")},
@@ -227,8 +234,8 @@ const APPEND = appendText(tables(...APPEND_TABLES));
 const APPEND_WITH_STAGES = appendText(tables(...APPEND_TABLES, STAGE_COLUMNS));
 
 /**
- * The record of a run with the least revision at or above one. Without statistics the planner finds every index as good that begins with
- * the run; the order leaves the primary key alone.
+ * The record of a run with the least revision at or above one. Without statistics the planner finds every index as good
+ * that begins with the run; the order leaves the primary key alone.
  */
 function recordAt(columns: string, run: string, revision: string): string {
   return `SELECT ${columns} FROM gate.records AS r WHERE r.namespace_id = ${run}.namespace_id AND r.run_id = ${run}.run_id
@@ -372,8 +379,8 @@ export async function findStored(database: Database, batch: readonly PreparedApp
 }
 
 /**
- * The reason why an append was not accepted: operations are compared first, the head second. The head is read first: a receipt that is
- * there by then is found, so no answer says `stale` of an operation that the named head includes.
+ * The reason why an append was not accepted: operations are compared first, the head second. The head is read first: a
+ * receipt that is there by then is found, so no answer says `stale` of an operation that the named head includes.
  */
 export async function refusalOf(database: Database, sha256: Sha256, append: Append): Promise<AppendResult | null> {
   const { run_key, expected_head } = append;
@@ -425,7 +432,8 @@ export async function findHead(database: Database, sha256: Sha256, runKey: RunKe
 }
 
 /**
- * The heads of runs, by the names of the runs. The row of a run is compared with its records, whose last one must be the head.
+ * The heads of runs, by the names of the runs. The row of a run is compared with its records, whose last one must be
+ * the head.
  *
  * @throws {StoreError} `corrupt`
  */

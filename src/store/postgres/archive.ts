@@ -1,8 +1,7 @@
 /**
- * Archived runs in SQL. One transaction marks the run, writes its state, empties the texts and the material of its records, and removes
- * its snapshots. The rows of the records stay: they are the receipts. A server's role has no right to any of it.
- *
- * @module
+ * Archived runs in SQL. One transaction marks the run, writes its state, empties the texts and the material of its
+ * records, and removes its snapshots. The rows of the records stay: they are the receipts. A server's role has no right
+ * to any of it.
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";

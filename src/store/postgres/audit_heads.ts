@@ -1,10 +1,8 @@
 /**
  * The heads of audit logs, apart from the files that they prove.
  *
- * The database sets the time and the address of the server that recorded a head. A server's role can add heads, and neither change nor
- * remove one.
- *
- * @module
+ * The database sets the time and the address of the server that recorded a head. A server's role can add heads, and
+ * neither change nor remove one.
  */
 
 import { isIdentity } from "../../canonical/identity.ts";

@@ -3,8 +3,6 @@
  *
  * The client of a connection opens one socket and no second one. A client that connects again keeps what it received of
  * an unfinished reply, and adds the next reply to it. A statement would then get rows of another one.
- *
- * @module
  */
 
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
@@ -56,8 +54,9 @@ export interface Reached {
 }
 
 /**
- * Opens a connection to the first server that takes it. The servers are tried in order from the place `first`: the next one as soon as the
- * one before it failed, or was silent for a moment. So a stopped machine costs that moment, and not the time to connect.
+ * Opens a connection to the first server that takes it. The servers are tried in order from the place `first`: the next
+ * one as soon as the one before it failed, or was silent for a moment. So a stopped machine costs that moment, and not
+ * the time to connect.
  *
  * @param ended Ends all attempts
  * @throws {AggregateError} The errors of all servers
@@ -201,7 +200,10 @@ function clientOptions(
   };
 }
 
-/** TLS verifies chain and name. The client gives a name to verify for a host name only, so an address is verified as such here. */
+/**
+ * TLS verifies chain and name. The client gives a name to verify for a host name only, so an address is verified as
+ * such here.
+ */
 function tlsOptions(authorities: string | null, host: string): object | false {
   if (authorities === null && isLoopbackHost(host)) return false;
   return {

@@ -7,8 +7,6 @@
  * that does not answer by then (a cut line, a stopped machine) would stay busy for ever, so all connections are then
  * dropped. The time begins again after each statement of a transaction, which may have as many as the records of a run
  * need.
- *
- * @module
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -153,8 +151,8 @@ function isOpen(slot: Slot): slot is Slot & { readonly connection: Connection } 
 }
 
 /**
- * Statements wait for a transaction on their connection, so those come last. An idle open connection is taken before one is opened, and a
- * busy one before one that the server has just refused.
+ * Statements wait for a transaction on their connection, so those come last. An idle open connection is taken before
+ * one is opened, and a busy one before one that the server has just refused.
  */
 function leastBusy(slots: readonly Slot[]): Slot {
   const now = performance.now();
@@ -186,8 +184,8 @@ async function openSlot(state: State, slot: Slot): Promise<Connection> {
 }
 
 /**
- * Never settles. The client sends a rollback for a rejected transaction, and writing to a connection that was lost would end the
- * process. It rejects the transaction itself when the connection is closed.
+ * Never settles. The client sends a rollback for a rejected transaction, and writing to a connection that was lost
+ * would end the process. It rejects the transaction itself when the connection is closed.
  */
 function untilClosed(): Promise<never> {
   return new Promise(() => {});
@@ -199,8 +197,9 @@ async function statement(client: Sql | TransactionSql, text: string, values: rea
 }
 
 /**
- * An array as text (PostgreSQL documentation, "Array Input and Output Syntax"). The client serializes arrays by types that it asks the
- * server for at each connection; the rejection of that query, when the connection ends first, would end the process.
+ * An array as text (PostgreSQL documentation, "Array Input and Output Syntax"). The client serializes arrays by types
+ * that it asks the server for at each connection; the rejection of that query, when the connection ends first, would
+ * end the process.
  */
 function arrayLiteral(items: readonly (string | number | null)[]): string {
   const texts = items.map((item) =>

@@ -1,11 +1,9 @@
 /**
  * Errors of PostgreSQL and its client as errors of the store.
  *
- * An error that the server answered a statement with says that the statement changed nothing, and its code says why. Every other error,
- * also one with which the server ends the connection, leaves the outcome unknown, whatever the client calls it: the store is then
- * `unavailable`.
- *
- * @module
+ * An error that the server answered a statement with says that the statement changed nothing, and its code says why.
+ * Every other error, also one with which the server ends the connection, leaves the outcome unknown, whatever the
+ * client calls it: the store is then `unavailable`.
  */
 
 import { StoreError, type StoreErrorCode } from "../types.ts";
@@ -26,8 +24,8 @@ const READ_ONLY = "25006";
 const STANDBY = "CONNECTION_STANDBY";
 
 /**
- * SQLSTATE codes (PostgreSQL documentation, appendix A) of a server that cannot answer now: its connections, transactions, memory or locks
- * are exhausted, or an operator steps in.
+ * SQLSTATE codes (PostgreSQL documentation, appendix A) of a server that cannot answer now: its connections,
+ * transactions, memory or locks are exhausted, or an operator steps in.
  */
 const NOT_NOW = /^(?:08...|25006|25P0[34]|40...|53...|55P03|57...)$/;
 
@@ -87,7 +85,10 @@ export function isRolledBack(error: unknown): boolean {
   return answer !== null && ROLLED_BACK.includes(answer.code) && !endsConnection(error);
 }
 
-/** Whether the server refused a connection because there are too many, as the store's error says; no statement was sent on it. */
+/**
+ * Whether the server refused a connection because there are too many, as the store's error says; no statement was sent
+ * on it.
+ */
 export function isRefused(error: unknown): boolean {
   return error instanceof StoreError && asServerError(error.cause)?.code === TOO_MANY_CONNECTIONS;
 }
@@ -104,13 +105,17 @@ export function isConnectionLost(error: unknown): boolean {
   return answer === null || answer.severity !== "ERROR";
 }
 
-/** Whether a connection must not be used after the error: it ended, is in an unknown state, or leads to a server without writes. */
+/**
+ * Whether a connection must not be used after the error: it ended, is in an unknown state, or leads to a server without
+ * writes.
+ */
 export function endsConnection(error: unknown): boolean {
   return isConnectionLost(error) || codeOf(error) === READ_ONLY;
 }
 
 /**
- * The error of a call that only the owner of the tables may make, where its role lacked a right. Any other error as it is.
+ * The error of a call that only the owner of the tables may make, where its role lacked a right. Any other error as it
+ * is.
  *
  * @param what What the call does, such as `archive run "…"`
  */
@@ -127,8 +132,8 @@ export function unavailable(name: string, reason: string, cause?: unknown): Stor
 }
 
 /**
- * The store's error for an error of the client. Its message names the database without user and password, and the client's code; it
- * does not repeat the client's message, which may hold values.
+ * The store's error for an error of the client. Its message names the database without user and password, and the
+ * client's code; it does not repeat the client's message, which may hold values.
  */
 export function toStoreError(error: unknown, name: string): StoreError {
   if (error instanceof StoreError) return error;
@@ -138,7 +143,8 @@ export function toStoreError(error: unknown, name: string): StoreError {
   if (code === STANDBY && answer === null) return unavailable(name, "the server accepts no writes", error);
   if (answer === null && !CERTIFICATE.test(code)) return unavailable(name, `it is not available${why}`, error);
   const known = ANSWERS.find(([pattern]) => pattern.test(code));
-  // A server that ends the connection, or itself, may have committed the statement: a full disk is a PANIC where it holds the log.
+  // A server that ends the connection, or itself, may have committed the statement: a full disk is a PANIC where it
+  // holds the log.
   const isUnknown = answer?.severity !== "ERROR" && !LOGIN.test(code);
   if (answer !== null && (isUnknown || (known === undefined && NOT_NOW.test(code)))) {
     return unavailable(name, `it is not available${why}`, error);

@@ -13,7 +13,8 @@ function failure(code: string): Error {
   return Object.assign(new Error("secret text of a value"), { code });
 }
 
-// Error; code of the store; whether the connection may not be used again; whether the statement may be repeated at once.
+// Error; code of the store; whether the connection may not be used again; whether the statement may be repeated at
+// once.
 const rows: readonly (readonly [error: unknown, code: string, ends: boolean, again: boolean])[] = [
   // The client lost its connection, or is in a state that it did not foresee.
   ...[

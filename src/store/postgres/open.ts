@@ -1,8 +1,4 @@
-/**
- * Opens stores on PostgreSQL, on a database that keeps what it accepts.
- *
- * @module
- */
+/** Opens stores on PostgreSQL, on a database that keeps what it accepts. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { readFileAtMost } from "../../config/files.ts";
@@ -174,8 +170,8 @@ const LOCK_MIGRATION = "SELECT pg_advisory_xact_lock(1734440037)::text";
 const LIMIT_LOCKS = "SELECT set_config('lock_timeout', '10s', true)";
 
 /**
- * Creates the tables, or brings those of an earlier version to the current one, and grants the rights of a server to a role. The role of
- * the url has to own the schema.
+ * Creates the tables, or brings those of an earlier version to the current one, and grants the rights of a server to a
+ * role. The role of the url has to own the schema.
  *
  * @param serverRole The role that servers use; null where it is the owner itself
  * @throws {StoreError} `version_unsupported` where the database or its tables cannot be used

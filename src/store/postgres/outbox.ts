@@ -1,11 +1,10 @@
 /**
- * The outbox in PostgreSQL. Transactions of several servers commit in another order than they begin, so no number says what was read.
- * The statement that appends a record also writes a row for each target; the row is removed once the record was announced.
+ * The outbox in PostgreSQL. Transactions of several servers commit in another order than they begin, so no number says
+ * what was read. The statement that appends a record also writes a row for each target; the row is removed once the
+ * record was announced.
  *
- * A target that no server has registered for seven days gets no rows, so that an outbox without readers stays small. The server that
- * registers it again adds them from the records.
- *
- * @module
+ * A target that no server has registered for seven days gets no rows, so that an outbox without readers stays small.
+ * The server that registers it again adds them from the records.
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
@@ -18,8 +17,8 @@ import { RECEIPT_COLUMNS } from "../rows/records.ts";
 import type { Database } from "./database.ts";
 
 const IS_AWAY = "o.seen <= now() - interval '7 days'";
-// A target that comes back has the holder REFILL, and in `expires` the instant from which its records have no rows: a server that stops
-// before all of them are added does not hide that, and no lease is given meanwhile.
+// A target that comes back has the holder REFILL, and in `expires` the instant from which its records have no rows: a
+// server that stops before all of them are added does not hide that, and no lease is given meanwhile.
 const REFILL = "refill";
 const REGISTER = `INSERT INTO gate.outbox_targets AS o (target, holder, expires, seen) VALUES ($1, '', now(), now())
   ON CONFLICT (target) DO UPDATE SET seen = now(),
@@ -27,10 +26,11 @@ const REGISTER = `INSERT INTO gate.outbox_targets AS o (target, holder, expires,
     expires = CASE WHEN ${IS_AWAY} AND o.holder <> '${REFILL}'
       THEN o.seen + interval '7 days' - interval '1 hour' ELSE o.expires END
   RETURNING o.holder, (1000 * extract(epoch FROM o.expires))::int8 AS since`;
-// Appends that began before the target came back write no rows for it. They hold a lock of the table, which this one waits for.
+// Appends that began before the target came back write no rows for it. They hold a lock of the table, which this one
+// waits for.
 const AWAIT_APPENDS = "LOCK TABLE gate.outbox IN SHARE MODE";
-// In a receipt the instant of acceptance comes first: its members are sorted. Servers and database may differ by an hour; what was
-// announced before is announced again.
+// In a receipt the instant of acceptance comes first: its members are sorted. Servers and database may differ by an
+// hour; what was announced before is announced again.
 const INSTANT = `substring(result from '"accepted_audit_instant":(\\d{1,15})')::int8`;
 /** Records that one statement looks at, so that it ends within the limit of a statement in a store of any size. */
 const REFILL_RECORDS = 20_000;
@@ -86,7 +86,10 @@ export function createPostgresOutbox(database: Database, sha256: Sha256, use: Ga
   };
 }
 
-/** Adds rows for the records since an instant. Repeated after a stop, it adds some rows twice, and their events are sent twice. */
+/**
+ * Adds rows for the records since an instant. Repeated after a stop, it adds some rows twice, and their events are sent
+ * twice.
+ */
 async function refill(database: Database, target: string, since: number): Promise<void> {
   await database.transaction(async (query) => void await query(AWAIT_APPENDS));
   let after: readonly (number | string)[] | null = [0, "", 0];

@@ -1,7 +1,6 @@
 /**
- * The list of runs in SQL: one statement a page. Every filter is a condition on a row of `gate.runs`, which has the entry of its run.
- *
- * @module
+ * The list of runs in SQL: one statement a page. Every filter is a condition on a row of `gate.runs`, which has the
+ * entry of its run.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

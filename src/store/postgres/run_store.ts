@@ -1,8 +1,4 @@
-/**
- * The run store on PostgreSQL.
- *
- * @module
- */
+/** The run store on PostgreSQL. */
 
 import { setImmediate } from "node:timers";
 
@@ -172,8 +168,8 @@ async function refuseArchived(database: Database, sha256: Sha256, runKey: RunKey
 }
 
 /**
- * Reads a page in slices and verifies each record. Accepted records never change before the run is archived, so the slices need no
- * transaction.
+ * Reads a page in slices and verifies each record. Accepted records never change before the run is archived, so the
+ * slices need no transaction.
  */
 async function listRecords(database: Database, sha256: Sha256, request: PageRequest): Promise<StoredRecord[]> {
   const { runKey, after, limit, maximumBytes } = request;

@@ -3,8 +3,6 @@
  *
  * Writes lock the row of their namespace first. So a limit on entries and the one active version of a provider hold for
  * all servers.
- *
- * @module
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Runs the statements that stores share on PostgreSQL.
- *
- * @module
- */
+/** Runs the statements that stores share on PostgreSQL. */
 
 import type { Gate } from "../gate.ts";
 import type { RunRead, RunWrite, Statement, Steps } from "../rows/statements.ts";

@@ -1,10 +1,9 @@
 /**
- * The rows of a database. Its session is read-only, so a role that may only select can read them, and a standby can answer.
+ * The rows of a database. Its session is read-only, so a role that may only select can read them, and a standby can
+ * answer.
  *
- * A run's row and its last revision are read in one statement. Accepted records never change, so the statements after it need no
- * transaction.
- *
- * @module
+ * A run's row and its last revision are read in one statement. Accepted records never change, so the statements after
+ * it need no transaction.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

@@ -1,10 +1,9 @@
 /**
  * The tables of a store on PostgreSQL, and the rights of the role that a server uses.
  *
- * Every key begins with the namespace and the id of the run; nothing refers to a row number, so a store can be copied. A run's entry in
- * the list of runs stands in its row. An entry has two seals, since its status changes once, in the statement that moves the head.
- *
- * @module
+ * Every key begins with the namespace and the id of the run; nothing refers to a row number, so a store can be copied.
+ * A run's entry in the list of runs stands in its row. An entry has two seals, since its status changes once, in the
+ * statement that moves the head.
  */
 
 /** The version of the tables that this program reads and writes. */
@@ -33,7 +32,10 @@ const CREATE_ARCHIVES = `CREATE TABLE gate.archives (
 const ADD_ARCHIVED_COLUMNS = `ALTER TABLE gate.runs ADD COLUMN runpack_identity text, ADD COLUMN archived int8,
   ADD COLUMN state_identity text, ADD COLUMN archive_seal text`;
 
-/** Targets of the outbox with their leases, and the records that wait for each; `seen` says when a server last registered it. */
+/**
+ * Targets of the outbox with their leases, and the records that wait for each; `seen` says when a server last
+ * registered it.
+ */
 const CREATE_OUTBOX: readonly string[] = [
   `CREATE TABLE gate.outbox_targets (
   target text NOT NULL PRIMARY KEY,
@@ -64,8 +66,8 @@ const CREATE_OPEN_STAGES: readonly string[] = [
 ];
 
 /**
- * The number of runs, kept by the statements that create and complete them. Connections have 1,024 rows, so that few statements wait for
- * another one.
+ * The number of runs, kept by the statements that create and complete them. Connections have 1,024 rows, so that few
+ * statements wait for another one.
  */
 const CREATE_RUN_COUNTS = `CREATE TABLE gate.run_counts (
   backend int8 NOT NULL PRIMARY KEY,

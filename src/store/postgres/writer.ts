@@ -1,15 +1,13 @@
 /**
  * The writer sends the appends of many callers in one statement.
  *
- * Appends wait in a queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. Two statements are on
- * their way at a time, to different runs, so the store prepares one while the database executes the other. Appends that arrive meanwhile
- * form the next one. A statement that met an unavailable database may have been committed. So what it stored is looked up before it is
- * repeated, and a caller is answered from what the database has.
+ * Appends wait in a queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. Two
+ * statements are on their way at a time, to different runs, so the store prepares one while the database executes the
+ * other. Appends that arrive meanwhile form the next one. A statement that met an unavailable database may have been
+ * committed. So what it stored is looked up before it is repeated, and a caller is answered from what the database has.
  *
- * A statement waits a moment for the rows of its runs. Where another session holds one longer, each of its appends is sent in a statement
- * of its own, so the others are accepted, and the queue does not wait for the one that is left.
- *
- * @module
+ * A statement waits a moment for the rows of its runs. Where another session holds one longer, each of its appends is
+ * sent in a statement of its own, so the others are accepted, and the queue does not wait for the one that is left.
  */
 
 import { setImmediate } from "node:timers";
@@ -160,8 +158,9 @@ function endDrained({ queue, sent, alone, draining }: State): void {
 }
 
 /**
- * Takes appends from the queue: within both limits, at most one for each run and for each creation, and none for those on their way.
- * The statements share all appends evenly. One that took them all would end before any caller sends another.
+ * Takes appends from the queue: within both limits, at most one for each run and for each creation, and none for those
+ * on their way. The statements share all appends evenly. One that took them all would end before any caller sends
+ * another.
  */
 function takeBatch({ queue, sent, alone, options }: State): Waiting[] {
   const appends = [...sent].flat();
@@ -187,8 +186,8 @@ function takeBatch({ queue, sent, alone, options }: State): Waiting[] {
 }
 
 /**
- * Commits a batch and answers its callers. After an attempt of unknown outcome, every failure is `unavailable`: other codes say that
- * nothing was changed.
+ * Commits a batch and answers its callers. After an attempt of unknown outcome, every failure is `unavailable`: other
+ * codes say that nothing was changed.
  */
 async function commit(state: State, batch: readonly Waiting[], wasSent = false): Promise<void> {
   const latest = performance.now() + PATIENCE_MILLIS;

@@ -1,8 +1,4 @@
-/**
- * Artifacts as rows, for every store that has SQL: objects that many runs share, each stored once.
- *
- * @module
- */
+/** Artifacts as rows, for every store that has SQL: objects that many runs share, each stored once. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { hashesTo } from "../record_check.ts";

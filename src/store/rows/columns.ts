@@ -1,8 +1,4 @@
-/**
- * Columns of rows that a database returned.
- *
- * @module
- */
+/** Columns of rows that a database returned. */
 
 import { StoreError } from "../types.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Entries of the index of runs as rows.
- *
- * @module
- */
+/** Entries of the index of runs as rows. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";

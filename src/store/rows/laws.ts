@@ -1,8 +1,4 @@
-/**
- * Laws as rows, for every store that has SQL.
- *
- * @module
- */
+/** Laws as rows, for every store that has SQL. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { hashesTo, member, parseObject } from "../record_check.ts";

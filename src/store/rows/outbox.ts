@@ -1,8 +1,4 @@
-/**
- * Records that wait for announcement as rows.
- *
- * @module
- */
+/** Records that wait for announcement as rows. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { OperationFamily } from "../../run/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Rows of the table `records`, and their records.
- *
- * @module
- */
+/** Rows of the table `records`, and their records. */
 
 import { integer, type Row, text } from "./columns.ts";
 import type { Sha256 } from "../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Registered schemas as rows, for every store that has SQL.
- *
- * @module
- */
+/** Registered schemas as rows, for every store that has SQL. */
 
 import { identify, type Sha256 } from "../../canonical/identity.ts";
 import { isJsonArray, type JsonValue } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Derived snapshots of runs as rows.
- *
- * @module
- */
+/** Derived snapshots of runs as rows. */
 
 import { identifyCanonical, type Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
@@ -12,8 +8,8 @@ import { integer, type Row, text } from "./columns.ts";
 import { corruptRecord } from "./records.ts";
 
 /**
- * Snapshots of each run where `max_versions` is null. The newest one serves a cold read, the one before it serves a read just below the
- * newest. More snapshots would only repeat what a fold of the records yields.
+ * Snapshots of each run where `max_versions` is null. The newest one serves a cold read, the one before it serves a
+ * read just below the newest. More snapshots would only repeat what a fold of the records yields.
  */
 export const SNAPSHOTS_KEPT = 2;
 

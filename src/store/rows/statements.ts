@@ -1,8 +1,4 @@
-/**
- * Statements that SQLite and PostgreSQL both run, so that what they read and decide is written once.
- *
- * @module
- */
+/** Statements that SQLite and PostgreSQL both run, so that what they read and decide is written once. */
 
 import type { Row } from "./columns.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The rows of a store as they are stored and not verified: what a check reads, and what a copy is made of.
- *
- * @module
- */
+/** The rows of a store as they are stored and not verified: what a check reads, and what a copy is made of. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
@@ -50,7 +46,10 @@ export interface StoreRows {
   readonly snapshots: (run: Row) => Promise<readonly Row[]>;
   /** The differences between the entry of a run in the index of runs and the one that follows from its records. */
   readonly entryProblems: (sha256: Sha256, run: Row, expected: RunEntry) => Promise<string[]>;
-  /** The stages of a run that are stored as open, with their instants; null in an older format, and where the run was moved since. */
+  /**
+   * The stages of a run that are stored as open, with their instants; null in an older format, and where the run was
+   * moved since.
+   */
   readonly openStages: (run: Row) => Promise<ReadonlyMap<string, number> | null>;
   /** The entry of a run in the index of runs, with its seal; null where it has none. */
   readonly entry: (run: Row) => Promise<Row | null>;

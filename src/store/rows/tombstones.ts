@@ -1,8 +1,4 @@
-/**
- * Tombstones: what a store keeps of an archived run, and their columns.
- *
- * @module
- */
+/** Tombstones: what a store keeps of an archived run, and their columns. */
 
 import { identifyCanonical, type Sha256 } from "../../canonical/identity.ts";
 import type { Head, RunKey } from "../../run/types.ts";

@@ -2,8 +2,6 @@
  * Typed providers as rows, for every store that has SQL.
  *
  * A transaction is a generator, which a store runs at once (SQLite) or statement by statement (PostgreSQL).
- *
- * @module
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
@@ -28,7 +26,10 @@ import {
 } from "../typed_provider_types.ts";
 import { StoreError } from "../types.ts";
 
-/** Runs a transaction that no other writer of the namespace overlaps; a store may begin it anew. `bytes` is the size of its texts. */
+/**
+ * Runs a transaction that no other writer of the namespace overlaps; a store may begin it anew. `bytes` is the size of
+ * its texts.
+ */
 export type RunTransaction = <Result>(
   namespaceId: number,
   bytes: number,

@@ -1,7 +1,6 @@
 /**
- * Names the missing permission where a store cannot be opened, because SQLite's error does not. Loaded after such an error only.
- *
- * @module
+ * Names the missing permission where a store cannot be opened, because SQLite's error does not. Loaded after such an
+ * error only.
  */
 
 import { dirname } from "node:path";

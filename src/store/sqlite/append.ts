@@ -1,11 +1,9 @@
 /**
  * The compare-and-set append in SQL.
  *
- * The fast path takes two statements for each record: the first moves the head if it is the expected one and the operation is new, the
- * second inserts. Only where the first moves nothing, further statements find the reason. All computation happens before the operation
- * waits for the writer.
- *
- * @module
+ * The fast path takes two statements for each record: the first moves the head if it is the expected one and the
+ * operation is new, the second inserts. Only where the first moves nothing, further statements find the reason. All
+ * computation happens before the operation waits for the writer.
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
@@ -167,7 +165,8 @@ export function findReceipt(
 }
 
 /**
- * The receipt of a creation. The run is found by the request in its row and by that of its first record, which must agree.
+ * The receipt of a creation. The run is found by the request in its row and by that of its first record, which must
+ * agree.
  *
  * @throws {StoreError} `corrupt`
  */

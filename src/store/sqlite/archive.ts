@@ -1,8 +1,6 @@
 /**
- * Archived runs in SQL. One transaction writes the tombstone, empties the texts and the material of all records of the run, and removes
- * its snapshots. The rows of the records stay: they are the receipts.
- *
- * @module
+ * Archived runs in SQL. One transaction writes the tombstone, empties the texts and the material of all records of the
+ * run, and removes its snapshots. The rows of the records stay: they are the receipts.
  */
 
 import type { Sha256 } from "../../canonical/identity.ts";
@@ -59,7 +57,8 @@ export function prepareArchive(
 }
 
 /**
- * Computes what storing an archived run needs except comparing and writing; the returned work is to be called inside a transaction.
+ * Computes what storing an archived run needs except comparing and writing; the returned work is to be called inside a
+ * transaction.
  *
  * @throws {StoreError} `corrupt` where the tombstone does not fit the head
  */

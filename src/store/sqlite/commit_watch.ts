@@ -1,8 +1,6 @@
 /**
- * Notices commits of other connections, so that rows which this process read or wrote need no query. This process knows its own
- * commits.
- *
- * @module
+ * Notices commits of other connections, so that rows which this process read or wrote need no query. This process knows
+ * its own commits.
  */
 
 import { setImmediate } from "node:timers";
@@ -32,8 +30,8 @@ export interface CommittedCache<Value> {
 }
 
 /**
- * Watches the file of the connection that writes. It queries the data version once in each turn of the event loop. That is enough:
- * every commit that a caller knew of when it sent a call precedes the turn in which the call is read.
+ * Watches the file of the connection that writes. It queries the data version once in each turn of the event loop. That
+ * is enough: every commit that a caller knew of when it sent a call precedes the turn in which the call is read.
  */
 export function watchCommits(writer: Connection): CommitWatch {
   const caches: { readonly clear: () => void }[] = [];

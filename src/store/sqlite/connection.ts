@@ -1,8 +1,4 @@
-/**
- * Connections to a store's file.
- *
- * @module
- */
+/** Connections to a store's file. */
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
@@ -35,21 +31,22 @@ export interface WriterConnection extends Connection {
 export type ConnectionOptions = Pick<StorageOptions, "journal_mode" | "sync_mode" | "busy_timeout_ms">;
 
 /**
- * The longest wait of SQLite itself for a lock, in milliseconds. It blocks the event loop, so it is short; the writer and the readers
- * retry for the rest of `busy_timeout_ms`.
+ * The longest wait of SQLite itself for a lock, in milliseconds. It blocks the event loop, so it is short; the writer
+ * and the readers retry for the rest of `busy_timeout_ms`.
  */
 const BUSY_SLICE_MILLIS = 10;
 
 /**
- * The page of a new file, in bytes; an existing file keeps its own. Each append changes a leaf of two indexes for its run, so smaller
- * pages make a commit of many runs smaller: measured with 64 runs, 460 kB in place of 620 with pages of 4 KiB. Pages of 1 KiB made
- * it 360 kB, and point reads of a cold file took 38 % more processor time.
+ * The page of a new file, in bytes; an existing file keeps its own. Each append changes a leaf of two indexes for its
+ * run, so smaller pages make a commit of many runs smaller: measured with 64 runs, 460 kB in place of 620 with pages of
+ * 4 KiB. Pages of 1 KiB made it 360 kB, and point reads of a cold file took 38 % more processor time.
  */
 const PAGE_BYTES = 2048;
 
 /**
- * Bytes in the write-ahead log before a commit also moves its pages into the database, and every caller of its batch waits. A worker
- * moves them earlier (log_mover.ts), so a log of this length has a worker that cannot keep up, or a long reader.
+ * Bytes in the write-ahead log before a commit also moves its pages into the database, and every caller of its batch
+ * waits. A worker moves them earlier (log_mover.ts), so a log of this length has a worker that cannot keep up, or a
+ * long reader.
  */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
@@ -198,8 +195,8 @@ export function requireStore(connection: Connection): "current" | "empty" {
 }
 
 /**
- * The first difference between the tables and indexes and those of a store, or null. A trigger, or a table without its constraints,
- * could undo writes.
+ * The first difference between the tables and indexes and those of a store, or null. A trigger, or a table without its
+ * constraints, could undo writes.
  */
 export function schemaFault(connection: Connection): string | null {
   const found = connection.database.prepare(FIND_SCHEMA).all();
@@ -256,8 +253,8 @@ export function identityOf(path: string): FileIdentity | null {
 }
 
 /**
- * The reason against creating a store at a path: the log of a missing store is beside it. SQLite would remove the log, and the commits
- * in it. Null without such a log.
+ * The reason against creating a store at a path: the log of a missing store is beside it. SQLite would remove the log,
+ * and the commits in it. Null without such a log.
  */
 export function orphanedLog(path: string): string | null {
   const log = `${path}-wal`;
@@ -281,9 +278,9 @@ function guarded(database: DatabaseSync, rest: () => Connection): Connection {
 }
 
 /**
- * Creates a missing store, readable by its owner only. It is made under another name, so a process that is killed meanwhile leaves no
- * part of a store at the path. Another process may create it too: the first one that is whole stays. A process that may write
- * the files of the store alone, and no other in its folder, makes it at the path.
+ * Creates a missing store, readable by its owner only. It is made under another name, so a process that is killed
+ * meanwhile leaves no part of a store at the path. Another process may create it too: the first one that is whole
+ * stays. A process that may write the files of the store alone, and no other in its folder, makes it at the path.
  */
 function createStore(path: string): void {
   const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")));

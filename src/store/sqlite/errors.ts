@@ -1,8 +1,4 @@
-/**
- * Maps errors of SQLite to errors of a store.
- *
- * @module
- */
+/** Maps errors of SQLite to errors of a store. */
 
 import { reasonOf } from "../file_reason.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";

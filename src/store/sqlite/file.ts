@@ -1,8 +1,4 @@
-/**
- * A store's file with its writer and its readers, which the stores in the file share.
- *
- * @module
- */
+/** A store's file with its writer and its readers, which the stores in the file share. */
 
 import { resolve } from "node:path";
 
@@ -30,7 +26,10 @@ export interface StoreFile {
   readonly unindexed: number;
   /** Adds a user of the file. */
   readonly retain: () => void;
-  /** Removes a user. The last one commits queued operations and closes the file, or abandons a file that was removed or replaced. */
+  /**
+   * Removes a user. The last one commits queued operations and closes the file, or abandons a file that was removed or
+   * replaced.
+   */
   readonly release: () => Promise<void>;
 }
 
@@ -41,8 +40,9 @@ export type Notice = (message: string) => void;
 const BUSY_PAUSE_MILLIS = 10;
 
 /**
- * Connections to files that were removed or replaced. Closing or garbage-collecting one could write its log into a file that another
- * process has open with a log of its own. They stay open until the process exits, and the exit closes none of them.
+ * Connections to files that were removed or replaced. Closing or garbage-collecting one could write its log into a file
+ * that another process has open with a log of its own. They stay open until the process exits, and the exit closes none
+ * of them.
  */
 const ABANDONED: Connection[] = [];
 

@@ -1,17 +1,15 @@
 /**
  * Compares the files that SQLite has open with the files at the path.
  *
- * SQLite continues with files that were removed or replaced: it commits into them without an error, and the next process that opens the
- * path does not see these commits. Two processes with different `-shm` files do not see each other's locks, and overwrite each other's
- * commits. So device and inode of all files and the length of the write-ahead log are compared. Each commit, each
- * readiness check, and each turn of the event loop with reads or commits does so.
+ * SQLite continues with files that were removed or replaced: it commits into them without an error, and the next
+ * process that opens the path does not see these commits. Two processes with different `-shm` files do not see each
+ * other's locks, and overwrite each other's commits. So device and inode of all files and the length of the write-ahead
+ * log are compared. Each commit, each readiness check, and each turn of the event loop with reads or commits does so.
  *
- * The file itself gets a `stat` each time: another one may be mounted over it, and a link to it has another folder. While the time of its
- * folder stands still, neither the log nor its index was removed or replaced; an open handle has the length of the log.
- * Since Linux 6.13 a `stat` of the log would make the next write record a new time. The flush of that write takes half
- * as long again.
- *
- * @module
+ * The file itself gets a `stat` each time: another one may be mounted over it, and a link to it has another folder.
+ * While the time of its folder stands still, neither the log nor its index was removed or replaced; an open handle has
+ * the length of the log. Since Linux 6.13 a `stat` of the log would make the next write record a new time. The flush of
+ * that write takes half as long again.
  */
 
 import { dirname } from "node:path";
@@ -22,7 +20,10 @@ import { type StorageOptions, StoreError } from "../types.ts";
 import { type Connection, type FileIdentity, identityOf, pageSize, type WriterConnection } from "./connection.ts";
 import { integer } from "../rows/columns.ts";
 
-/** Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the path again. */
+/**
+ * Compares the files of one store. Once a file differs, every later comparison fails: only a new process may open the
+ * path again.
+ */
 export interface PathGuard {
   /**
    * Compares now.
@@ -41,8 +42,8 @@ export interface PathGuard {
 /** A {@link PathGuard} with what the connection that writes needs. */
 export interface FileGuard extends PathGuard {
   /**
-   * Compares before a transaction begins, unless {@link verifyThisTurn} did so in the turn of the event loop that ends with it. The
-   * comparison after the commit finds what happened since.
+   * Compares before a transaction begins, unless {@link verifyThisTurn} did so in the turn of the event loop that ends
+   * with it. The comparison after the commit finds what happened since.
    *
    * @throws {StoreError} As `verify`
    */
@@ -88,7 +89,10 @@ type FolderState = Pick<Deno.FileInfo, "dev" | "ino" | "mtime" | "ctime">;
  */
 const SETTLED_MILLIS = { seconds: 2_500, fractions: 100 };
 
-/** Bytes before the first frame of a write-ahead log, and before the page in each frame (https://www.sqlite.org/walformat.html). */
+/**
+ * Bytes before the first frame of a write-ahead log, and before the page in each frame
+ * (https://www.sqlite.org/walformat.html).
+ */
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
@@ -97,7 +101,10 @@ const WAL_STATE = "PRAGMA wal_checkpoint(NOOP)";
 
 const NO_PAGES: LogState = { pages: 0, moved: 0 };
 
-/** Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of them. */
+/**
+ * Consecutive comparisons that must find the log too short: SQLite in another process may empty the log between two of
+ * them.
+ */
 const SHORT_FINDINGS = 4;
 
 /**
@@ -237,8 +244,9 @@ function notCompared(path: string, error: unknown): StoreError {
 }
 
 /**
- * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames invalid. The index
- * of the log is read each time: a log that has its earlier length may have been cut since another process made it longer.
+ * Whether the log is shorter than its valid frames. SQLite itself shortens a log only after it has declared its frames
+ * invalid. The index of the log is read each time: a log that has its earlier length may have been cut since another
+ * process made it longer.
  */
 function isCutShort(connection: WriterConnection, log: OpenedLog, frameBytes: number): boolean {
   for (let finding = 0; finding < SHORT_FINDINGS; finding++) {

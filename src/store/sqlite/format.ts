@@ -1,10 +1,9 @@
 /**
  * The format of a store's file: its tables, and the two numbers in the header that identify program and version.
  *
- * A record is one row, so that an accepted mutation changes as few pages as possible. Rows are in the order of acceptance over all runs,
- * which keeps the pages of one commit together. The columns of a point read precede the long texts, so it never reads overflow pages.
- *
- * @module
+ * A record is one row, so that an accepted mutation changes as few pages as possible. Rows are in the order of
+ * acceptance over all runs, which keeps the pages of one commit together. The columns of a point read precede the long
+ * texts, so it never reads overflow pages.
  */
 
 /** `application_id` of a gate store: "GATE" in ASCII. */
@@ -106,7 +105,10 @@ const TENANTS_TABLE = `CREATE TABLE schema_tenants (
   UNIQUE (namespace_id, tenant, schema_id, version)
 ) STRICT`;
 
-/** Versions of typed providers. The columns of listings precede the text, and the index admits one active version a provider. */
+/**
+ * Versions of typed providers. The columns of listings precede the text, and the index admits one active version a
+ * provider.
+ */
 const TYPED_PROVIDERS_TABLE = `CREATE TABLE typed_providers (
   namespace_id INTEGER NOT NULL,
   provider_id TEXT NOT NULL,
@@ -125,8 +127,9 @@ const TYPED_PROVIDERS_ACTIVE =
   "CREATE UNIQUE INDEX typed_providers_active ON typed_providers (namespace_id, provider_id) WHERE state = 'active'";
 
 /**
- * The index of runs. Its columns are derived from the records of each run, so that a list of runs reads no record. The indexes
- * end with the order of the list. `correlation` and `parameters` are canonical texts; `correlation` is empty where it is unset.
+ * The index of runs. Its columns are derived from the records of each run, so that a list of runs reads no record. The
+ * indexes end with the order of the list. `correlation` and `parameters` are canonical texts; `correlation` is empty
+ * where it is unset.
  */
 const RUN_INDEX = [
   `CREATE TABLE run_index (
@@ -158,8 +161,8 @@ const RUN_INDEX = [
 ];
 
 /**
- * Tombstones of archived runs. The rows of their records stay as receipts, with an empty `record` and `material`, so that the number of
- * rows never decreases.
+ * Tombstones of archived runs. The rows of their records stay as receipts, with an empty `record` and `material`, so
+ * that the number of rows never decreases.
  */
 const ARCHIVES_TABLE = `CREATE TABLE archives (
   run_row INTEGER PRIMARY KEY,
@@ -179,8 +182,8 @@ const OUTBOX_TARGETS = `CREATE TABLE outbox_targets (
 ) STRICT`;
 
 /**
- * The stages that are open and not complete, in runs that are active, with the instant of their opening. The table is derived from the
- * records, so that metrics read no record.
+ * The stages that are open and not complete, in runs that are active, with the instant of their opening. The table is
+ * derived from the records, so that metrics read no record.
  */
 const OPEN_STAGES = `CREATE TABLE open_stages (
   run_row INTEGER NOT NULL,

@@ -1,8 +1,4 @@
-/**
- * A cache of heads, so that most calls need no query.
- *
- * @module
- */
+/** A cache of heads, so that most calls need no query. */
 
 import type { RunKey } from "../../run/types.ts";
 import type { RunHead } from "../types.ts";

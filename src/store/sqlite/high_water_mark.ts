@@ -1,11 +1,10 @@
 /**
  * The high-water mark: a small file beside a store with a lower bound of what was committed to it.
  *
- * A database that lost its end, or was removed with its log and created again, is consistent in itself. The mark shows the loss at the
- * next start. It is written after commits, at most once a second, and at the close. So it never claims more than was committed, and it
- * misses the last second before a process was killed. It is not part of the store: without it, nothing is rejected.
- *
- * @module
+ * A database that lost its end, or was removed with its log and created again, is consistent in itself. The mark shows
+ * the loss at the next start. It is written after commits, at most once a second, and at the close. So it never claims
+ * more than was committed, and it misses the last second before a process was killed. It is not part of the store:
+ * without it, nothing is rejected.
  */
 
 import { basename, dirname, join } from "node:path";

@@ -1,8 +1,4 @@
-/**
- * Opens stores on SQLite.
- *
- * @module
- */
+/** Opens stores on SQLite. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
@@ -62,8 +58,8 @@ async function openFile(options: StorageOptions, notice?: Notice): Promise<Store
 }
 
 /**
- * Adds the runs of an older store to the index of runs, where they are few. A run that cannot be added does not stop the start: all
- * calls but the list of runs work without the index.
+ * Adds the runs of an older store to the index of runs, where they are few. A run that cannot be added does not stop
+ * the start: all calls but the list of runs work without the index.
  */
 async function indexAtStart(file: StoreFile, sha256: Sha256, notice: Notice = () => {}): Promise<void> {
   if (file.unindexed === 0 || file.unindexed > INDEXED_AT_START) return;
@@ -88,8 +84,8 @@ async function indexRuns(
 }
 
 /**
- * Brings a store's file to the current format, and adds all runs of an older store to the index of runs. Other processes may use the
- * file meanwhile; a migration that was interrupted goes on where it stopped.
+ * Brings a store's file to the current format, and adds all runs of an older store to the index of runs. Other
+ * processes may use the file meanwhile; a migration that was interrupted goes on where it stopped.
  *
  * @param onProgress Receives the number of runs that were added so far
  * @returns The number of runs that were added
@@ -118,7 +114,8 @@ export async function openSqliteSchemaRegistry(
 }
 
 /**
- * Opens both stores. With one path they share connections, and their settings must be equal. Each store in memory is separate.
+ * Opens both stores. With one path they share connections, and their settings must be equal. Each store in memory is
+ * separate.
  *
  * @throws {StoreError} `io` where the settings differ, else as {@link openStoreFile}
  */

@@ -1,8 +1,4 @@
-/**
- * Open stages in SQL, and the figures that metrics show of the runs.
- *
- * @module
- */
+/** Open stages in SQL, and the figures that metrics show of the runs. */
 
 import type { RunKey } from "../../run/types.ts";
 import { type RunFigures, StoreError } from "../types.ts";

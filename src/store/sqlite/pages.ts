@@ -1,8 +1,4 @@
-/**
- * Reads the records of a run in slices, and verifies each record.
- *
- * @module
- */
+/** Reads the records of a run in slices, and verifies each record. */
 
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";

@@ -1,16 +1,15 @@
 /**
  * The connections that read.
  *
- * The API is synchronous, so within one turn of the event loop reads cannot overtake each other. The pool bounds reads across turns: a
- * page of many or long records is read and verified in slices, with a turn between them. At most `read_pool_size` such pages are read at
- * one time; further ones wait.
+ * The API is synchronous, so within one turn of the event loop reads cannot overtake each other. The pool bounds reads
+ * across turns: a page of many or long records is read and verified in slices, with a turn between them. At most
+ * `read_pool_size` such pages are read at one time; further ones wait.
  *
- * Point reads never wait. They share the first connection, which long reads use last, so that long reads do not evict its page cache.
+ * Point reads never wait. They share the first connection, which long reads use last, so that long reads do not evict
+ * its page cache.
  *
- * No transaction stays open across a turn. Accepted records never change, so slices need none; and an open read would delay checkpoints,
- * and without a write-ahead log every commit of this process. Connections are opened on first use.
- *
- * @module
+ * No transaction stays open across a turn. Accepted records never change, so slices need none; and an open read would
+ * delay checkpoints, and without a write-ahead log every commit of this process. Connections are opened on first use.
  */
 
 import { setImmediate } from "node:timers";

@@ -1,10 +1,9 @@
 /**
  * The index of runs in SQL.
  *
- * An entry is written with the creation of its run, and changes once: when the run becomes complete. A store of an older program gets
- * its entries from the records, from the newest run to the oldest. So the index is whole if it has the oldest run.
- *
- * @module
+ * An entry is written with the creation of its run, and changes once: when the run becomes complete. A store of an
+ * older program gets its entries from the records, from the newest run to the oldest. So the index is whole if it has
+ * the oldest run.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
@@ -85,7 +84,10 @@ export function writeEntry(connection: Connection, { entry, seal, parameters }: 
   for (const parameter of parameters) insert.run(namespace_id, parameter, created, run_id);
 }
 
-/** Marks a run as complete; to be called inside a transaction. A run that is not in the index yet gets its status with its entry. */
+/**
+ * Marks a run as complete; to be called inside a transaction. A run that is not in the index yet gets its status with
+ * its entry.
+ */
 export function completeEntry(connection: Connection, sha256: Sha256, { namespace_id, run_id }: RunKey): void {
   const row = connection.statement(GET_ENTRY).get(namespace_id, run_id);
   if (row === undefined) return;

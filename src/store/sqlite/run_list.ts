@@ -1,8 +1,4 @@
-/**
- * The list of runs in SQL: reads the index of runs in slices.
- *
- * @module
- */
+/** The list of runs in SQL: reads the index of runs in slices. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Sha256 } from "../../canonical/identity.ts";

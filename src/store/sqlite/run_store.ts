@@ -1,8 +1,4 @@
-/**
- * The run store on SQLite.
- *
- * @module
- */
+/** The run store on SQLite. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
@@ -28,7 +24,8 @@ import { toOutboxEntry } from "../rows/outbox.ts";
 import { RECEIPT_COLUMNS } from "../rows/records.ts";
 import { integer } from "../rows/columns.ts";
 
-// A snapshot beyond the head or without a run is not stored: its state was never accepted. That of an archived run is its tombstone's.
+// A snapshot beyond the head or without a run is not stored: its state was never accepted. That of an archived run is
+// its tombstone's.
 const PUT_SNAPSHOT = `INSERT INTO snapshots (run_row, revision, state_identity, state)
   SELECT run_row, ?3, ?4, ?5 FROM runs WHERE namespace_id = ?1 AND run_id = ?2 AND revision >= ?3
     AND NOT EXISTS (SELECT 1 FROM archives AS a WHERE a.run_row = runs.run_row)

@@ -1,8 +1,4 @@
-/**
- * The schema registry on SQLite.
- *
- * @module
- */
+/** The schema registry on SQLite. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { type RegisteredSchema, toSchema, toVerifiedSchema } from "../rows/schemas.ts";

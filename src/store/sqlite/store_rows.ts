@@ -1,8 +1,4 @@
-/**
- * The rows of a store's file. The file is only read; it may have an older format, and other processes may use it.
- *
- * @module
- */
+/** The rows of a store's file. The file is only read; it may have an older format, and other processes may use it. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import { parameterText } from "../run_index.ts";

@@ -1,8 +1,4 @@
-/**
- * Typed providers on SQLite.
- *
- * @module
- */
+/** Typed providers on SQLite. */
 
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Gate } from "../gate.ts";
@@ -25,7 +21,10 @@ export function createSqliteTypedProviders(file: StoreFile, sha256: Sha256, use:
   );
 }
 
-/** The reads of a file that other processes may use, until it is closed; null for a file of a format without typed providers. */
+/**
+ * The reads of a file that other processes may use, until it is closed; null for a file of a format without typed
+ * providers.
+ */
 export function openTypedProviderFile(
   path: string,
   sha256: Sha256,

@@ -5,11 +5,10 @@
  * queue until the event loop has no more ready work that adds to it, at most `batch_max_wait_ms`. The writer then
  * applies them in one transaction. A single caller waits for one turn of the loop, not for the clock.
  *
- * Each operation makes its own comparisons inside the transaction, and writes nothing where they fail. An unexpected failure rolls back
- * the whole transaction. The batch is then repeated with one transaction for each operation, so that only the failing caller sees the
- * failure. Callers are answered after the commit, and only if the files of the store are still those at the path.
- *
- * @module
+ * Each operation makes its own comparisons inside the transaction, and writes nothing where they fail. An unexpected
+ * failure rolls back the whole transaction. The batch is then repeated with one transaction for each operation, so that
+ * only the failing caller sees the failure. Callers are answered after the commit, and only if the files of the store
+ * are still those at the path.
  */
 
 import { setImmediate } from "node:timers";
@@ -27,7 +26,8 @@ export type WriterOptions = Pick<
 /** A queue of operations for one connection. */
 export interface Writer {
   /**
-   * Queues an operation. `apply` runs inside a transaction, possibly more than once, and writes either all of the operation or nothing.
+   * Queues an operation. `apply` runs inside a transaction, possibly more than once, and writes either all of the
+   * operation or nothing.
    *
    * @param bytes The size of the operation for `batch_max_bytes`
    * @returns The result of `apply`, after the commit

@@ -1,8 +1,6 @@
 /**
  * Decodes tool arguments with a schema, which the tool also publishes. All faults are reported together, each with its
  * path.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

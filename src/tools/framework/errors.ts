@@ -1,8 +1,4 @@
-/**
- * Answers of tools, and their domain errors: a closed list of codes, each of one kind.
- *
- * @module
- */
+/** Answers of tools, and their domain errors: a closed list of codes, each of one kind. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
@@ -184,8 +180,8 @@ export function success(result: JsonObject): ToolAnswer {
 const QUOTED_CHARACTERS = 16_384;
 
 /**
- * The answer whose result exists as JSON text; the text is parsed when the result is first read, and quoted when it is first
- * sent. A tool may give one answer many times.
+ * The answer whose result exists as JSON text; the text is parsed when the result is first read, and quoted when it is
+ * first sent. A tool may give one answer many times.
  */
 export function textAnswer(text: string): ToolAnswer & { readonly text: string } {
   let result: JsonObject | undefined;
@@ -266,7 +262,8 @@ export function noTimeStamp(): DomainError {
 }
 
 /**
- * The domain error for an expected failure of the store or of the schema sandbox, or one that a module threw; null for a defect.
+ * The domain error for an expected failure of the store or of the schema sandbox, or one that a module threw; null for
+ * a defect.
  */
 export function domainErrorOf(thrown: unknown): ToolError | null {
   if (thrown instanceof DomainError) return thrown.error;

@@ -1,8 +1,4 @@
-/**
- * The full schemas, which the list of tools shortens.
- *
- * @module
- */
+/** The full schemas, which the list of tools shortens. */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";

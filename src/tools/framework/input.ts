@@ -1,8 +1,4 @@
-/**
- * Schemas that the inputs of several tools share.
- *
- * @module
- */
+/** Schemas that the inputs of several tools share. */
 
 import {
   annotated,

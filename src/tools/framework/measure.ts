@@ -1,8 +1,4 @@
-/**
- * Readings that `/metrics` and a telemetry collector show.
- *
- * @module
- */
+/** Readings that `/metrics` and a telemetry collector show. */
 
 import type { Measure } from "./types.ts";
 

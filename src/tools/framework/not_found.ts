@@ -1,8 +1,4 @@
-/**
- * The errors for a run or a stage that does not exist.
- *
- * @module
- */
+/** The errors for a run or a stage that does not exist. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import { didYouMean } from "../../law/suggest.ts";

@@ -1,8 +1,4 @@
-/**
- * The types of outcomes: the results of accepted calls and of refusals. Each is written once and closed.
- *
- * @module
- */
+/** The types of outcomes: the results of accepted calls and of refusals. Each is written once and closed. */
 
 import { FEEDBACK_LEVELS } from "../../config/feedback_levels.ts";
 import {

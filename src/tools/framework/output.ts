@@ -1,9 +1,7 @@
 /**
- * The JSON Schemas of results, from their shapes. A shape may reference a shared type, and {@link withTypes} adds the types
- * that it needs.
- * The list of tools has the short form of {@link shortOutput}, since agents pay for every byte of it.
- *
- * @module
+ * The JSON Schemas of results, from their shapes. A shape may reference a shared type, and {@link withTypes} adds the
+ * types that it needs. The list of tools has the short form of {@link shortOutput}, since agents pay for every byte of
+ * it.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

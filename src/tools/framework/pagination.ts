@@ -1,8 +1,4 @@
-/**
- * Pagination of lists: page size, start, and the cursor of the next page.
- *
- * @module
- */
+/** Pagination of lists: page size, start, and the cursor of the next page. */
 
 import { isJsonArray, type JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";

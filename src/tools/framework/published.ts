@@ -1,8 +1,4 @@
-/**
- * The published form of every tool, from the reviewed file: it is known before any tool is loaded.
- *
- * @module
- */
+/** The published form of every tool, from the reviewed file: it is known before any tool is loaded. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import published from "../published.json" with { type: "json" };

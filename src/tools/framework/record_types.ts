@@ -1,8 +1,6 @@
 /**
  * The types of heads, attempts, evidence and records in results. Those of records follow from the shape of records; the
  * others are written here, once and closed.
- *
- * @module
  */
 
 import { type JsonObject, member } from "../../canonical/json.ts";

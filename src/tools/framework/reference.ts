@@ -1,8 +1,4 @@
-/**
- * The full reference of a tool, which the list of tools shortens.
- *
- * @module
- */
+/** The full reference of a tool, which the list of tools shortens. */
 
 import type { Tool, ToolReference } from "./types.ts";
 

@@ -1,9 +1,6 @@
 /**
  * Keeps answers within 1 MiB. A list that is too long is cut at the same item each time, so that a repeated call gets
- * the
- * same bytes. The answer counts the omitted items, and the records have all of them.
- *
- * @module
+ * the same bytes. The answer counts the omitted items, and the records have all of them.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
@@ -157,8 +154,7 @@ function partsOf(holder: Editable): CutTo[] {
 
 /**
  * Cuts the long lists of a result, so that an answer with it takes at most `maximum` bytes. Each list gets an equal
- * share of
- * the bytes that the other members leave. A share that is not needed goes to the first list that needs more.
+ * share of the bytes that the other members leave. A share that is not needed goes to the first list that needs more.
  *
  * @param text JSON text of an object
  * @returns The text itself where it fits

@@ -1,8 +1,6 @@
 /**
  * The types that results of tools share, each written once and closed. `docs/reference/tools` and the resources
  * `gate://schemas/<tool>` publish them; every answer of the tests is validated against them.
- *
- * @module
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

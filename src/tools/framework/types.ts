@@ -1,8 +1,4 @@
-/**
- * The shape of a tool that a dispatcher lists and calls. It does not depend on transport and protocol revision.
- *
- * @module
- */
+/** The shape of a tool that a dispatcher lists and calls. It does not depend on transport and protocol revision. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Describes the evidence that counts for the conditions of a law.
- *
- * @module
- */
+/** Describes the evidence that counts for the conditions of a law. */
 
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";

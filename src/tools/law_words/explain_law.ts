@@ -1,8 +1,4 @@
-/**
- * Describes a law in plain words, for `gate scenario explain` and `scenarios_get`.
- *
- * @module
- */
+/** Describes a law in plain words, for `gate scenario explain` and `scenarios_get`. */
 
 import { shown } from "../../canonical/shown.ts";
 import { countOf } from "../../config/problems.ts";

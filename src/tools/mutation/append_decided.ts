@@ -1,8 +1,4 @@
-/**
- * The one append of accepted decisions: their records and receipts, with the artifacts that their replay needs.
- *
- * @module
- */
+/** The one append of accepted decisions: their records and receipts, with the artifacts that their replay needs. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { Accepted, Decision } from "../../run/command.ts";

@@ -1,7 +1,6 @@
 /**
- * A call of several steps on an archived run. Its records are gone, but the result in each receipt repeats what the answer needs.
- *
- * @module
+ * A call of several steps on an archived run. Its records are gone, but the result in each receipt repeats what the
+ * answer needs.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

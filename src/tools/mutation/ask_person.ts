@@ -1,8 +1,6 @@
 /**
  * Asks a person, through the client, for the signed statements that a stage waits for. Loaded with the first call that
  * asks.
- *
- * @module
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

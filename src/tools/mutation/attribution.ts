@@ -1,8 +1,4 @@
-/**
- * The attribution of records: the pseudonymous principal of the call, never a token.
- *
- * @module
- */
+/** The attribution of records: the pseudonymous principal of the call, never a token. */
 
 import { matchingRoles } from "../../access/roles.ts";
 import { compareCodePoints } from "../../canonical/order.ts";

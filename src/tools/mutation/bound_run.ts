@@ -1,8 +1,6 @@
 /**
  * The contracts and schemas that a run was bound to at its creation. Later changes of providers and registry have no
  * effect.
- *
- * @module
  */
 
 import { compareCodePoints } from "../../canonical/order.ts";
@@ -78,8 +76,9 @@ export function boundSchemas(services: Pick<Services, "runs">, runKey: RunKey): 
 }
 
 /**
- * The contracts that a new run of a law is bound to, in provider id order, with their artifacts; a typed provider is bound to its
- * active version. A provider that is no longer configured has no contract here, so this run never acquires evidence from it.
+ * The contracts that a new run of a law is bound to, in provider id order, with their artifacts; a typed provider is
+ * bound to its active version. A provider that is no longer configured has no contract here, so this run never acquires
+ * evidence from it.
  *
  * @throws {DomainError} `typed_provider_inactive`
  */

@@ -1,8 +1,6 @@
 /**
  * Creates runs. The receipt, by namespace and creation request, comes first; the identity authority allocates the run
  * id.
- *
- * @module
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

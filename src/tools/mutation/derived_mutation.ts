@@ -3,10 +3,7 @@
  * operations").
  *
  * Each record has the receipt of its own operation, as if that had been called alone. The answer is built from the
- * records
- * and receipts, so a repetition builds the same answer from the store.
- *
- * @module
+ * records and receipts, so a repetition builds the same answer from the store.
  */
 
 import type { Identity } from "../../canonical/identity.ts";
@@ -203,8 +200,7 @@ function sameHead(a: Head, b: Head): boolean {
 
 /**
  * Executes a call of several steps. The same id with the same invocation returns what was accepted the first time, at
- * any
- * later head.
+ * any later head.
  *
  * @throws {DomainError} `authority_unavailable`: where the time authority has no stamp
  * @throws {StoreError} Where the store fails; then nothing was changed

@@ -1,7 +1,5 @@
 /**
  * Gathers the external inputs of an evaluation before its decision: verdicts of JSON Schemas and answers of providers.
- *
- * @module
  */
 
 import type { Acquisition } from "../../evidence/acquisition/acquire.ts";

@@ -1,8 +1,6 @@
 /**
  * How one operation changes a run: receipt first, then the pure decision at the exact head, then one append. The answer
  * follows the commit (docs/format/records.md).
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

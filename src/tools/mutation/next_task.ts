@@ -1,8 +1,6 @@
 /**
  * How a call of `scenario_next` becomes a task: where a provider is slow, and where the stage waits for nothing but
  * statements of people. The state of the task is that of the run, so any server gives it, and a restart loses nothing.
- *
- * @module
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Outcomes of mutations, and the answers that carry them: an accepted result, or a refusal with its next steps.
- *
- * @module
- */
+/** Outcomes of mutations, and the answers that carry them: an accepted result, or a refusal with its next steps. */
 
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
@@ -59,8 +55,7 @@ export function stale({ record_id, revision }: Head): Outcome {
  * The answer for an outcome.
  *
  * The result of `stale` is the current head and nothing else, so that it can be the next `expected_head`. Its next
- * steps
- * stand beside it; every other refusal has them within its result.
+ * steps stand beside it; every other refusal has them within its result.
  *
  * @param next Next steps of a refusal; not called for an accepted outcome
  */

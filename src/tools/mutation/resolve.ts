@@ -1,8 +1,6 @@
 /**
  * Resolves a lost answer: the receipt of an accepted operation, or the outcome that it has no receipt. It compares and
  * advances no head, creates no run and queries no authority.
- *
- * @module
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

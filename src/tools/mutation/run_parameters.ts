@@ -1,8 +1,6 @@
 /**
  * Binds a law to the parameters of a genesis: the values are checked against the law, and the params that they make
  * against the schemas of the checks.
- *
- * @module
  */
 
 import { judgeParams } from "../../evidence/acquisition/params.ts";

@@ -1,9 +1,6 @@
 /**
  * Validates the caller's values with the JSON Schemas of their conditions. The kernel runs no schemas: it gets the
- * verdicts
- * and retains them.
- *
- * @module
+ * verdicts and retains them.
  */
 
 import { isJsonObject, member } from "../../canonical/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Builds the answer to a call of several steps from its records and receipts; building it again gives the same answer.
- *
- * @module
  */
 
 import type { JsonObject } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Gathers what the kernel needs of evidence that waits: the record that its signer saw, and its values.
- *
- * @module
- */
+/** Gathers what the kernel needs of evidence that waits: the record that its signer saw, and its values. */
 
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";

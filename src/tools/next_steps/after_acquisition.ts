@@ -1,8 +1,4 @@
-/**
- * The next steps after a failed acquisition: most failures pass by themselves, the others need a repair first.
- *
- * @module
- */
+/** The next steps after a failed acquisition: most failures pass by themselves, the others need a repair first. */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import type { SchemaFailureCode } from "../../evidence/sandbox/schema_sandbox.ts";

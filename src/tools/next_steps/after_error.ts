@@ -1,9 +1,6 @@
 /**
  * The next steps after each domain error: every error has at least one. Where only the operator can help, the step is
- * to ask
- * the operator, then to repeat the call.
- *
- * @module
+ * to ask the operator, then to repeat the call.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

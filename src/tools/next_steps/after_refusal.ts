@@ -1,8 +1,6 @@
 /**
  * The next steps after a refused mutation, by outcome: each with its arguments, so that an agent can go on without
  * asking.
- *
- * @module
  */
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Filters next steps: an answer names no tool that the operator hides or that the caller's roles do not grant.
- *
- * @module
- */
+/** Filters next steps: an answer names no tool that the operator hides or that the caller's roles do not grant. */
 
 import { offeredTools } from "../../access/offered_tools.ts";
 import { checkRole } from "../../access/roles.ts";

@@ -1,8 +1,4 @@
-/**
- * Parts of next steps that several modules share.
- *
- * @module
- */
+/** Parts of next steps that several modules share. */
 
 import { isJsonArray, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import type { NextStep } from "../framework/types.ts";

@@ -1,8 +1,4 @@
-/**
- * Chooses the stages of a step, or the outcome where no stage can take one.
- *
- * @module
- */
+/** Chooses the stages of a step, or the outcome where no stage can take one. */
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
@@ -22,8 +18,9 @@ export function runComplete({ status, head }: RunState): Outcome | null {
 }
 
 /**
- * The ids of stages that can take a step, by turn: those that were never evaluated, then by the age of the last attempt, the
- * oldest first. An attempt that `recent_attempts` no longer has is older than any other. Ties keep the order of the stages.
+ * The ids of stages that can take a step, by turn: those that were never evaluated, then by the age of the last
+ * attempt, the oldest first. An attempt that `recent_attempts` no longer has is older than any other. Ties keep the
+ * order of the stages.
  */
 function stagesByTurn({ stages, recent_attempts }: RunState): string[] {
   const lastOf = new Map(recent_attempts.map(({ stage_id }, index) => [stage_id, index]));

@@ -18,8 +18,8 @@ function tried(stage: string): TriedStep {
 }
 
 /**
- * Stages that change (c), repeat (r), fail (f) or reject (e), milliseconds of each, when the caller leaves, how many are tried,
- * and the stage of the answer.
+ * Stages that change (c), repeat (r), fail (f) or reject (e), milliseconds of each, when the caller leaves, how many
+ * are tried, and the stage of the answer.
  */
 const ROWS: readonly [string, number, number, number, string][] = [
   ["c1 c2", 1, Infinity, 1, "c1"],

@@ -1,7 +1,6 @@
 /**
- * The events of accepted records, as receivers of webhooks get them (docs/guide/notifications.md). An event has identifiers and no values.
- *
- * @module
+ * The events of accepted records, as receivers of webhooks get them (docs/guide/notifications.md). An event has
+ * identifiers and no values.
  */
 
 import type { JsonValue } from "../../canonical/json.ts";

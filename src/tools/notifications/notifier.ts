@@ -1,10 +1,10 @@
 /**
- * Sends the events of accepted records to one receiver: at least once, in the order of acceptance where the receiver accepts them.
+ * Sends the events of accepted records to one receiver: at least once, in the order of acceptance where the receiver
+ * accepts them.
  *
- * One process at a time sends: the holder of the lease in the store. What it has sent is settled in the store afterwards, so that an end
- * at any moment causes repetitions and no loss. While the receiver does not answer, no record is read and one event at a time is tried.
- *
- * @module
+ * One process at a time sends: the holder of the lease in the store. What it has sent is settled in the store
+ * afterwards, so that an end at any moment causes repetitions and no loss. While the receiver does not answer, no
+ * record is read and one event at a time is tried.
  */
 
 import type { Outbox, OutboxEntry, OutboxProgress } from "../../store/outbox.ts";

@@ -1,7 +1,5 @@
 /**
  * Connects the notifier with the stores and with the receiver that the operator names. Loaded only where one is named.
- *
- * @module
  */
 
 import { setTimeout } from "node:timers/promises";

@@ -1,8 +1,4 @@
-/**
- * Signatures of Standard Webhooks (https://www.standardwebhooks.com): HMAC-SHA256 over identifier, time and body.
- *
- * @module
- */
+/** Signatures of Standard Webhooks (https://www.standardwebhooks.com): HMAC-SHA256 over identifier, time and body. */
 
 import { createHmac } from "node:crypto";
 import { VERSION } from "../../config/product_version.ts";

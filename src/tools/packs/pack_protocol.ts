@@ -1,9 +1,6 @@
 /**
  * The messages between the host and the worker that verifies and exports runpacks. A job is one verification or one
- * export.
- * A job requests data of the host by a question, and waits for the answer.
- *
- * @module
+ * export. A job requests data of the host by a question, and waits for the answer.
  */
 
 import type { ExportSource } from "../../runpack/export.ts";

@@ -1,9 +1,6 @@
 /**
  * The host of the worker that verifies and exports runpacks. The worker starts with the first job, runs a few jobs at a
- * time,
- * and ends after a time without jobs.
- *
- * @module
+ * time, and ends after a time without jobs.
  */
 
 import { readJson } from "../../canonical/scan.ts";

@@ -1,9 +1,6 @@
 /**
  * The worker that verifies and exports runpacks. Both hash and replay the whole pack, which would block the serving
- * thread.
- * The worker may read the local repository and nothing else.
- *
- * @module
+ * thread. The worker may read the local repository and nothing else.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

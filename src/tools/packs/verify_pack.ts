@@ -1,8 +1,4 @@
-/**
- * Verifies a pack of the local repository.
- *
- * @module
- */
+/** Verifies a pack of the local repository. */
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { localPackSource } from "../../runpack/host/local_repository.ts";

@@ -1,8 +1,4 @@
-/**
- * The causes of attempts, in one form for all answers.
- *
- * @module
- */
+/** The causes of attempts, in one form for all answers. */
 
 import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";

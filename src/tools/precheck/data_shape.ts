@@ -1,9 +1,6 @@
 /**
  * Which comparators fit the type that a data shape gives a member. A condition that compares incomparable types would
- * be
- * Unknown for ever; strict validation reports it first.
- *
- * @module
+ * be Unknown for ever; strict validation reports it first.
  */
 
 import {

@@ -1,9 +1,6 @@
 /**
  * Strict validation of a stage's conditions against a data shape: each has a member, its comparator fits the type of
- * the
- * member, and its expected value meets the schema of the member.
- *
- * @module
+ * the member, and its expected value meets the schema of the member.
  */
 
 import type { JsonValue } from "../../canonical/json.ts";

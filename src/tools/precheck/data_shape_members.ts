@@ -1,8 +1,4 @@
-/**
- * Finds the members that the JSON Schema of a data shape describes, anywhere in its document.
- *
- * @module
- */
+/** Finds the members that the JSON Schema of a data shape describes, anywhere in its document. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { readingDocument, resolveReference, type SchemaDocument } from "../../evidence/json_schema/document.ts";
@@ -91,8 +87,7 @@ export function alsoHolding(
 
 /**
  * The fragment for a condition: the member with its name, else the schema of `additionalProperties`. A shape that is
- * not an
- * object is one fragment.
+ * not an object is one fragment.
  */
 export function fragmentOf(shape: DataShape, conditionId: string, isOnly: boolean): Fragment | Complaint {
   const { root, members, others } = shape;

@@ -1,8 +1,6 @@
 /**
  * The feedback of a step beside its decision: the caller requests a level, and the operator grants one
  * (`server.feedback`).
- *
- * @module
  */
 
 import { inScope } from "../../access/roles.ts";
@@ -72,8 +70,7 @@ function highestGranted(wanted: FeedbackLevel, mayTrace: boolean, mayEvidence: b
 
 /**
  * An item at the level evidence. Unless raw values may be disclosed, it has neither its value nor the identity of the
- * value,
- * which would allow guessing it.
+ * value, which would allow guessing it.
  */
 function shownItem(
   services: Services,
@@ -139,7 +136,8 @@ function fitting(attempts: readonly JsonObject[]): JsonObject {
 
 /**
  * The member `feedback` of an answer. It is absent where every attempt is true, the level is summary, and the caller
- * requested no level and was denied none. In an archived run it leaves out every attempt: their records are in the runpack.
+ * requested no level and was denied none. In an archived run it leaves out every attempt: their records are in the
+ * runpack.
  */
 export async function feedbackMember(
   services: Services,

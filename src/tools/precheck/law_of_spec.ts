@@ -1,8 +1,6 @@
 /**
  * The law of a precheck: a registered one, by scenario or identity, or an inline spec that passes every proof of a
  * definition.
- *
- * @module
  */
 
 import { graphIdentity, lawIdentity } from "../../law/law.ts";

@@ -1,9 +1,6 @@
 /**
  * The member `missing` of answers. It follows from the law and the trace, so it is computed for each answer and is part
- * of no
- * receipt: its form may change without changing runs.
- *
- * @module
+ * of no receipt: its form may change without changing runs.
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";

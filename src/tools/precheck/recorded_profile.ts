@@ -1,7 +1,5 @@
 /**
  * The operator profile of a record: what its attempt was missing follows from that profile, not from the current one.
- *
- * @module
  */
 
 import type { Identity } from "../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * The member `waiting` of answers: what signed statements can still satisfy in a run.
- *
- * @module
- */
+/** The member `waiting` of answers: what signed statements can still satisfy in a run. */
 
 import type { CompiledStage } from "../../run/compile.ts";
 import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
@@ -32,7 +28,8 @@ export async function waitingOfStage(
 }
 
 /**
- * The JSON text of the members `waiting` and, where they do not fit, `waiting_left_out`, without the braces of an object.
+ * The JSON text of the members `waiting` and, where they do not fit, `waiting_left_out`, without the braces of an
+ * object.
  *
  * @param maximum Most bytes of the conditions in an answer
  */

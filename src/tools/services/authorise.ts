@@ -1,9 +1,6 @@
 /**
  * Authorises a caller for a tool in a namespace, before anything is read: by roles, by the rules of the namespace, and
- * by
- * the namespace authority, in this order. Each decision is recorded in the audit log.
- *
- * @module
+ * by the namespace authority, in this order. Each decision is recorded in the audit log.
  */
 
 import { checkNamespace, DEFAULT_NAMESPACE } from "../../access/namespace.ts";
@@ -93,8 +90,8 @@ export function refuseRole(
 }
 
 /**
- * Whether a caller may read every namespace, whatever it holds. Where a namespace authority decides, no caller is known to.
- * Nothing is written to the audit log: the caller named no namespace.
+ * Whether a caller may read every namespace, whatever it holds. Where a namespace authority decides, no caller is known
+ * to. Nothing is written to the audit log: the caller named no namespace.
  */
 export function readsEveryNamespace({ config, namespaces }: AccessServices, principal: Principal): boolean {
   const roles = principal.roles.filter(({ namespace_id }) => namespace_id === null);

@@ -75,7 +75,10 @@ function roleIn(name: string, namespace_id: number | null): RoleBinding {
   return { name, namespace_id, tenant_id: null };
 }
 
-/** Roles of the caller (null: none are in force), tenants of the open default namespace (null: closed), an authority, the result. */
+/**
+ * Roles of the caller (null: none are in force), tenants of the open default namespace (null: closed), an authority,
+ * the result.
+ */
 const READERS: readonly [readonly RoleBinding[] | null, readonly number[] | null, boolean, boolean][] = [
   [null, null, false, true],
   [null, null, true, false],

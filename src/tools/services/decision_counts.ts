@@ -1,8 +1,4 @@
-/**
- * Counts the decisions of this process: runs that started or became complete, and attempts by outcome.
- *
- * @module
- */
+/** Counts the decisions of this process: runs that started or became complete, and attempts by outcome. */
 
 import { readJson } from "../../canonical/scan.ts";
 import type { Accepted } from "../../run/command.ts";

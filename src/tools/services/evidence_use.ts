@@ -1,8 +1,4 @@
-/**
- * Which calls submit evidence that waits. A role may grant these alone.
- *
- * @module
- */
+/** Which calls submit evidence that waits. A role may grant these alone. */
 
 import { type JsonObject, member } from "../../canonical/json.ts";
 import { isEvidenceContentType } from "../../run/submitted_evidence.ts";

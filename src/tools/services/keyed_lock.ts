@@ -1,8 +1,4 @@
-/**
- * A lock per key: at most one execution of an operation identity at a time in this process.
- *
- * @module
- */
+/** A lock per key: at most one execution of an operation identity at a time in this process. */
 
 /** Locks by key. A waiter gets the lock in the order of its call. */
 export class KeyedLock {

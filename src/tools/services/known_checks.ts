@@ -1,8 +1,6 @@
 /**
- * The checks that the bindings of a spec may name: those of the configured providers and of the active typed ones. Their params are
- * validated before the proofs of the law, since the proofs are synchronous.
- *
- * @module
+ * The checks that the bindings of a spec may name: those of the configured providers and of the active typed ones.
+ * Their params are validated before the proofs of the law, since the proofs are synchronous.
  */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";

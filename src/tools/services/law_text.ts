@@ -1,7 +1,6 @@
 /**
- * Takes a law in the words of a law file (`law_text`) in place of a spec, and places the faults of its spec in the text.
- *
- * @module
+ * Takes a law in the words of a law file (`law_text`) in place of a spec, and places the faults of its spec in the
+ * text.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The metrics of the runtime.
- *
- * @module
- */
+/** The metrics of the runtime. */
 
 import { readJson } from "../../canonical/scan.ts";
 import type { Provider, ProviderAnswer, Providers } from "../../evidence/types.ts";

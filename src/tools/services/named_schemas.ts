@@ -1,8 +1,4 @@
-/**
- * The permission that a spec with schemas needs.
- *
- * @module
- */
+/** The permission that a spec with schemas needs. */
 
 import { type JsonObject, member } from "../../canonical/json.ts";
 import type { Call, ToolError } from "../framework/types.ts";

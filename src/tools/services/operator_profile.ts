@@ -1,8 +1,4 @@
-/**
- * Builds the operator profile of a configuration: the settings that decisions depend on, without secrets and paths.
- *
- * @module
- */
+/** Builds the operator profile of a configuration: the settings that decisions depend on, without secrets and paths. */
 
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";

@@ -1,8 +1,6 @@
 /**
  * Proves scenario specs: that a spec is a law, under the limits of the operator and with the schemas and checks that
  * exist.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Provider discovery: the providers that callers may see, and the size limit of answers about them.
- *
- * @module
- */
+/** Provider discovery: the providers that callers may see, and the size limit of answers about them. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonObject } from "../../canonical/json.ts";

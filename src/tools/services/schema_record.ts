@@ -1,8 +1,4 @@
-/**
- * The shape of a schema record, and the access rules of the registry; the three schema tools share them.
- *
- * @module
- */
+/** The shape of a schema record, and the access rules of the registry; the three schema tools share them. */
 
 import { anyInteger, oneOf, type Read } from "../../canonical/shape.ts";
 import { characters, described, optional, patterned, table } from "../../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The services of the tools: configuration, stores, authorities and providers.
- *
- * @module
- */
+/** The services of the tools: configuration, stores, authorities and providers. */
 
 import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { NamespaceAuthority } from "../../access/types.ts";
@@ -129,8 +125,9 @@ type OptionalService =
   | "docs";
 
 /**
- * The parts of {@link createServices}. Unless they are given, namespaces and documentation are those of the configuration,
- * packs are verified on this thread, and there is no provider, no grant, no repository and no public URL.
+ * The parts of {@link createServices}. Unless they are given, namespaces and documentation are those of the
+ * configuration, packs are verified on this thread, and there is no provider, no grant, no repository and no public
+ * URL.
  */
 export type ServiceParts =
   & Pick<Services, "config" | "runs" | "schemas" | "schemaSandbox">

@@ -1,8 +1,6 @@
 /**
- * Keys that sign what callers carry from one call to the next. All servers of a fleet have them: what one server signed, any other one
- * verifies.
- *
- * @module
+ * Keys that sign what callers carry from one call to the next. All servers of a fleet have them: what one server
+ * signed, any other one verifies.
  */
 
 import { Buffer } from "node:buffer";

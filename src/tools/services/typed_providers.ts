@@ -1,8 +1,6 @@
 /**
- * The typed providers of the schema registry's store, as providers that tools query. A provider's code is loaded, and its worker
- * started, with its first query.
- *
- * @module
+ * The typed providers of the schema registry's store, as providers that tools query. A provider's code is loaded, and
+ * its worker started, with its first query.
  */
 
 import type { Identity } from "../../canonical/identity.ts";
@@ -142,8 +140,8 @@ function openLazily(stored: StoredTypedProvider, open: OpenTypedProvider): Opene
 }
 
 /**
- * Contract and profile of a version. They were checked when it was registered or configured, and a stored one's identity when it
- * was read.
+ * Contract and profile of a version. They were checked when it was registered or configured, and a stored one's
+ * identity when it was read.
  *
  * @throws {StoreError} `corrupt`
  */

@@ -1,8 +1,4 @@
-/**
- * What the tools of typed providers share: their inputs, their answers, and the checks of a version.
- *
- * @module
- */
+/** What the tools of typed providers share: their inputs, their answers, and the checks of a version. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";

@@ -1,9 +1,6 @@
 /**
  * The namespaces that a caller may use, for completions. The list has only what `scenarios_list` would show it, and
- * nothing
- * is written to the audit log, since the caller named no namespace.
- *
- * @module
+ * nothing is written to the audit log, since the caller named no namespace.
  */
 
 import { authorise } from "./authorise.ts";

@@ -1,8 +1,6 @@
 /**
  * Cases of outcomes: the state before a call, the call, and its outcome. docs/guide/agent_playbook.md has the table of
  * outcomes.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

@@ -84,8 +84,9 @@ Deno.test("scenario_next() without a stage takes one that is open and was never 
   }));
 
 /**
- * Answers of the provider to the conditions of `a` to `d` at the first evaluation of each and after it, and the stages of the
- * steps without a stage that follow: `a` is decided, `a*` repeats the last attempt of `a`, `a!` is a failure of its provider.
+ * Answers of the provider to the conditions of `a` to `d` at the first evaluation of each and after it, and the stages
+ * of the steps without a stage that follow: `a` is decided, `a*` repeats the last attempt of `a`, `a!` is a failure of
+ * its provider.
  */
 const SEARCHES: readonly [string, JsonObject, JsonObject, string][] = [
   ["nothing changes", {}, {}, "a* a*"],

@@ -1,8 +1,4 @@
-/**
- * Fixtures of the tests of steps: a scenario with evidence of a provider, and that provider.
- *
- * @module
- */
+/** Fixtures of the tests of steps: a scenario with evidence of a provider, and that provider. */
 
 import { answered, found, testProvider } from "../../../tests/simulation/acquisition_fixture.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Fixtures of the tests of tools: services with either store, a scenario, and calls that validate each answer with the
  * published schema.
- *
- * @module
  */
 
 import assert from "node:assert/strict";

@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_activate`.
- *
- * @module
- */
+/** The tool `typed_providers_activate`. */
 
 import { closed, orNull, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";

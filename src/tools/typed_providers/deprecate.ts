@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_deprecate`.
- *
- * @module
- */
+/** The tool `typed_providers_deprecate`. */
 
 import { closed, oneOf, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_get`.
- *
- * @module
- */
+/** The tool `typed_providers_get`. */
 
 import { closed, object, type Read } from "../../canonical/shape.ts";
 import { optional, table } from "../../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_import`.
- *
- * @module
- */
+/** The tool `typed_providers_import`. */
 
 import {
   anyInteger,

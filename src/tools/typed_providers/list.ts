@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_list`.
- *
- * @module
- */
+/** The tool `typed_providers_list`. */
 
 import { closed, orNull, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";

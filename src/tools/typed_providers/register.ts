@@ -1,8 +1,4 @@
-/**
- * The tool `typed_providers_register`.
- *
- * @module
- */
+/** The tool `typed_providers_register`. */
 
 import { closed, identity, oneOf, type Read, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";

@@ -1,8 +1,4 @@
-/**
- * One check of a gRPC service: the call, and what its response shows. It runs in the worker of the provider.
- *
- * @module
- */
+/** One check of a gRPC service: the call, and what its response shows. It runs in the worker of the provider. */
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { decodeBase64 } from "../../../canonical/base64.ts";
@@ -52,7 +48,8 @@ function statusName(text: string): string | null {
 }
 
 /**
- * Decodes `grpc-message`, which is percent-encoded UTF-8. As the protocol asks, an invalid encoding stays as it was sent.
+ * Decodes `grpc-message`, which is percent-encoded UTF-8. As the protocol asks, an invalid encoding stays as it was
+ * sent.
  *
  * @example
  * ```ts

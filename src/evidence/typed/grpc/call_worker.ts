@@ -1,8 +1,6 @@
 /**
- * The worker of a typed provider of protocol `grpc`. Its only permission is to connect to the checked addresses of one host, on
- * one port.
- *
- * @module
+ * The worker of a typed provider of protocol `grpc`. Its only permission is to connect to the checked addresses of one
+ * host, on one port.
  */
 
 import { serveQuestions } from "../../sandbox/worker_bootstrap.ts";

@@ -1,8 +1,6 @@
 /**
  * Protobuf descriptors: an index over files, the closure of a method's types, the files that a profile carries, and the
  * registry that encodes and decodes messages.
- *
- * @module
  */
 
 import { create, createFileRegistry, type FileRegistry, fromBinary, isFieldSet } from "@bufbuild/protobuf";
@@ -182,8 +180,9 @@ export interface KeptMethod {
 }
 
 /**
- * The files with only the types and methods that are needed, in an order in which each follows the files that it depends
- * on. Comments, source positions, extensions and all options without meaning for encoding and JSON are left out.
+ * The files with only the types and methods that are needed, in an order in which each follows the files that it
+ * depends on. Comments, source positions, extensions and all options without meaning for encoding and JSON are left
+ * out.
  *
  * @throws {Error} If the files depend on each other in a circle
  */

@@ -1,8 +1,4 @@
-/**
- * Header compression of HTTP/2 (RFC 7541): a decoder with bounds, and an encoder that keeps no state.
- *
- * @module
- */
+/** Header compression of HTTP/2 (RFC 7541): a decoder with bounds, and an encoder that keeps no state. */
 
 /** A header field. The text has one character for each byte. */
 export type HeaderField = readonly [name: string, value: string];
@@ -176,8 +172,8 @@ function readString(cursor: Cursor): string {
 }
 
 /**
- * The symbols of the Huffman code (RFC 7541, appendix B) by the length of their code. Codes of one length follow each other in
- * the order of their symbols, so the lengths give the codes.
+ * The symbols of the Huffman code (RFC 7541, appendix B) by the length of their code. Codes of one length follow each
+ * other in the order of their symbols, so the lengths give the codes.
  */
 const SYMBOLS: Readonly<Record<number, readonly number[]>> = {
   5: [48, 49, 50, 97, 99, 101, 105, 111, 115, 116],

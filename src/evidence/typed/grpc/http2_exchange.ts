@@ -1,8 +1,6 @@
 /**
- * One request and its response over HTTP/2 (RFC 9113), as the client, on bytes: it does no input and no output. It speaks as much
- * of the protocol as one stream needs, and every fault of the server ends it.
- *
- * @module
+ * One request and its response over HTTP/2 (RFC 9113), as the client, on bytes: it does no input and no output. It
+ * speaks as much of the protocol as one stream needs, and every fault of the server ends it.
  */
 
 import { createHeaderDecoder, encodeHeaders, type HeaderDecoder, type HeaderField } from "./hpack.ts";

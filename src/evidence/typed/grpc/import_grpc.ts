@@ -1,8 +1,4 @@
-/**
- * Imports a gRPC service: a contract and a profile from `.proto` texts or a descriptor set.
- *
- * @module
- */
+/** Imports a gRPC service: a contract and a profile from `.proto` texts or a descriptor set. */
 
 import { type DescMethod, type FileRegistry, toBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";

@@ -1,8 +1,4 @@
-/**
- * The worker that imports gRPC services from outside. It has no permission.
- *
- * @module
- */
+/** The worker that imports gRPC services from outside. It has no permission. */
 
 import { serveImports } from "../serve_imports.ts";
 import { type GrpcSource, importGrpc } from "./import_grpc.ts";

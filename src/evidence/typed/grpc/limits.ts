@@ -1,8 +1,4 @@
-/**
- * Limits of gRPC descriptors, messages and calls.
- *
- * @module
- */
+/** Limits of gRPC descriptors, messages and calls. */
 
 /** Limits of an import and of a call; every one is checked before memory is allocated for what it bounds. */
 export const GRPC_LIMITS = {

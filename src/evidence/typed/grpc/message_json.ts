@@ -1,8 +1,4 @@
-/**
- * Messages between their wire form and JSON (docs/reference/typed_grpc.md, "Mapping").
- *
- * @module
- */
+/** Messages between their wire form and JSON (docs/reference/typed_grpc.md, "Mapping"). */
 
 import {
   clearField,

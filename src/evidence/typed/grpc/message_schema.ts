@@ -1,8 +1,4 @@
-/**
- * JSON Schemas (2020-12) of messages in their JSON form (docs/reference/typed_grpc.md, "Mapping").
- *
- * @module
- */
+/** JSON Schemas (2020-12) of messages in their JSON form (docs/reference/typed_grpc.md, "Mapping"). */
 
 import { type DescEnum, type DescField, type DescMessage, type DescOneof, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence, FieldDescriptorProto_Type, FieldOptions_JSType } from "@bufbuild/protobuf/wkt";

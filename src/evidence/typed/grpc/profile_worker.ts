@@ -1,8 +1,4 @@
-/**
- * The worker that checks the descriptors of a gRPC profile from outside. It has no permission.
- *
- * @module
- */
+/** The worker that checks the descriptors of a gRPC profile from outside. It has no permission. */
 
 import type { DescMethod } from "@bufbuild/protobuf";
 import { below, type JsonPath, pathOf } from "../../../canonical/path.ts";

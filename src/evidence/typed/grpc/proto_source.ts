@@ -1,8 +1,4 @@
-/**
- * Reads `.proto` texts that import each other to file descriptors.
- *
- * @module
- */
+/** Reads `.proto` texts that import each other to file descriptors. */
 
 import {
   type DescriptorProto,
@@ -150,7 +146,10 @@ function declare(reading: Reading, file: FileDescriptorProto): void {
   });
 }
 
-/** Puts full names in the place of written ones. A name that is not found stays, and its methods become candidates with a reason. */
+/**
+ * Puts full names in the place of written ones. A name that is not found stays, and its methods become candidates with
+ * a reason.
+ */
 function resolveNames(reading: Reading, read: ReadText, spend: (steps: number) => void): void {
   const { file } = read;
   const visible = visibleFrom(reading, read);
@@ -184,8 +183,8 @@ function resolveNames(reading: Reading, read: ReadText, spend: (steps: number) =
 }
 
 /**
- * The full name of the type that a written name stands for, by the rule of `protoc`: the innermost scope that knows the first
- * part of the name decides, and of a name without dots only types count.
+ * The full name of the type that a written name stands for, by the rule of `protoc`: the innermost scope that knows the
+ * first part of the name decides, and of a name without dots only types count.
  */
 function resolveType(
   symbols: ReadonlyMap<string, Symbol>,

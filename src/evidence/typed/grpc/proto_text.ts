@@ -1,8 +1,4 @@
-/**
- * One `.proto` text as a file descriptor, parsed by protobufjs. Names of types stay as they are written.
- *
- * @module
- */
+/** One `.proto` text as a file descriptor, parsed by protobufjs. Names of types stay as they are written. */
 
 import { create, fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -139,7 +135,8 @@ function readHead(text: string): Head {
 const FIELDLESS: ReadonlySet<string> = new Set(["enum", "service", "rpc", "option"]);
 
 /**
- * Counts the fields of each message, those of its `oneof` included, token by token: the library's time grows with their square.
+ * Counts the fields of each message, those of its `oneof` included, token by token: the library's time grows with their
+ * square.
  *
  * @returns Throws {@link ProtoFault} above the limit
  */

@@ -1,8 +1,4 @@
-/**
- * One unary gRPC call over HTTP/2 to a checked address, sent by the worker that was granted exactly that address.
- *
- * @module
- */
+/** One unary gRPC call over HTTP/2 to a checked address, sent by the worker that was granted exactly that address. */
 
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
@@ -257,8 +253,8 @@ export function declaredLength(frame: ArrayLike<number>): number {
 }
 
 /**
- * A status counts only where a response ends: before that, the server has not said whether it is complete. Another one in the
- * headers contradicts it, and both together are no status.
+ * A status counts only where a response ends: before that, the server has not said whether it is complete. Another one
+ * in the headers contradicts it, and both together are no status.
  */
 function responseOf(
   headers: ReadonlyMap<string, string>,

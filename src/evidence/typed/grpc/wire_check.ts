@@ -1,11 +1,9 @@
 /**
  * Checks the wire form of a message against its descriptor before a library decodes it.
  *
- * Decoders differ on a field with another wire type than its descriptor says: some skip it, some read its bytes as another
- * value. An empty message of two bytes can decode to an object of hundreds. So the check refuses what does not fit the
- * descriptor, and counts the values that decoding would create.
- *
- * @module
+ * Decoders differ on a field with another wire type than its descriptor says: some skip it, some read its bytes as
+ * another value. An empty message of two bytes can decode to an object of hundreds. So the check refuses what does not
+ * fit the descriptor, and counts the values that decoding would create.
  */
 
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
@@ -137,8 +135,8 @@ function readDelimited(reading: Reading, field: DescField | null, end: number, d
 }
 
 /**
- * The entry of a map is a message with the key as field 1 and the value as field 2. A third field is refused: the library
- * would read its bytes as another field.
+ * The entry of a map is a message with the key as field 1 and the value as field 2. A third field is refused: the
+ * library would read its bytes as another field.
  */
 function readMapEntry(reading: Reading, field: DescField & { fieldKind: "map" }, end: number, depth: number): void {
   while (reading.at < end) {

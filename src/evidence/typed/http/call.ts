@@ -1,8 +1,4 @@
-/**
- * One check of an HTTP service: the request, and what its response shows. It runs in the worker of the provider.
- *
- * @module
- */
+/** One check of an HTTP service: the request, and what its response shows. It runs in the worker of the provider. */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Serialises a check's params into the parts of an HTTP request, by style and explode (OpenAPI 3, Parameter Object).
- *
- * @module
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";

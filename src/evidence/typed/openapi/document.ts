@@ -1,8 +1,4 @@
-/**
- * Reads an OpenAPI document: its version, and its local references, each resolved once.
- *
- * @module
- */
+/** Reads an OpenAPI document: its version, and its local references, each resolved once. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { below, type JsonPath, stepsTo } from "../../../canonical/path.ts";

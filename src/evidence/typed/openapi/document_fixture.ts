@@ -1,8 +1,4 @@
-/**
- * Small OpenAPI documents for tests.
- *
- * @module
- */
+/** Small OpenAPI documents for tests. */
 
 import type { JsonObject, JsonValue } from "../../../canonical/json.ts";
 import { parseJson } from "../../../canonical/scan.ts";

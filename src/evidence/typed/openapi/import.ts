@@ -1,8 +1,6 @@
 /**
- * Imports an OpenAPI 3.0 or 3.1 document: every operation that can be asked becomes a check of a contract, and its request a part
- * of the runtime profile.
- *
- * @module
+ * Imports an OpenAPI 3.0 or 3.1 document: every operation that can be asked becomes a check of a contract, and its
+ * request a part of the runtime profile.
  */
 
 import { isJsonObject, type JsonValue, member } from "../../../canonical/json.ts";
@@ -75,7 +73,8 @@ interface Planned {
 }
 
 /**
- * Imports an OpenAPI document. The result depends on the document and the options alone, and no document makes it throw.
+ * Imports an OpenAPI document. The result depends on the document and the options alone, and no document makes it
+ * throw.
  *
  * @param document The document as read from JSON or YAML
  * @param options What to import; `spend` may throw to end the import

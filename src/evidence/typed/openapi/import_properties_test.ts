@@ -1,8 +1,4 @@
-/**
- * Properties of the import: the order of members changes nothing, and no document makes it throw.
- *
- * @module
- */
+/** Properties of the import: the order of members changes nothing, and no document makes it throw. */
 
 import assert from "node:assert/strict";
 import fc from "../../../../tests/packages/fast_check.ts";

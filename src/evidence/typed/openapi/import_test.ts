@@ -1,7 +1,6 @@
 /**
- * The import of OpenAPI documents: what becomes a check, what becomes a candidate with its reasons, and what a selection selects.
- *
- * @module
+ * The import of OpenAPI documents: what becomes a check, what becomes a candidate with its reasons, and what a
+ * selection selects.
  */
 
 import assert from "node:assert/strict";

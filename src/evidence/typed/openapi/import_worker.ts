@@ -1,8 +1,4 @@
-/**
- * The worker that imports OpenAPI documents from outside. It has no permission.
- *
- * @module
- */
+/** The worker that imports OpenAPI documents from outside. It has no permission. */
 
 import { IMPORT_LIMITS } from "../import_result.ts";
 import { serveImports } from "../serve_imports.ts";

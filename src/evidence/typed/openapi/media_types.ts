@@ -1,8 +1,4 @@
-/**
- * Finds the JSON media type among the contents of a request or a response.
- *
- * @module
- */
+/** Finds the JSON media type among the contents of a request or a response. */
 
 import { isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
 import { below, type JsonPath } from "../../../canonical/path.ts";

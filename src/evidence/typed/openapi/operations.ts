@@ -1,8 +1,4 @@
-/**
- * Lists the operations of an OpenAPI document, in an order that does not depend on the order of members.
- *
- * @module
- */
+/** Lists the operations of an OpenAPI document, in an order that does not depend on the order of members. */
 
 import { isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
 import { below, type JsonPath, pathAt } from "../../../canonical/path.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads the parameters and the body of an operation: which members of a check's params they become, and their schemas.
- *
- * @module
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";

@@ -1,7 +1,5 @@
 /**
  * Reads the bytes of an OpenAPI document, in JSON or in YAML. Limits apply before anything is built out of the bytes.
- *
- * @module
  */
 
 import type { JsonValue } from "../../../canonical/json.ts";
@@ -10,7 +8,10 @@ import { withoutByteOrderMark } from "../../../config/files.ts";
 import { readYamlDocument } from "../../builtin/yaml_document.ts";
 import { IMPORT_LIMITS, type ImportRefusal, type ImportWarning, refuseImport } from "../import_result.ts";
 
-/** Commas, colons and opening brackets of a document in JSON, those in texts included. One value takes up to 200 bytes of memory. */
+/**
+ * Commas, colons and opening brackets of a document in JSON, those in texts included. One value takes up to 200 bytes
+ * of memory.
+ */
 export const JSON_MARKS_MAXIMUM = 3_000_000;
 /** Nesting of containers: those of the document around schemas, and schemas. */
 const DEPTH_MAXIMUM = 128;
@@ -67,8 +68,8 @@ function readJsonSource(bytes: Uint8Array): ReadSource {
 }
 
 /**
- * The text with the number at an offset rounded. Bounds of 64-bit integers are common in documents: a check compares with the
- * nearest double. Null where no double is near.
+ * The text with the number at an offset rounded. Bounds of 64-bit integers are common in documents: a check compares
+ * with the nearest double. Null where no double is near.
  */
 function withRounded(text: string, offset: number): string | null {
   const [literal = ""] =

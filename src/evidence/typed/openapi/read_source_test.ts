@@ -1,8 +1,4 @@
-/**
- * The bytes of documents: formats, and limits at the value below, at, and above each.
- *
- * @module
- */
+/** The bytes of documents: formats, and limits at the value below, at, and above each. */
 
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../../canonical/json.ts";

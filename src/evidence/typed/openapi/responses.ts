@@ -1,8 +1,4 @@
-/**
- * Reads the responses of an operation: the statuses that give a result, and its schema.
- *
- * @module
- */
+/** Reads the responses of an operation: the statuses that give a result, and its schema. */
 
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { below, type JsonPath } from "../../../canonical/path.ts";

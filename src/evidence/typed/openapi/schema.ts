@@ -1,8 +1,6 @@
 /**
  * Converts the schemas of an OpenAPI document to JSON Schema 2020-12. Each schema that a reference names is converted
  * once, and becomes a definition of the schemas that use it. So recursive schemas need no unrolling.
- *
- * @module
  */
 
 import {
@@ -128,8 +126,8 @@ export function convertSchema(converter: SchemaConverter, given: Found): JsonVal
 }
 
 /**
- * A schema of a contract: not a reference, because comparators and bindings read the type of the schema itself, and with its
- * definitions in `$defs`.
+ * A schema of a contract: not a reference, because comparators and bindings read the type of the schema itself, and
+ * with its definitions in `$defs`.
  *
  * @param schema A converted schema, or a part of one
  * @param path Its path, for reasons

@@ -1,8 +1,4 @@
-/**
- * What converted schemas say about values: their types, whether they declare any content, and the schema of a part.
- *
- * @module
- */
+/** What converted schemas say about values: their types, whether they declare any content, and the schema of a part. */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";
 import { resultTypes } from "../../../law/result_types.ts";

@@ -1,8 +1,6 @@
 /**
- * The keywords of OpenAPI schemas that become keywords of JSON Schema 2020-12, and the form that the value of each must have.
- * Every other keyword is an annotation or an extension, and is left out.
- *
- * @module
+ * The keywords of OpenAPI schemas that become keywords of JSON Schema 2020-12, and the form that the value of each must
+ * have. Every other keyword is an annotation or an extension, and is left out.
  */
 
 import { isJsonArray, isJsonObject, type JsonArray, type JsonValue } from "../../../canonical/json.ts";

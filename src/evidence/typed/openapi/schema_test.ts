@@ -1,8 +1,4 @@
-/**
- * The conversion of OpenAPI schemas to JSON Schema 2020-12, and what is known of the converted ones.
- *
- * @module
- */
+/** The conversion of OpenAPI schemas to JSON Schema 2020-12, and what is known of the converted ones. */
 
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../../canonical/json.ts";

@@ -1,7 +1,6 @@
 /**
- * Names the credentials that the operations ask for. A document has no locators, so the operator adds them to the profile.
- *
- * @module
+ * Names the credentials that the operations ask for. A document has no locators, so the operator adds them to the
+ * profile.
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../../canonical/json.ts";

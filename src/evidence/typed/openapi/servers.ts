@@ -1,8 +1,4 @@
-/**
- * Reads the address of the service.
- *
- * @module
- */
+/** Reads the address of the service. */
 
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../../canonical/json.ts";
 import { below, type JsonPath } from "../../../canonical/path.ts";

@@ -1,8 +1,6 @@
 /**
  * The claims about the decision of a record. They hold where the kernel decides the record again byte for byte, and are
  * checked one by one where it does not.
- *
- * @module
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";

@@ -1,8 +1,6 @@
 /**
  * The claims about the evidence of a record. They are checked even where the kernel makes the same decision: it accepts
  * as given an acquisition, a verdict, or the value of a statement that waited, which it checks at the submission alone.
- *
- * @module
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
@@ -312,7 +310,10 @@ function versionFault(
   return asked === named.provider_version_identity ? null : "provider_version_mismatch";
 }
 
-/** A caller may name any trigger time; that of the authority is in Unix milliseconds. Clocks step, so its value has no bound. */
+/**
+ * A caller may name any trigger time; that of the authority is in Unix milliseconds. Clocks step, so its value has no
+ * bound.
+ */
 function timeFault({ trigger_time, trigger_time_given }: AcquisitionWitness): ViolationCode | null {
   return trigger_time_given === true || trigger_time.kind === "unix_millis" ? null : "trigger_time_mismatch";
 }

@@ -1,8 +1,4 @@
-/**
- * The claims about the chain of records: each record beside the one before it, and the whole history.
- *
- * @module
- */
+/** The claims about the chain of records: each record beside the one before it, and the whole history. */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";
 import { identify, type Sha256 } from "../../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * The claims that the material alone decides: the manifest, its identity, and the objects that it leads to.
- *
- * @module
- */
+/** The claims that the material alone decides: the manifest, its identity, and the objects that it leads to. */
 
 import type { Identity } from "../../../canonical/identity.ts";
 import { decodeManifest } from "../../format/manifest.ts";

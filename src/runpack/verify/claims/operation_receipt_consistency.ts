@@ -1,8 +1,6 @@
 /**
  * Claim 11: every receipt follows from its record and the state after it, under the operation of the record. No
  * operation occurs twice.
- *
- * @module
  */
 
 import { canonicalize } from "../../../canonical/canonicalize.ts";

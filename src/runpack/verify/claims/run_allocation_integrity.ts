@@ -1,8 +1,6 @@
 /**
  * Claim 6: every record belongs to the run that the first record allocates, and the pack holds exactly the artifacts
  * that the records name.
- *
- * @module
  */
 
 import type { Identity } from "../../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Claim 5: run, scenario and stage graph belong together.
- *
- * @module
- */
+/** Claim 5: run, scenario and stage graph belong together. */
 
 import type { CompiledLaw } from "../../../run/compile.ts";
 import type { RunCreatedBody } from "../../../run/types.ts";

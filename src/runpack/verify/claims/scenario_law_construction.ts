@@ -1,8 +1,6 @@
 /**
  * Claim 4: the law is valid. It is constructed again from its normal form, with all proofs, and the result must be
  * equal.
- *
- * @module
  */
 
 import { identify, type Identity } from "../../../canonical/identity.ts";

@@ -1,8 +1,4 @@
-/**
- * Claim 23: evidence that qualified was signed at its source, by a trusted key of the request.
- *
- * @module
- */
+/** Claim 23: evidence that qualified was signed at its source, by a trusted key of the request. */
 
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import { encodeHex } from "../../../canonical/hex.ts";

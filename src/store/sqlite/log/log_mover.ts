@@ -1,11 +1,10 @@
 /**
  * Moves the pages of the write-ahead log into the database on a thread of its own.
  *
- * SQLite moves them in the commit that fills the log, and every caller of its batch waits. So a worker moves them once the log is long,
- * while further batches commit, and then the pages that these added, until few are left. The next transaction begins the log anew once
- * none is left. A worker that fails or cannot keep up leaves the rest to SQLite, which moves them in a commit.
- *
- * @module
+ * SQLite moves them in the commit that fills the log, and every caller of its batch waits. So a worker moves them once
+ * the log is long, while further batches commit, and then the pages that these added, until few are left. The next
+ * transaction begins the log anew once none is left. A worker that fails or cannot keep up leaves the rest to SQLite,
+ * which moves them in a commit.
  */
 
 import { setImmediate } from "node:timers";
@@ -19,7 +18,10 @@ import type { MoveOrder, MoveReply } from "./log_worker.ts";
 export interface LogMover {
   /** Reports a commit, after which the files were compared. */
   readonly committed: () => void;
-  /** Ends the worker. To be called before the other connections are closed: the last one would move the log into a file that was lost. */
+  /**
+   * Ends the worker. To be called before the other connections are closed: the last one would move the log into a file
+   * that was lost.
+   */
   readonly close: () => Promise<void>;
 }
 

@@ -79,8 +79,8 @@ Deno.test({
 });
 
 /**
- * A log of so many pages, of which some are in the database, and what the mover does after a commit. Pages have 2 KiB: the limits
- * are 2048 pages of the log, and 128 that are not moved.
+ * A log of so many pages, of which some are in the database, and what the mover does after a commit. Pages have 2 KiB:
+ * the limits are 2048 pages of the log, and 128 that are not moved.
  */
 const LIMITS: readonly (readonly [
   pages: number,

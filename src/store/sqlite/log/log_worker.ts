@@ -1,8 +1,4 @@
-/**
- * The worker that moves the pages of the write-ahead log into the database ([log_mover.ts](./log_mover.ts)).
- *
- * @module
- */
+/** The worker that moves the pages of the write-ahead log into the database ([log_mover.ts](./log_mover.ts)). */
 
 import { DatabaseSync } from "node:sqlite";
 
