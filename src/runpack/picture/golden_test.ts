@@ -20,7 +20,7 @@ interface DrawnStage {
 }
 
 const STATES: readonly DrawnStage[] = [
-  { id: "build", mark: "complete", conditions: { commit_signed: "met", tests_passed: "met" } },
+  { id: "build", mark: "complete", conditions: { "signed_commit == commit": "met", "tests_failed == 0": "met" } },
   {
     id: "review",
     after: leaf("build"),
@@ -32,14 +32,18 @@ const STATES: readonly DrawnStage[] = [
     after: leaf("build"),
     mark: "held",
     detail: "attempt 2 was false",
-    conditions: { critical_findings: "not_met", security_approved: "refused" },
+    conditions: { "critical_findings == 0": "not_met", security_approved: "refused" },
   },
   {
     id: "measure",
     after: leaf("build"),
     mark: "open",
     detail: "attempt 1 was unknown",
-    conditions: { latency_budget: "unavailable", error_rate: "unknown", soak_hours: "not_judged" },
+    conditions: {
+      "latency_ms <= 250": "unavailable",
+      "error_rate < 0.01": "unknown",
+      "soak_hours >= 24": "not_judged",
+    },
   },
   { id: "notes", mark: "ready", conditions: { notes_written: "not_judged" } },
   {
