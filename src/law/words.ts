@@ -213,7 +213,17 @@ export interface LawWords extends LawNames {
  * assert.equal(lawWords(law as never).condition("coverage"), "coverage >= 80");
  * ```
  */
-export function lawWords(law: NamedParts, names: LawNames = lawNames(law)): LawWords {
+export function lawWords(law: NamedParts, names?: LawNames): LawWords {
+  if (names !== undefined) return wordsOf(law, names);
+  const known = WORDS.get(law) ?? wordsOf(law, lawNames(law));
+  WORDS.set(law, known);
+  return known;
+}
+
+/** The words of laws that are in memory, since a page asks for them with each record. */
+const WORDS = new WeakMap<NamedParts, LawWords>();
+
+function wordsOf(law: NamedParts, names: LawNames): LawWords {
   const conditions = new Map(law.conditions.map((one) => [one.condition_id, one]));
   const parameterName = (id: string): string => names.parameters.get(id) ?? id;
   const condition = (id: string): string => {

@@ -173,7 +173,9 @@ function showStatement(view: PackView, viewed: ViewedRecord): string | null {
   if (verb === null || body === null) return null;
   const value = viewed.statement?.value ?? null;
   const said = value === null ? "" : `: ${cut(shown(canonicalize(value.value)), VALUE_CHARACTERS)}`;
-  return `${shown(body.evidence.signature.key_id)} ${verb} ${shown(body.evidence.condition_id)}${said},`;
+  return `${shown(body.evidence.signature.key_id)} ${verb} ${
+    shown(lawWords(view.law.law).condition(body.evidence.condition_id))
+  }${said},`;
 }
 
 function detailLines(viewed: ViewedRecord): string[] {
@@ -183,13 +185,14 @@ function detailLines(viewed: ViewedRecord): string[] {
 /** Lists each condition of a decision with its evidence. */
 function showTrace(view: PackView, body: StageEvaluatedBody, colour: boolean): string[] {
   const seen = new Set<string>();
+  const words = lawWords(view.law.law);
   return body.trace.flatMap(({ condition_id, value, reason }) => {
     if (seen.has(condition_id)) return [];
     seen.add(condition_id);
-    const why = reason === undefined ? "" : ` (${reason})`;
+    const why = reason === undefined ? "" : ` (${reason.replaceAll("_", " ")})`;
     const items = body.evidence.filter((item) => item.condition_id === condition_id);
     return [
-      `${" ".repeat(11)}${paintOutcome(value, colour)} ${shown(condition_id)}${why}`,
+      `${" ".repeat(11)}${paintOutcome(value, colour)} ${shown(words.condition(condition_id))}${why}`,
       ...items.map((item) => `${" ".repeat(15)}${itemText(view, item)}`),
     ];
   });

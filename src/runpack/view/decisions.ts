@@ -2,6 +2,7 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
+import { lawWords } from "../../law/words.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
 import type { PackView } from "../material_view.ts";
 import { markIcon } from "../picture/draw_law.ts";
@@ -85,16 +86,17 @@ export function renderDecision(
     seen.add(condition_id);
     return isNew;
   });
+  const words = lawWords(view.law.law);
   const rows = lines.flatMap(({ condition_id, value, reason }) => {
     const items = body.evidence.filter((item) => item.condition_id === condition_id);
     const state = conditions?.get(condition_id);
     const verdict = state === undefined
-      ? all(verdictOf(value, reason), reason === undefined ? "" : ` ${reason}`)
+      ? all(verdictOf(value, reason), reason === undefined ? "" : ` ${reason.replaceAll("_", " ")}`)
       : markedWords(state.mark, state.detail);
     const shown: readonly (RecordedEvidence | null)[] = items.length === 0 ? [null] : items;
     return shown.map((item, index) =>
       row(
-        index === 0 ? element("b", {}, condition_id) : "",
+        index === 0 ? element("b", {}, words.condition(condition_id)) : "",
         index === 0 ? verdict : "",
         ...item === null ? [element("span", { class: "quiet" }, "no evidence"), "", ""] : itemCells(view, item),
       )

@@ -116,11 +116,11 @@ Deno.test("renderDocument() shows statements, refusals and withdrawals in words"
   const text = textOf(await pageOf(await packOf(playWaiting())));
   for (
     const said of [
-      "ci-1 stated a value that satisfies c: 1",
-      "ci-1 withdrew its statement on c",
+      "ci-1 stated a value that satisfies c &lt; 5: 1",
+      "ci-1 withdrew its statement on c &lt; 5",
       "Too early",
       "Now it is fine",
-      "ci-2 refused c: 9",
+      "ci-2 refused c &lt; 5: 9",
       "signed at revision 8, observed 2025-10-09T08:53:20.009Z",
       "valid until 2025-10-09T08:54:20.000Z",
       "submission of revision 7, signed by ci-2",

@@ -2,6 +2,7 @@
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
+import { lawWords } from "../../law/words.ts";
 import type { RunCreatedBody, StageOpenedBody } from "../../run/types.ts";
 import type { PackView, ViewedRecord } from "../material_view.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
@@ -89,7 +90,7 @@ function summaryOf(view: PackView, viewed: ViewedRecord): Markup {
     }
     case "artifact_submitted": {
       const verb = statementVerb(view, viewed);
-      if (verb !== null) return renderStatement(viewed, verb);
+      if (verb !== null) return renderStatement(view, viewed, verb);
       const { content_type, scope, content_hash } = record.body;
       const where = scope.kind === "run_wide" ? "" : ` to ${scope.stage_id}`;
       return all(
@@ -101,10 +102,11 @@ function summaryOf(view: PackView, viewed: ViewedRecord): Markup {
 }
 
 /** A submission of evidence: who states what of which condition. */
-function renderStatement(viewed: ViewedRecord, verb: string): Markup {
+function renderStatement({ law }: PackView, viewed: ViewedRecord, verb: string): Markup {
   const body = evidenceBody(viewed.record);
   if (body === null) return all();
   const { condition_id, signature } = body.evidence;
+  const sentence = lawWords(law.law).condition(condition_id);
   const value = viewed.statement?.value ?? null;
   return all(
     element(
@@ -112,7 +114,7 @@ function renderStatement(viewed: ViewedRecord, verb: string): Markup {
       { class: "statement" },
       element("b", {}, signature.key_id),
       ` ${verb} `,
-      element("b", {}, condition_id),
+      element("b", {}, sentence),
       value === null ? "" : all(": ", element("code", {}, cut(canonicalize(value.value), VALUE_CHARACTERS))),
     ),
     ...statementDetails(viewed).map((one) => element("p", { class: "by" }, one)),

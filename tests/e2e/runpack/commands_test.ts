@@ -219,7 +219,7 @@ Deno.test("gate runpack show shows stages, timeline and decisions with their evi
     const expected of [
       `● ship complete, after build && review, needs region == "north" && present(report)`,
       "evaluated build, attempt 1: false",
-      "unknown log (no_evidence)",
+      `unknown log.contains("0 errors") (no evidence)`,
       "binding:region-env from provider env",
       "pure_semantic_replay",
     ]
