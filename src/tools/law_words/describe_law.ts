@@ -105,7 +105,7 @@ function describeRequirements(policy: EvidenceUsePolicy, isSent: boolean): strin
 /** Describes who has to agree for a quorum. A signature by the same key counts once, unless the policy waives it. */
 function describeQuorum(policy: EvidenceUsePolicy, minimum: number): string {
   if (policy.authorization !== "signature" || minimum === 1) {
-    return `at least ${minimum} items that hold, and fewer that do not`;
+    return `at least ${minimum} ${minimum === 1 ? "item that holds" : "items that hold"}, and fewer that do not`;
   }
   const signers = oneSignerSuffices(policy)
     ? `${minimum} signatures, perhaps of one person,`

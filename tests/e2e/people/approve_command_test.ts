@@ -348,3 +348,42 @@ Deno.test("gate doctor, gate config check and gate scenario check read the keys 
       assert.match(stdout, expected, [...command, keys].join(" "));
     }
   }));
+
+Deno.test("a law that pins keys takes an approval by the pinned key, and by no other key of that name", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
+    for (const name of ["alice", "eve"]) {
+      assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
+    }
+    const key = (await Deno.readTextFile(join(folder, "alice.key.pub"))).trim();
+    const law = `law: release\npeople:\n  owners: { alice: "${key}" }\nevidence:\n  approved: 1 of owners\n` +
+      "stages:\n  ship: approved\n";
+    await Deno.writeTextFile(join(folder, "law.yaml"), law);
+    const started = await gate(folder, "run", "law.yaml", "--run-key", "one", "--json");
+    assert.equal(started.code, 4, started.stderr);
+    const run = (JSON.parse(started.stdout) as { result: { run_id: string } }).result.run_id;
+    const admit = ["runpack", "admit", "run.runpack", "--law", "law.yaml", "--origin-unchecked"];
+    const rows: readonly (readonly [args: readonly string[], code: number, said: RegExp])[] = [
+      [
+        ["approve", run, "--key", "eve.key", "--key-id", "alice", "--yes"],
+        7,
+        /no open stage takes a statement of key "alice"/,
+      ],
+      [["approve", run, "--key", "alice.key", "--yes"], 0, /as key alice\nStage ship: complete\n/],
+      [["runpack", "export", "--namespace", "2", "--run", run, "--archive", "run.runpack"], 0, /^[0-9a-f]{64}\n$/],
+      [admit, 0, /^Admitted[^]*\nalice SHA256:\S+ \(as the law says\) signed approved = true/],
+      [[...admit, "--key", "alice=alice.key.pub"], 0, /^Admitted/],
+      [[...admit, "--key", "alice=eve.key.pub"], 6, /^Not admitted \(signer_differs\)/],
+      [["key", "trust", "eve.key.pub", "--name", "alice"], 0, /alice\.pub/],
+      [
+        ["run", "law.yaml", "--run-key", "two", ...KEYS],
+        2,
+        /The operator has another key under "alice" than condition "approved" of the law pins/,
+      ],
+    ];
+    for (const [args, code, said] of rows) {
+      const ended = await gate(folder, ...args);
+      assert.equal(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`);
+      assert.match(ended.stdout + ended.stderr, said);
+    }
+  }));
