@@ -6,8 +6,68 @@
 
 import type { Step } from "./steps.ts";
 
-/** Every step of `deno task test:full`. */
+/** Every step of `deno task test:full`, the longest ones first: some run side by side. */
 export const FULL_STEPS: readonly Step[] = [
+  {
+    name: "stores on PostgreSQL",
+    kind: "tests",
+    options: [],
+    paths: [
+      "tests/full/postgres/store_test.ts",
+      "tests/full/postgres/cli_test.ts",
+      "tests/full/postgres/check_test.ts",
+      "tests/full/postgres/copy_test.ts",
+      "tests/full/postgres/move_test.ts",
+      "tests/full/postgres/connection_test.ts",
+      "tests/full/postgres/contention_test.ts",
+      "tests/full/postgres/reads_test.ts",
+      "tests/full/postgres/failover_test.ts",
+      "tests/full/postgres/notify_test.ts",
+    ],
+    needs: [
+      { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
+      {
+        program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
+        debianPackage: "libfaketime",
+      },
+    ],
+  },
+  {
+    name: "a release, built twice and installed in every way",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/release_test.ts", "tests/full/workflows_lint_test.ts"],
+    needs: [
+      { program: "git", debianPackage: "git" },
+      { program: "node", debianPackage: "nodejs" },
+      { program: "npm", debianPackage: "npm" },
+      { program: "dpkg", debianPackage: "dpkg" },
+      { program: "systemd-analyze", debianPackage: "systemd" },
+      { program: "lintian", debianPackage: "lintian" },
+      { program: "skopeo", debianPackage: "skopeo" },
+      { program: "umoci", debianPackage: "umoci" },
+      { program: "mruby", debianPackage: "mruby" },
+      { program: "unzip", debianPackage: "unzip" },
+    ],
+  },
+  {
+    name: "runpacks in a browser",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/browser/verifier_test.ts", "tests/full/browser/accessible_pages_test.ts"],
+    needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
+  {
+    name: "console, run view and site in a browser",
+    kind: "tests",
+    options: [],
+    paths: [
+      "tests/full/browser/console_test.ts",
+      "tests/full/browser/run_app_test.ts",
+      "tests/full/browser/site_test.ts",
+    ],
+    needs: [{ program: "chromium", debianPackage: "chromium" }],
+  },
   {
     name: "the kernel on Node",
     kind: "tests",
@@ -122,30 +182,6 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "python3", debianPackage: "python3" }, { program: "openssl", debianPackage: "openssl" }],
   },
   {
-    name: "stores on PostgreSQL",
-    kind: "tests",
-    options: [],
-    paths: [
-      "tests/full/postgres/store_test.ts",
-      "tests/full/postgres/cli_test.ts",
-      "tests/full/postgres/check_test.ts",
-      "tests/full/postgres/copy_test.ts",
-      "tests/full/postgres/move_test.ts",
-      "tests/full/postgres/connection_test.ts",
-      "tests/full/postgres/contention_test.ts",
-      "tests/full/postgres/reads_test.ts",
-      "tests/full/postgres/failover_test.ts",
-      "tests/full/postgres/notify_test.ts",
-    ],
-    needs: [
-      { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
-      {
-        program: `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketimeMT.so.1`,
-        debianPackage: "libfaketime",
-      },
-    ],
-  },
-  {
     name: "several servers on one database",
     kind: "tests",
     options: [],
@@ -157,24 +193,6 @@ export const FULL_STEPS: readonly Step[] = [
         debianPackage: "libfaketime",
       },
     ],
-  },
-  {
-    name: "runpacks in a browser",
-    kind: "tests",
-    options: [],
-    paths: ["tests/full/browser/verifier_test.ts", "tests/full/browser/accessible_pages_test.ts"],
-    needs: [{ program: "chromium", debianPackage: "chromium" }],
-  },
-  {
-    name: "console, run view and site in a browser",
-    kind: "tests",
-    options: [],
-    paths: [
-      "tests/full/browser/console_test.ts",
-      "tests/full/browser/run_app_test.ts",
-      "tests/full/browser/site_test.ts",
-    ],
-    needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
     name: "completions in bash, zsh and fish",
@@ -189,24 +207,6 @@ export const FULL_STEPS: readonly Step[] = [
     options: [],
     paths: ["tests/full/browser/examples_pages_test.ts"],
     needs: [{ program: "jq", debianPackage: "jq" }],
-  },
-  {
-    name: "a release, built twice and installed in every way",
-    kind: "tests",
-    options: [],
-    paths: ["tests/full/release_test.ts", "tests/full/workflows_lint_test.ts"],
-    needs: [
-      { program: "git", debianPackage: "git" },
-      { program: "node", debianPackage: "nodejs" },
-      { program: "npm", debianPackage: "npm" },
-      { program: "dpkg", debianPackage: "dpkg" },
-      { program: "systemd-analyze", debianPackage: "systemd" },
-      { program: "lintian", debianPackage: "lintian" },
-      { program: "skopeo", debianPackage: "skopeo" },
-      { program: "umoci", debianPackage: "umoci" },
-      { program: "mruby", debianPackage: "mruby" },
-      { program: "unzip", debianPackage: "unzip" },
-    ],
   },
   {
     name: "large public OpenAPI documents",

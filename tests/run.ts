@@ -182,7 +182,7 @@ async function main(planName: string | undefined): Promise<number> {
 
 /**
  * Runs the steps of a plan. A command has one thread for most of its time, and so has a step whose tests run one after
- * another: two of them run side by side, or one beside tests that use every core.
+ * another, which also waits for servers and browsers: three of them run side by side, beside tests that use every core.
  */
 async function runPlan(
   plan: readonly Step[],
@@ -211,7 +211,7 @@ async function runPlan(
     }
   };
   const isNarrow = (step: Step): boolean => step.isAlone !== true && step.kind === "tests" && !usesAllCores(step);
-  await Promise.all([lane(({ kind }) => kind === "command", isNarrow), lane(usesAllCores, isNarrow)]);
+  await Promise.all([lane(({ kind }) => kind === "command", isNarrow), lane(usesAllCores, isNarrow), lane(isNarrow)]);
   await lane(() => true);
   return { total: addTallies(...tallies), failures };
 }

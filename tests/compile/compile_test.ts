@@ -49,20 +49,36 @@ const PACKAGES = [
   "zod",
 ];
 
+/** What was compiled without a configuration, by profile and environment: it takes seconds, and tests share it. */
+const found = new Map<string, Promise<Executable>>();
+
 async function compiled(
-  configText: string | null,
-  test: (found: Executable, folder: string) => void,
+  test: (found: Executable) => void,
   profile: Profile = "serve",
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  await inFolder(async (folder) => {
-    const [output, path] = [`${folder}/gate`, `${folder}/gate.toml`];
-    if (configText !== null) await Deno.writeTextFile(path, configText);
-    const config = configText === null ? null : path;
-    const { success, said } = await compile({ output, config, profile }, { DENORT_BIN: "/bin/true", ...env });
-    assert.ok(success, said);
-    test(readExecutable(await Deno.readFile(output)), folder);
-  });
+  const key = JSON.stringify([profile, env]);
+  const compiling = found.get(key) ?? compiledAnywhere(profile, env);
+  found.set(key, compiling);
+  test(await compiling);
+}
+
+async function compiledAnywhere(profile: Profile, env: Readonly<Record<string, string>>): Promise<Executable> {
+  const folder = await Deno.makeTempDir();
+  try {
+    return await compiledIn({ output: `${folder}/gate`, config: null, profile }, env);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function compiledIn(
+  plan: Parameters<typeof compile>[0],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Executable> {
+  const { success, said } = await compile(plan, { DENORT_BIN: "/bin/true", ...env });
+  assert.ok(success, said);
+  return readExecutable(await Deno.readFile(plan.output));
 }
 
 /** Scripts of pages: they are bundled, and never loaded by the program. */
@@ -98,7 +114,7 @@ Deno.test("a compilation without a network says how to do without", () => {
 
 Deno.test("a compiled gate holds its modules, workers and documents, the packages that it runs, and nothing else", async () => {
   const included = await includedFiles();
-  await compiled(null, ({ files }) => {
+  await compiled(({ files }) => {
     const [packages, own] = [true, false].map((isPackage) =>
       files.filter((path) => path.startsWith(".deno_compile_node_modules/") === isPackage)
     );
@@ -125,7 +141,7 @@ Deno.test("a compiled gate holds every module that can be reached at run time, a
   const tools = PUBLISHED.map(({ name }) => `src/tools/${name.replace(/^typed_providers_/, "typed_providers/")}.ts`);
   // Tools are loaded when they are first called, from what a file says of them.
   for (const path of ["src/tools/published.json", ...tools]) assert.ok(expected.includes(path), path);
-  await compiled(null, ({ files }) => {
+  await compiled(({ files }) => {
     const held = new Set(files);
     assert.deepEqual(expected.filter((path) => !held.has(path)), []);
     assert.ok(held.has(CONSOLE_ASSETS), "the console is built");
@@ -134,7 +150,7 @@ Deno.test("a compiled gate holds every module that can be reached at run time, a
 });
 
 Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, no code from the network, no questions", () =>
-  compiled(null, ({ permissions, features, code_cache_key }) => {
+  compiled(({ permissions, features, code_cache_key }) => {
     assert.deepEqual(permissions, {
       ...OTHERS,
       allow_read: [],
@@ -150,7 +166,6 @@ Deno.test("a compiled gate takes the leaves of the set serve: no foreign code, n
 
 Deno.test("a compiled gate exports no telemetry by the runtime, whatever the environment of the build says", () =>
   compiled(
-    null,
     ({ otel_config }) =>
       assert.deepEqual(otel_config, {
         tracing_enabled: false,
@@ -165,37 +180,39 @@ Deno.test("a compiled gate exports no telemetry by the runtime, whatever the env
 
 Deno.test("a gate that is compiled with the profile verify may read, and nothing else", () =>
   compiled(
-    null,
     ({ permissions }) => assert.deepEqual(permissions, { ...OTHERS, allow_read: [], allow_write: null }),
     "verify",
   ));
 
 Deno.test("a gate that is compiled for a configuration takes no more than that needs", () =>
-  compiled(
-    '[server]\ntransport = "http"\nbind = "127.0.0.1:8080"\n[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n',
-    ({ permissions }, folder) => {
-      const { allow_read, allow_write, ...others } = permissions;
-      assert.deepEqual(others, {
-        ...OTHERS,
-        allow_env: ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"],
-        allow_net: ["127.0.0.1:8080"],
-        allow_sys: ["statfs"],
-      });
-      assert.deepEqual(allow_write, [`${folder}/.gate.db.mark`, `${folder}/gate.db`, `${folder}/runpacks`]);
-      const own = ["/tmp/deno-compile-gate/docs", "/tmp/deno-compile-gate/src"];
-      const names = [
-        ".gate.db.mark",
-        "evidence-keys",
-        "gate.db",
-        "gate.db-shm",
-        "gate.db-wal",
-        "gate.toml",
-        "runpacks",
-      ];
-      const files = [folder, ...names.map((name) => `${folder}/${name}`)];
-      assert.deepEqual([...allow_read as string[]].sort(), [...own, ...files].sort());
-    },
-  ));
+  inFolder(async (folder) => {
+    const config = `${folder}/gate.toml`;
+    await Deno.writeTextFile(
+      config,
+      '[server]\ntransport = "http"\nbind = "127.0.0.1:8080"\n[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n',
+    );
+    const { permissions } = await compiledIn({ output: `${folder}/gate`, config, profile: "serve" });
+    const { allow_read, allow_write, ...others } = permissions;
+    assert.deepEqual(others, {
+      ...OTHERS,
+      allow_env: ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"],
+      allow_net: ["127.0.0.1:8080"],
+      allow_sys: ["statfs"],
+    });
+    assert.deepEqual(allow_write, [`${folder}/.gate.db.mark`, `${folder}/gate.db`, `${folder}/runpacks`]);
+    const own = ["/tmp/deno-compile-gate/docs", "/tmp/deno-compile-gate/src"];
+    const names = [
+      ".gate.db.mark",
+      "evidence-keys",
+      "gate.db",
+      "gate.db-shm",
+      "gate.db-wal",
+      "gate.toml",
+      "runpacks",
+    ];
+    const files = [folder, ...names.map((name) => `${folder}/${name}`)];
+    assert.deepEqual([...allow_read as string[]].sort(), [...own, ...files].sort());
+  }));
 
 /** No leave for anything; of what may be imported from the network all is denied. */
 const OTHERS = {
