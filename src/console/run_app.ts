@@ -9,6 +9,7 @@
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { shellOperand } from "../canonical/shell_operand.ts";
+import { lawWords } from "../law/words.ts";
 import { connectHost, type Host } from "./host_bridge.ts";
 import { make } from "./nodes.ts";
 import { sectionsOf } from "./run_page.ts";
@@ -85,7 +86,7 @@ async function drawRun(name: RunName | null): Promise<void> {
         "p",
         { class: "waits" },
         "Waits for a signed statement on ",
-        shownText(condition_id),
+        shownText(lawWords(run.law.law).condition(condition_id)),
         ". A person signs or refuses with ",
         make("code", {}, `gate approve ${name.run_id} ${shellOperand(stage_id)}`),
       ),

@@ -6,6 +6,7 @@
  */
 
 import { countOf } from "../canonical/count.ts";
+import { tallyText } from "../run/missing/sentence.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { listNamespaces, patiently } from "./gate_client.ts";
 import { currentKey } from "./key_store.ts";
@@ -85,16 +86,14 @@ function linkOf({ run_key, scenario_id }: ListedRun, stage?: string): HTMLElemen
   return make("a", { href }, shortIdentity(run_key.run_id));
 }
 
-function cellsOf(
-  run: ListedRun,
-  { stage_id, condition_id, have, needed, keys }: WaitingCondition,
-): readonly Content[] {
+function cellsOf(run: ListedRun, one: WaitingCondition): readonly Content[] {
+  const { stage_id, condition_id, sentence = condition_id, keys } = one;
   return [
     linkOf(run, stage_id),
     shownText(run.scenario_id),
     shownText(stage_id),
-    shownText(condition_id),
-    `${have} of ${needed}`,
+    shownText(sentence),
+    shownText(tallyText(one)),
     // Either the operator registered none that may sign, or all of them have.
     shownText(keys.map(({ key_id }) => key_id).join(", ") || "no registered key left"),
   ];

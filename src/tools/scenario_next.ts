@@ -1,6 +1,5 @@
 /** The tool `scenario_next`. */
 
-import { lawWords } from "../law/words.ts";
 import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
@@ -210,7 +209,7 @@ async function noteOf(
   if (stageId === undefined || run === null) return {};
   const { waitingOfNamed, waitingSentence } = await import("./mutation/ask_person.ts");
   const waiting = await waitingOfNamed(services, run, stageId);
-  return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id, lawWords(run.law.law).condition) };
+  return waiting.length === 0 ? {} : { note: waitingSentence(waiting, run_id) };
 }
 
 async function decideNext(

@@ -2,13 +2,11 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import { type LawWords, lawWords } from "../../law/words.ts";
 import type { UnmetCause } from "../../run/missing/causes.ts";
-import { signersText } from "../../run/missing/sentence.ts";
+import { tallyText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
 import { parametersText } from "../run/parameters_text.ts";
-import { readLaw } from "../run/read_law.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -60,7 +58,6 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
   return await withRunTools(flags, async (session) => {
     const found: (WaitingCondition & RunItem["run_key"])[] = [];
     const rows: string[][] = [];
-    const words = new Map<string, LawWords>();
     for (const namespace_id of await namespacesOf(session, flags.namespace)) {
       let cursor: string | null = null;
       do {
@@ -75,11 +72,8 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
             // Without keys gate cannot tell for whom a condition waits.
             const isOwn = own === null || one.no_key === true || one.keys.some(({ public_key }) => public_key === own);
             if (!isOwn) continue;
-            const { scenario_law_identity: identity } = run;
-            const known = words.get(identity) ?? lawWords(await readLaw(session, namespace_id, identity));
-            words.set(identity, known);
             found.push({ ...run.run_key, ...one });
-            rows.push(rowOf(run, one, known));
+            rows.push(rowOf(run, one));
           }
         }
         cursor = page.next;
@@ -95,14 +89,13 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
 }
 
 /** A condition that waits, in the words of its law, with the parameters of its run. */
-function rowOf(run: RunItem, one: WaitingCondition, words: LawWords): string[] {
-  const { stage_id, condition_id, have, needed, keys, disagree, no_key, refused = [] } = one;
-  const people = signersText({ signed: [], refused, may: [] });
+function rowOf(run: RunItem, one: WaitingCondition): string[] {
+  const { stage_id, condition_id, sentence = condition_id, keys, no_key } = one;
   return [
     run.run_key.run_id,
     shown(stage_id),
-    shown(words.condition(condition_id)),
-    `${have} of ${needed}${disagree === true ? ", disagree" : ""}${people === "" ? "" : `: ${shown(people)}`}`,
+    shown(sentence),
+    shown(tallyText(one)),
     no_key === true ? "no configured key" : keys.map(({ key_id }) => shown(key_id)).join(" "),
     parametersText(run),
   ];

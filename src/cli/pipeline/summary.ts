@@ -1,7 +1,7 @@
 /** The summary of `gate run` in Markdown. */
 
 import { lawWords } from "../../law/words.ts";
-import { attemptSentences } from "../../run/missing/sentence.ts";
+import { attemptSentences, neededText } from "../../run/missing/sentence.ts";
 import type { RunStanding } from "../run/standing.ts";
 import { progressOf, stageStateOf } from "../run/standing.ts";
 import { shown } from "../terminal/text.ts";
@@ -43,9 +43,7 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
   for (const { stage_id, sets, classification } of missing) {
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
-    const needs = first.map(({ condition_id, needed }) =>
-      `${needed ? "" : "not "}${code(words.condition(condition_id))}`
-    ).join(" and ");
+    const needs = first.map((one) => code(neededText(one, words))).join(" and ");
     const other = sets.length > 1 ? ", or another combination" : "";
     lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
   }

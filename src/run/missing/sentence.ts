@@ -9,7 +9,7 @@ import type { Kleene } from "../../law/value/truth.ts";
 import { instantText } from "../../canonical/instant_text.ts";
 import type { UnmetCause } from "./causes.ts";
 import type { MissingCondition } from "./missing.ts";
-import type { Refusal } from "./waiting.ts";
+import type { Refusal, WaitingCondition } from "./waiting.ts";
 
 /** How a condition was judged, and from what. */
 export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found" | "refused">;
@@ -95,6 +95,14 @@ export function attemptSentences(
 export function neededText({ condition_id, needed }: MissingCondition, words: LawWords): string {
   const leaf = { Condition: condition_id };
   return words.requirement(needed ? leaf : { Not: leaf });
+}
+
+/** How far a condition that waits is, such as `1 of 2: bob refused at 2026-03-01T09:00:00.000Z`. */
+export function tallyText(
+  { have, needed, disagree, refused = [] }: Pick<WaitingCondition, "have" | "needed" | "disagree" | "refused">,
+): string {
+  const people = refused.map(refusalText).join("; ");
+  return `${have} of ${needed}${disagree === true ? ", disagree" : ""}${people === "" ? "" : `: ${people}`}`;
 }
 
 /** A refusal in words, such as `bob refused at 2026-03-01T09:00:00.000Z: "Later"`. */

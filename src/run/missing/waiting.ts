@@ -42,6 +42,8 @@ export interface WaitingCondition {
   readonly disagree?: true;
   /** Present where no key that may sign the condition is configured. */
   readonly no_key?: true;
+  /** The condition in the words of its law, as answers have it. */
+  readonly sentence?: string;
   /** Present where people refused or withdrew. */
   readonly refused?: readonly Refusal[];
 }

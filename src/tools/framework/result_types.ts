@@ -50,6 +50,7 @@ const DOCUMENTS: Outputs = {
   waiting: closed({
     stage_id: text,
     condition_id: text,
+    sentence: text,
     have: anyInteger,
     needed: anyInteger,
     keys: arrayOf(closed({ key_id: text, public_key: text })),

@@ -6,8 +6,7 @@
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { shellOperand } from "../../canonical/shell_operand.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
-import { lawWords } from "../../law/words.ts";
-import { signersText } from "../../run/missing/sentence.ts";
+import { tallyText } from "../../run/missing/sentence.ts";
 import { openForEvidence, type WaitingCondition } from "../../run/missing/waiting.ts";
 import type { RunState } from "../../run/types.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
@@ -51,7 +50,7 @@ export async function askPerson(
   // A call that became a task meanwhile asks no more: the task does.
   if (waiting.length === 0 || !showsPages(asking)) return;
   const { scenario_id, run_key } = state;
-  const message = waitingSentence(waiting, run_key.run_id, lawWords(law.law).condition);
+  const message = waitingSentence(waiting, run_key.run_id);
   const params = { mode: "url", url: runUrl(publicUrl, { ...run_key, scenario_id, stage_id: stageId }), message };
   // A response counts only with the state of the question that it answers.
   const given = asking.state === null ? undefined : asking.responses[QUESTION];
@@ -86,15 +85,11 @@ export function runUrl(
 
 /** What a stage waits for, and the command that signs it. */
 export function waitingSentence(
-  waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "have" | "needed" | "refused">[],
+  waiting: readonly Omit<WaitingCondition, "keys">[],
   runId: string,
-  sentence: (conditionId: string) => string = (id) => id,
 ): string {
   const stage_id = waiting[0]?.stage_id ?? "";
-  const conditions = waiting.map(({ condition_id, have, needed, refused = [] }) => {
-    const people = signersText({ signed: [], refused, may: [] });
-    return `${sentence(condition_id)} (${have} of ${needed}${people === "" ? "" : `: ${people}`})`;
-  });
+  const conditions = waiting.map((one) => `${one.sentence ?? one.condition_id} (${tallyText(one)})`);
   return `Stage ${stage_id} waits for signed statements on ${conditions.join(", ")}. ` +
     `A person signs or refuses with: gate approve ${runId} ${shellOperand(stage_id)}`;
 }

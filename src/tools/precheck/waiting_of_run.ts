@@ -1,5 +1,6 @@
 /** The member `waiting` of answers: what signed statements can still satisfy in a run. */
 
+import { lawWords } from "../../law/words.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { openForEvidence, type WaitingCondition, waitingConditions } from "../../run/missing/waiting.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
@@ -19,10 +20,12 @@ export async function waitingOfStage(
   const now = time.read()?.reading_unix_millis ?? state.accepted_audit_instant;
   const values = await waitingValues(runs, state, stage_id);
   const found: WaitingCondition[] = [];
+  const words = lawWords(law.law);
   for (const one of waitingConditions(law, stage, state, values, environment, now)) {
     const condition = law.conditionIndex.get(one.condition_id)?.condition;
     const refused = condition === undefined ? [] : await readRefusals(runs, { state, stage_id, condition });
-    found.push(refused.length === 0 ? one : { ...one, refused });
+    const sentence = words.condition(one.condition_id);
+    found.push({ ...one, sentence, ...refused.length === 0 ? {} : { refused } });
   }
   return found;
 }

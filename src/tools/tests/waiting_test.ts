@@ -175,14 +175,20 @@ Deno.test("scenario_status include [waiting] shows the signatures that open stag
     const waiting = async (): Promise<JsonValue> =>
       (await bench.call("scenario_status", { ...open.run, include: ["waiting"] }))["waiting"] ?? null;
     const [one, two] = [KEY_1, KEY_2].map(({ key_id, public_key }) => ({ key_id, public_key }));
-    const built = { stage_id: "build", condition_id: "built", needed: 2 };
+    const built = { stage_id: "build", condition_id: "built", sentence: "built", needed: 2 };
     assert.deepEqual(await waiting(), [{ ...built, have: 0, keys: [one, two] }]);
     await submit(open, KEY_1, true);
     assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [two] }]);
+    const refused = { key_id: KEY_2.key_id, observed_at: open.began + open.operations };
     await submit(open, KEY_2, false);
-    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [] }], "a refusal is an answer");
+    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [], refused: [refused] }], "a refusal is an answer");
+    const withdrawn = { key_id: KEY_1.key_id, observed_at: open.began + open.operations, withdrawn: true };
     await submit(open, KEY_1, null);
-    assert.deepEqual(await waiting(), [{ ...built, have: 0, keys: [one] }], "the withdrawn key is waited for again");
+    assert.deepEqual(
+      await waiting(),
+      [{ ...built, have: 0, keys: [one], refused: [refused, withdrawn] }],
+      "the withdrawn key is waited for again",
+    );
     for (const key of [KEY_1, KEY_2]) await submit(open, key, true);
     assert.deepEqual(await waiting(), []);
   }, PEOPLE));
