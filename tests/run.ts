@@ -19,7 +19,7 @@ import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tal
 
 const DENO = Deno.execPath();
 const TREE = await readTree();
-/** Pages whose blocks of TypeScript are type-checked and run. */
+/** Pages whose blocks of TypeScript are type-checked. */
 const PAGES = pagesOf(TREE).map((page) => page.path);
 const UNIT_OPTIONS = ["--parallel", "--sanitize-ops", "--sanitize-resources"];
 
@@ -59,9 +59,13 @@ function sharedTests(name: string, paths: readonly string[], options: readonly s
 /** Fewer rounds of each property, for a run that must be short. */
 const FEW_RUNS = ["--preload=tests/few_runs.ts"];
 
-/** Modules of the product whose docstrings have blocks of TypeScript: `test` checks their types, `test:full` runs them. */
-const EXAMPLES = TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text))
-  .map(({ path }) => path);
+/** Modules whose docstrings have blocks of TypeScript, and the pages: `test` checks their types, `test:full` runs them. */
+const EXAMPLES = [
+  ...TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text)).map(({ path }) =>
+    path
+  ),
+  ...PAGES,
+];
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -84,7 +88,6 @@ function wholeSteps(): readonly Step[] {
     typesOf("types of the program and of these tests", [...checked, ...PAGES]),
     CHECKS,
     sharedTests("unit tests", quickTests()),
-    { name: "examples of the pages", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: PAGES },
     { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
     { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
   ];
@@ -95,7 +98,7 @@ function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
     sharedTests("unit tests at length", SLOW_UNITS),
-    { name: "examples of the modules", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
+    { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
     { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
     {
       name: "end to end at length, one file at a time",

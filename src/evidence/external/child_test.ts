@@ -16,19 +16,18 @@ function flood(chunks: number): ReadableStream<Uint8Array> {
 Deno.test("drain() lets other work run between the chunks of five floods", async () => {
   using clock = stoppedClock();
   const events: string[] = [];
-  let isOver = false;
   const turn = (): void => {
     events.push("turn");
-    if (!isOver) setTimeout(turn);
+    timer = setTimeout(turn);
   };
-  setTimeout(turn);
+  let timer = setTimeout(turn);
   const floods = Array.from({ length: 5 }, () =>
     drain(flood(4), () => {
       events.push("chunk");
       clock.pass(11);
     }));
   await Promise.all(floods);
-  isOver = true;
+  clearTimeout(timer);
   assert.equal(events.filter((event) => event === "chunk").length, 20);
   // Each flood begins without waiting, and after that there is one chunk in a turn.
   const begun = events.slice(5).join(" ");
