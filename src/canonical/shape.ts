@@ -455,6 +455,11 @@ export const anything: Reader<JsonValue> = shape(
   ({ isBounded }) => isBounded ? true : {},
 );
 
+/** A part of a published shape that nothing reads, as its JSON Schema. */
+export function published(schema: JsonObject | ((publisher: Publisher) => JsonObject)): Reader<JsonValue> {
+  return shape((_, value) => value, typeof schema === "function" ? schema : () => schema);
+}
+
 /** A value that one of several readers accepts. */
 export function anyOf<R extends readonly Reader<unknown>[]>(...readers: R): Reader<Read<R[number]>> {
   return shape<Read<R[number]>, FaultSink>(

@@ -1,6 +1,8 @@
 /** `gate scenario schema`: prints the JSON Schemas of scenario files and cases files, for editors. */
 
 import type { JsonObject } from "../../canonical/json.ts";
+import { closed, type Published, published, schemaOf } from "../../canonical/shape.ts";
+import { characters } from "../../canonical/table_shape.ts";
 import { FULL_SPEC_SCHEMA } from "../../tools/framework/full_schemas.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { type JsonFlag, prettyJson, writeAnswer } from "../terminal/output.ts";
@@ -34,19 +36,18 @@ function named(properties: JsonObject, description: string): JsonObject {
   return { type: "object", description: `${description}; other members are values by name`, properties };
 }
 
+function textOf(shape: Published): JsonObject {
+  return schemaOf(shape, true).schema as JsonObject;
+}
+
+const NAME = characters(1);
 const SCHEMA: JsonObject = {
   type: "object",
   description: "A schema that conditions name, as in the schema registry; file is relative to the folder of the cases",
-  properties: { schema_id: TEXT, version: TEXT, schema: { type: ["object", "boolean"] }, file: TEXT },
-  required: ["schema_id", "version"],
-  additionalProperties: false,
-};
-
-const CLAIM: JsonObject = {
-  type: "object",
-  properties: { needs: TEXT, stage: TEXT },
-  required: ["needs"],
-  additionalProperties: false,
+  ...textOf(closed(
+    { schema_id: NAME, version: NAME },
+    { schema: published({ type: ["object", "boolean"] }), file: NAME },
+  )),
 };
 
 /** The schema of a cases file. */
@@ -58,7 +59,7 @@ const CASES_SCHEMA: JsonObject = {
     proves: {
       type: "array",
       description: "What the run, or a stage, cannot be completed without; decided for the law",
-      items: { anyOf: [TEXT, CLAIM] },
+      items: { anyOf: [TEXT, textOf(closed({ needs: NAME }, { stage: NAME }))] },
     },
     schemas: { type: "array", items: SCHEMA },
   },

@@ -6,6 +6,7 @@ import { COMPARATORS } from "../../law/value/predicates.ts";
 import type { CheckContract, LoadedContract, ProviderContract } from "../types.ts";
 import {
   CALENDAR_SETTINGS,
+  contractObject,
   ENV_SETTINGS,
   HTTP_SETTINGS,
   JSON_SETTINGS,
@@ -34,10 +35,6 @@ const DYNAMIC: JsonObject = { "x-gate": { dynamic_type: true } };
 const STRING_MAP: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 const URL_PARAM: JsonObject = { type: "string", description: "Absolute URL." };
 
-function params(properties: JsonObject, required: readonly string[]): JsonObject {
-  return { type: "object", additionalProperties: false, properties, required };
-}
-
 function example(description: string, given: JsonValue, result: JsonValue): CheckContract["examples"][number] {
   return { description, params: given, result };
 }
@@ -48,7 +45,7 @@ const TIME_SHARED = {
   content_types: ["application/json"],
 } as const;
 
-const THRESHOLD = params({
+const THRESHOLD = contractObject({
   timestamp: {
     type: ["integer", "string"],
     description: "Unix milliseconds, or an RFC 3339 date-time with offset; an integer for logical trigger times.",
@@ -83,7 +80,7 @@ const TIME: ProviderContract = {
       check_id: "now",
       description: "The trigger time as a number: Unix milliseconds, or the logical time.",
       params_required: false,
-      params_schema: params({}, []),
+      params_schema: contractObject({}, []),
       result_schema: { type: "integer" },
       allowed_comparators: ORDER,
       examples: [example("Trigger time 2024-06-01T12:00:00Z", {}, 1717243200000)],
@@ -108,7 +105,7 @@ const CALENDAR: ProviderContract = {
     description: "Whether the trigger time lies in a weekly window.",
     determinism: "time_dependent",
     params_required: true,
-    params_schema: params({
+    params_schema: contractObject({
       schedule: { type: "string", description: "Days and hours, such as Tue-Thu 22:00-02:00." },
       time_zone: { type: "string", description: "IANA name, such as Europe/Berlin." },
     }, ["schedule", "time_zone"]),
@@ -141,7 +138,7 @@ const ENV: ProviderContract = {
     description: "The value of a variable; null where it is not set, or may not be read.",
     determinism: "external",
     params_required: true,
-    params_schema: params({ key: { type: "string", description: "Name of the variable." } }, ["key"]),
+    params_schema: contractObject({ key: { type: "string", description: "Name of the variable." } }, ["key"]),
     result_schema: { type: ["string", "null"] },
     allowed_comparators: TEXT,
     anchor_types: ["env"],
@@ -169,7 +166,7 @@ const JSON_FILE: ProviderContract = {
     description: "A file, or what a JSONPath query finds in it.",
     determinism: "external",
     params_required: true,
-    params_schema: params({
+    params_schema: contractObject({
       file: { type: "string", description: "Path from the root, with / between its parts." },
       jsonpath: { type: "string", description: "JSONPath query; left out for the whole file." },
     }, ["file"]),
@@ -191,7 +188,7 @@ const JSON_FILE: ProviderContract = {
 const URL_SHARED = {
   determinism: "external",
   params_required: true,
-  params_schema: params({ url: URL_PARAM }, ["url"]),
+  params_schema: contractObject({ url: URL_PARAM }, ["url"]),
   anchor_types: ["url"],
   content_types: ["application/json"],
 } as const;
@@ -215,15 +212,10 @@ const HTTP: ProviderContract = {
       ...URL_SHARED,
       check_id: "body_hash",
       description: "The SHA-256 of the body's bytes, whatever the status.",
-      result_schema: {
-        type: "object",
-        additionalProperties: false,
-        properties: {
-          algorithm: { const: "sha256", type: "string" },
-          value: { type: "string", pattern: "^[0-9a-f]{64}$" },
-        },
-        required: ["algorithm", "value"],
-      },
+      result_schema: contractObject({
+        algorithm: { const: "sha256", type: "string" },
+        value: { type: "string", pattern: "^[0-9a-f]{64}$" },
+      }, ["algorithm", "value"]),
       allowed_comparators: ["exists", "not_exists"],
       examples: [
         example("An empty body", { url: "https://files.example/empty" }, {
@@ -257,7 +249,7 @@ const REST: ProviderContract = {
       ...REST_SHARED,
       check_id: "json_path",
       description: "What a JSONPath query finds in the JSON body of a 2xx answer.",
-      params_schema: params({
+      params_schema: contractObject({
         url: URL_PARAM,
         jsonpath: { type: "string", description: "JSONPath query (RFC 9535)." },
         headers: HEADERS_PARAM,
@@ -277,7 +269,7 @@ const REST: ProviderContract = {
       ...REST_SHARED,
       check_id: "header",
       description: "A header of a 2xx or 3xx answer; null where it has none of that name.",
-      params_schema: params({
+      params_schema: contractObject({
         url: URL_PARAM,
         header_name: { type: "string", description: "Name of the header, in any case." },
         headers: HEADERS_PARAM,

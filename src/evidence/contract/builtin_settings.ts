@@ -7,7 +7,8 @@ import type { JsonObject } from "../../canonical/json.ts";
 
 const MEBIBYTE = 1_048_576;
 
-function closed(properties: JsonObject, required: readonly string[] = []): JsonObject {
+/** A closed object of a contract, with its members in the order of the published text. */
+export function contractObject(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", additionalProperties: false, properties, required };
 }
 
@@ -15,15 +16,15 @@ const TEXTS: JsonObject = { type: "array", items: { type: "string" } };
 const TEXT_MAP: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
 /** `config` of `time`. */
-export const TIME_SETTINGS: JsonObject = closed({
+export const TIME_SETTINGS: JsonObject = contractObject({
   allow_logical: { type: "boolean", default: true, description: "Accept logical trigger times." },
 });
 
 /** `config` of `calendar`, which has no settings. */
-export const CALENDAR_SETTINGS: JsonObject = closed({});
+export const CALENDAR_SETTINGS: JsonObject = contractObject({});
 
 /** `config` of `env`. */
-export const ENV_SETTINGS: JsonObject = closed({
+export const ENV_SETTINGS: JsonObject = contractObject({
   allowlist: { ...TEXTS, description: "Names that may be read; left out for any." },
   denylist: { ...TEXTS, default: [], description: "Names that may not be read; wins." },
   overrides: { ...TEXT_MAP, description: "Values to answer with in place of the environment." },
@@ -32,7 +33,7 @@ export const ENV_SETTINGS: JsonObject = closed({
 });
 
 /** `config` of `json`. */
-export const JSON_SETTINGS: JsonObject = closed({
+export const JSON_SETTINGS: JsonObject = contractObject({
   root: { type: "string", minLength: 1, description: "Folder that files are read from." },
   root_id: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$", description: "Name of the root in evidence." },
   allow_yaml: { type: "boolean", default: true, description: "Read .yaml and .yml files as YAML." },
@@ -54,16 +55,16 @@ const REQUEST: JsonObject = {
 };
 
 /** `config` of `http`. */
-export const HTTP_SETTINGS: JsonObject = closed(REQUEST);
+export const HTTP_SETTINGS: JsonObject = contractObject(REQUEST);
 
 const CREDENTIAL: JsonObject = { type: "string", minLength: 1 };
 
 /** `config` of `rest`. */
-export const REST_SETTINGS: JsonObject = closed({
+export const REST_SETTINGS: JsonObject = contractObject({
   ...REQUEST,
   default_headers: { ...TEXT_MAP, default: {}, description: "Headers of every request." },
   auth: {
-    ...closed({
+    ...contractObject({
       api_key_header: { ...CREDENTIAL, description: "Header that carries the API key." },
       api_key_value: { ...CREDENTIAL, description: "API key: a literal or env:NAME." },
       basic_username: { ...CREDENTIAL, description: "User name: a literal or env:NAME." },

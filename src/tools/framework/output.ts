@@ -5,7 +5,7 @@
  */
 
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
-import { closed, listOf, oneOf, type Reader, schemaOf, shape, text } from "../../canonical/shape.ts";
+import { closed, listOf, oneOf, published, type Reader, schemaOf, text } from "../../canonical/shape.ts";
 
 /** The shape of a result, or of a part of one. No result is read by it. */
 export type Output = Reader<unknown>;
@@ -37,11 +37,6 @@ const DEFINITIONS = "#/$defs/";
 /** A shared type, by its name in `result_types.ts`. */
 export function ref(name: string): Output {
   return published({ $ref: `${DEFINITIONS}${name}` });
-}
-
-/** A part of a result whose JSON Schema is given. */
-export function published(schema: JsonObject): Output {
-  return shape((_, value) => value, () => schema);
 }
 
 /** The JSON Schema of a result. */

@@ -14,6 +14,7 @@ import {
   object,
   oneOf,
   operationIdentity,
+  published,
   schemaOf,
   text,
 } from "../../canonical/shape.ts";
@@ -21,7 +22,7 @@ import { CHANNELS } from "../../law/decode_policy.ts";
 import { SPEC_SCHEMA } from "../../law/spec_schema.ts";
 import { PREDICATE_NAMES } from "../../law/value/predicates.ts";
 import { ITEM, ITEM_DETAILS, recordShape } from "../../run/record_shapes.ts";
-import { arrayOf, kleene, type Output, type Outputs, outputSchemas, published, ref, texts } from "./output.ts";
+import { arrayOf, kleene, type Output, type Outputs, outputSchemas, ref, texts } from "./output.ts";
 
 /** The types of specs that results have too: domains, targets, typed values. */
 const SPEC_TYPES = member(SPEC_SCHEMA, "$defs") as JsonObject;

@@ -18,9 +18,10 @@ import {
   object,
   oneOf,
   orNull,
+  published,
   text,
 } from "../../canonical/shape.ts";
-import { arrayOf, type Outputs, outputSchemas, published, ref, texts } from "./output.ts";
+import { arrayOf, type Outputs, outputSchemas, ref, texts } from "./output.ts";
 import { LANE, recordTypes } from "./record_types.ts";
 
 /** The members of a check of a provider. */
