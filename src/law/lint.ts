@@ -123,7 +123,7 @@ function lintEvidence(
   if (submitted && bindings.length === 0 && predicate.predicate === "NotExists") {
     warn("absence_never_observed", "needs a binding: callers cannot assert that something does not exist");
   }
-  const signed = isSigned(policy);
+  const signed = needsSignature(policy);
   if (submitted && bindings.length === 0 && !signed && policy.freshness.freshness === "MaximumAge") {
     const remedy = 'require integrity "signed_content", or no age';
     warn("age_never_known", `requires an age, which an unsigned item of a caller never has: ${remedy}`);
@@ -186,7 +186,8 @@ function helpsToLeaveOut(
   return combination.combination !== "AnyQualifying";
 }
 
-function isSigned({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
+/** Whether a policy counts signed evidence only. */
+export function needsSignature({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
   return authorization === "signature" || integrity === "signed_content" ||
     required_assurance.includes("source_signature");
 }
@@ -200,7 +201,7 @@ function sourcesOf(policy: EvidenceUsePolicy, bindings: readonly AcquisitionBind
     : bindings.length;
   if (!submitted) return acquired;
   // Signed items are independent if their keys differ.
-  return acquired + (isSigned(policy) ? policy.authorized_key_ids?.length ?? Infinity : 1);
+  return acquired + (needsSignature(policy) ? policy.authorized_key_ids?.length ?? Infinity : 1);
 }
 
 /** Whether the bounds of the domain show that no value makes a condition true. */

@@ -5,7 +5,7 @@ import { parseJson } from "../canonical/scan.ts";
 import type { Condition, ScenarioLaw } from "../law/types.ts";
 import type { ObservationDomain } from "../law/value/types.ts";
 import { valueOfText } from "../law/value/value_of_text.ts";
-import { needsSignature } from "../scenario/trial.ts";
+import { needsSignature } from "../law/lint.ts";
 import { lawWords, shownType } from "../law/words.ts";
 
 /** What was entered: texts by condition and by parameter, and the conditions whose evidence counts as signed. */

@@ -15,7 +15,7 @@
  */
 
 import { canonicalize } from "../canonical/canonicalize.ts";
-import { isJsonObject, type JsonValue, member } from "../canonical/json.ts";
+import { isJsonObject, type JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import type { ScenarioLaw } from "../law/types.ts";
 import type { ObservationDomain, Predicate } from "../law/value/types.ts";
@@ -35,6 +35,7 @@ import { originOf } from "./law_file/origin.ts";
 import type { LawFault } from "./law_file/report.ts";
 import { lawDocument } from "./law_file/write.ts";
 import {
+  childOf,
   isLawFile,
   type Locator,
   offsetInside,
@@ -178,11 +179,6 @@ function cutHint(text: string, { code, steps }: LawFault, locator: () => Locator
   if (source?.style !== "plain") return "";
   const [, mark] = /^[ \t]*( #|[,{[])/.exec(text.slice(source.end, source.end + 80)) ?? [];
   return mark === undefined ? "" : quoteHint(text, source.start, mark);
-}
-
-function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
-  if (typeof step === "number") return Array.isArray(value) ? value[step] as JsonValue : undefined;
-  return isJsonObject(value) ? member(value, step) : undefined;
 }
 
 /** Maximum characters of an excerpt, before and after its mark. */

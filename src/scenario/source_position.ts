@@ -1,7 +1,8 @@
 /** Positions in scenario files, which the readers of all formats share. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from "../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
+import type { ScenarioLaw } from "../law/types.ts";
 
 /** A position in a text; lines and columns (in UTF-16 code units) count from 1. */
 export interface Position {
@@ -161,4 +162,37 @@ export function stepsOfPath(path: string): (string | number)[] {
     else steps.push(JSON.parse(quoted ?? '""') as string);
   }
   return steps;
+}
+
+/** The member or the item of a value. */
+export function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
+  if (typeof step === "number") return isJsonArray(value) ? value[step] : undefined;
+  return isJsonObject(value) ? member(value, step) : undefined;
+}
+
+/** The sorted collections of a law, with the identifying member of their items. */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  acquisition_bindings: "binding_id",
+  conditions: "condition_id",
+  parameters: "parameter_id",
+  entry_packets: "packet_id",
+  policies: "policy_id",
+  stages: "stage_id",
+};
+
+/** Converts steps in a law to steps in the spec that it was constructed from, whose items may have a different order. */
+export function stepsInSpec(law: ScenarioLaw, spec: JsonValue, steps: Steps): Steps {
+  let inLaw: JsonValue | undefined = law as unknown as JsonObject;
+  let inSpec: JsonValue | undefined = spec;
+  return steps.map((step, at) => {
+    const name = typeof step === "number" ? NAMED_BY[String(steps[at - 1])] : undefined;
+    inLaw = childOf(inLaw, step);
+    const wanted = name === undefined ? undefined : childOf(inLaw, name);
+    const found = wanted !== undefined && isJsonArray(inSpec)
+      ? inSpec.findIndex((item) => name !== undefined && childOf(item, name) === wanted)
+      : -1;
+    const inOrder = found < 0 ? step : found;
+    inSpec = childOf(inSpec, inOrder);
+    return inOrder;
+  });
 }

@@ -7,7 +7,7 @@ import { identify, type Sha256 } from "../canonical/identity.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import type { SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
-import type { Condition, EvidenceUsePolicy, ParameterValue } from "../law/types.ts";
+import type { Condition, ParameterValue } from "../law/types.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
 import type { AcquisitionFailure, Environment } from "../run/command.ts";
 import { type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
@@ -173,12 +173,6 @@ async function evaluateStage(context: TrialContext, stage: CompiledStage, one: S
   const environment = { ...context.environment, keys, precheck_at: one.evaluated_at };
   const presented = [...submitted, ...one.presented ?? []];
   return precheckStage(law, compiled, evidence, verdicts, assumed, environment, presented);
-}
-
-/** Whether a policy counts signed evidence only. */
-export function needsSignature({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
-  return authorization === "signature" || integrity === "signed_content" ||
-    required_assurance.includes("source_signature");
 }
 
 /** The key of a statement in a trial. No real key has this text. */

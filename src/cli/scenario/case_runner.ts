@@ -1,11 +1,11 @@
 /** Runs a case of a law as a trial, and compares how the run stands with what the case expects. */
 
+import { needsSignature } from "../../law/lint.ts";
 import type { QualifiedEvidence } from "../../run/qualify.ts";
 import type { TraceItem } from "../../run/types.ts";
 import {
   type AttemptOutcome,
   type AttemptResult,
-  needsSignature,
   type StageAttempt,
   startTrial,
   type Trial,

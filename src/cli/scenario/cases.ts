@@ -19,7 +19,7 @@ import { readAnswers, readFiles } from "./case_services.ts";
 import { readExpectations } from "./expectations.ts";
 import type { Case, Cases, CaseSchema, CaseStep, Report, Signing } from "./case_types.ts";
 import type { Steps } from "../../scenario/source_position.ts";
-import { needsSignature } from "../../scenario/trial.ts";
+import { needsSignature } from "../../law/lint.ts";
 import type { Diagnostic } from "./law.ts";
 import type { Source } from "./source.ts";
 

@@ -6,7 +6,7 @@ import { hasPlaceholder } from "../../law/placeholders.ts";
 import { leavesOf } from "../../law/requirement_walk.ts";
 import { quoteAll } from "../../law/suggest.ts";
 import type { Condition, ScenarioLaw } from "../../law/types.ts";
-import { needsSignature } from "../../scenario/trial.ts";
+import { needsSignature } from "../../law/lint.ts";
 
 interface Habit {
   readonly code: string;

@@ -1,12 +1,13 @@
 /** How a run stands after a step of a case: the sentences of `then`, and whether they hold. */
 
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
+import { needsSignature } from "../../law/lint.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import { TRI, type Tri, triName, TRUE } from "../../law/value/truth.ts";
 import type { LawNames } from "../../law/words.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
 import { type AskedExpression, askedExpression } from "../../scenario/law_file.ts";
-import { ATTEMPT_OUTCOMES, type AttemptResult, needsSignature, type Trial } from "../../scenario/trial.ts";
+import { ATTEMPT_OUTCOMES, type AttemptResult, type Trial } from "../../scenario/trial.ts";
 import type { Expectation, Report } from "./case_types.ts";
 
 const EXPECTED = '"complete", "active", "held: EXPR", "unknown: EXPR", "waits for N of NAMES", "error CODE", ' +

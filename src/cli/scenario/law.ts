@@ -1,7 +1,7 @@
 /** Reads the law of a scenario file and checks it under a configuration, as `scenario_define` does. */
 
 import { DEFAULT_NAMESPACE } from "../../access/namespace.ts";
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
@@ -26,7 +26,14 @@ import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
-import { type Position, type SourceFault, type Steps, stepsOfPath } from "../../scenario/source_position.ts";
+import {
+  childOf,
+  type Position,
+  type SourceFault,
+  type Steps,
+  stepsInSpec,
+  stepsOfPath,
+} from "../../scenario/source_position.ts";
 import { lintHabits } from "./copied_habits.ts";
 import { readSpec, type Source, type SourceResult } from "./source.ts";
 
@@ -421,42 +428,4 @@ function knownUnlessNear(name: string, known: readonly string[], before: string)
 
 function inLines(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
-}
-
-/** The sorted collections of a law, with the identifying member of their items. */
-const NAMED_BY: Readonly<Record<string, string>> = {
-  acquisition_bindings: "binding_id",
-  conditions: "condition_id",
-  parameters: "parameter_id",
-  entry_packets: "packet_id",
-  policies: "policy_id",
-  stages: "stage_id",
-};
-
-/** Converts a path in the law to a path in the spec, whose items may have a different order. */
-function stepsInSpec(law: ScenarioLaw, spec: JsonValue, steps: Steps): Steps {
-  let inLaw: JsonValue | undefined = law as unknown as JsonObject;
-  let inSpec: JsonValue | undefined = spec;
-  const found: (string | number)[] = [];
-  steps.forEach((step, at) => {
-    const name = typeof step === "number" ? NAMED_BY[String(steps[at - 1])] : undefined;
-    const inOrder = name === undefined || inLaw === undefined ? step : indexOfNamed(inLaw, inSpec, Number(step), name);
-    found.push(inOrder);
-    inLaw = childOf(inLaw, step);
-    inSpec = childOf(inSpec, inOrder);
-  });
-  return found;
-}
-
-function indexOfNamed(inLaw: JsonValue, inSpec: JsonValue | undefined, index: number, name: string): number {
-  const nameOf = (item: JsonValue | undefined): JsonValue | undefined =>
-    isJsonObject(item) ? member(item, name) : undefined;
-  const wanted = nameOf(childOf(inLaw, index));
-  const found = isJsonArray(inSpec) ? inSpec.findIndex((item) => nameOf(item) === wanted) : -1;
-  return found < 0 ? index : found;
-}
-
-function childOf(value: JsonValue | undefined, step: string | number): JsonValue | undefined {
-  if (typeof step === "number") return isJsonArray(value) ? value[step] : undefined;
-  return isJsonObject(value) ? member(value, step) : undefined;
 }

@@ -10,7 +10,8 @@ import { formatLaw, readLawText } from "../../scenario/law_file.ts";
 import { CHECK_LINES } from "../../scenario/law_file/line.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { TYPE_NAMES } from "../../scenario/law_file/type.ts";
-import { type Position, stepsOfPath } from "../../scenario/source_position.ts";
+import { type Position, type Steps, stepsInSpec, stepsOfPath } from "../../scenario/source_position.ts";
+import { lintHabits } from "./copied_habits.ts";
 
 /** A fault or a warning with its place, which counts from 1. */
 export interface LawProblem {
@@ -35,14 +36,14 @@ export function readLanguage(text: string): LawLanguage {
   }
   const { spec, names, locate, warnings } = read.file;
   const built = constructLaw(spec, { limits: LAW_LIMITS, hasPacketSchema: () => true, ...permissiveEnvironment(spec) });
-  const at = (path: string): Position => locate(stepsOfPath(path), "value");
+  const at = (steps: Steps): Position => locate(steps, "value");
   const warned = warnings.map((one): LawProblem => ({ severity: "warning", ...one }));
   if (!built.ok) {
     const refused = built.refusals.map(({ code, message, path }): LawProblem => ({
       severity: "error",
       code,
       message,
-      position: at(path),
+      position: at(stepsOfPath(path)),
     }));
     return { problems: [...refused, ...warned], names: new Map() };
   }
@@ -60,11 +61,13 @@ export function readLanguage(text: string): LawLanguage {
   for (const { stage_id: id, completion_requirement: needs } of law.stages) {
     found.set(names.stages.get(id) ?? id, `Stage: ${words.requirement(needs)}`);
   }
-  const linted = lintLaw(law, built.caller_asserted).map(({ code, message }): LawProblem => ({
+  const linted = [...lintLaw(law, built.caller_asserted), ...lintHabits(law)].map((
+    { code, message, path },
+  ): LawProblem => ({
     severity: "warning",
     code,
     message,
-    position: { line: 1, column: 1 },
+    position: at(stepsInSpec(law, spec, stepsOfPath(path))),
   }));
   return { problems: [...warned, ...linted], names: found };
 }

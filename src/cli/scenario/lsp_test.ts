@@ -41,3 +41,40 @@ Deno.test("each change of a law of 500 lines has one answer, without a fault", (
   const found = sent.map(({ params }) => (params as { readonly diagnostics: readonly JsonObject[] }).diagnostics);
   assert.deepEqual(found.map((one) => one.filter(({ severity }) => severity === 1)), [[], []]);
 });
+
+/** A law, and the code, line and column (from 1) of each warning of it in order. */
+const WARNED: readonly (readonly [law: string, warnings: readonly (readonly [string, number, number])[]])[] = [
+  ["law: n\nevidence:\n  z: count\n  a: count from env A\nstages: { s: a == 0 && z == 0 }\n", []],
+  [
+    "law: n\nparameters:\n  z: text\n  a: text\nevidence:\n  z2: caller\nstages: { s: z2 == a }\n",
+    [["parameter_unused", 3, 6]],
+  ],
+  [
+    "law: n\nevidence:\n  z: count\n  a: integer(0..5)\nstages:\n  s: z == 0\n  r:\n    - a >= 2\n    - a > 5\n",
+    [["condition_renamed", 9, 7], ["predicate_never_true", 9, 7]],
+  ],
+  [
+    "law: n\nevidence:\n  z: count\n  a: 1 of [alice]\nstages:\n  s: z == 0\n  b: a && z == 0\n",
+    [["caller_word_beside_approval", 7, 6]],
+  ],
+];
+
+for (const [text, warnings] of WARNED) {
+  Deno.test(`an editor is warned of ${JSON.stringify(text)} at ${warnings.flat().join(" ") || "no place"}`, () => {
+    const sent: JsonObject[] = [];
+    createLanguageServer((message) => sent.push(message)).receive({
+      method: "textDocument/didOpen",
+      params: { textDocument: { uri: URI, text } },
+    });
+    const { diagnostics } = sent[0]?.["params"] as unknown as { readonly diagnostics: readonly Shown[] };
+    const found = diagnostics.map(({ code, range: { start } }) => [code, start.line + 1, start.character + 1]);
+    assert.deepEqual(found, warnings);
+    assert.ok(diagnostics.every(({ severity }) => severity === 2));
+  });
+}
+
+interface Shown {
+  readonly code: string;
+  readonly severity: number;
+  readonly range: { readonly start: { readonly line: number; readonly character: number } };
+}
