@@ -4,8 +4,11 @@
  */
 
 import { judgeParams } from "../../evidence/acquisition/params.ts";
+import { checkCalendar } from "../../evidence/builtin/calendar_provider.ts";
+import { checkTime } from "../../evidence/builtin/time.ts";
 import type { LoadedContract } from "../../evidence/types.ts";
 import { eachPlaceholder } from "../../law/placeholders.ts";
+import type { AcquisitionBinding } from "../../law/types.ts";
 import type { Genesis } from "../../run/command.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { maximumValueBytes } from "../../run/evidence.ts";
@@ -80,7 +83,7 @@ async function judgeResolved(
     const loaded = await find(binding?.provider_id ?? "");
     const check = loaded?.contract.checks.find(({ check_id }) => check_id === binding?.check_id);
     if (binding === undefined || loaded === undefined || check === undefined) continue;
-    const misfit = await judgeParams(schemaSandbox, loaded, check, binding.params);
+    const misfit = await judgeParams(schemaSandbox, loaded, check, binding.params) ?? neverAnswered(binding, loaded);
     if (misfit === null) continue;
     const [only, ...more] = parametersIn(law, bindingId);
     faults.push({
@@ -92,6 +95,18 @@ async function judgeResolved(
     if (faults.length === FAULTS_MAXIMUM) break;
   }
   return faults;
+}
+
+/** Why a built-in check never answers params that its schema takes: an instant or a schedule that is none. */
+function neverAnswered(binding: AcquisitionBinding, { source }: LoadedContract): string | null {
+  const at = { kind: "unix_millis", value: 0 } as const;
+  const { provider_id: provider } = source === "builtin" ? binding : { provider_id: "" };
+  const found = provider === "time"
+    ? checkTime({ allow_logical: false }, { query: binding, trigger_time: at })
+    : provider === "calendar"
+    ? checkCalendar(binding, at)
+    : null;
+  return found !== null && "error" in found ? found.error.message : null;
 }
 
 /** The parameters that the params of a binding hold. */
