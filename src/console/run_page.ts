@@ -20,10 +20,10 @@ import { markedWords } from "../runpack/picture/stage_list.ts";
 import { decisionId, verdictOf } from "../runpack/view/decisions.ts";
 import { renderGraph } from "../runpack/view/graph.ts";
 import { renderOpeners } from "../runpack/view/openers.ts";
-import { callerText } from "../runpack/view/statements.ts";
+import { sourceText } from "../runpack/view/statements.ts";
 import { all, type Markup } from "../runpack/view/markup.ts";
 import { renderTimeline } from "../runpack/view/timeline.ts";
-import { absenceText, cut } from "../runpack/view/words.ts";
+import { cut, foundIn } from "../runpack/view/words.ts";
 import { describeEvidence } from "../tools/law_words/describe_law.ts";
 import { callTool, listen, runUri } from "./gate_client.ts";
 import { currentKey } from "./key_store.ts";
@@ -260,21 +260,9 @@ function conditionTable(
 
 /** An item of evidence: its source, what it says, and why it counts or not. */
 function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
-  const source = item.provider_id === undefined
-    ? callerText(view, item)
-    : `${item.provider_id} / ${item.binding_id ?? ""}`;
-  const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
-  const value = item.found_nothing === true ? null : view.valueOf(item);
-  const says = item.error !== undefined
-    ? `error ${item.error.code}: ${cut(item.error.message, VALUE_CHARACTERS)}`
-    : item.found_nothing === true
-    ? "found nothing"
-    : value === null
-    ? `a value that is ${absenceText(view, item)}`
-    : cut(canonicalize(value.value), VALUE_CHARACTERS);
   const why = item.reason ?? item.error?.code ?? "error";
   return [
-    shownText(`${source}${signed}: ${says}. `),
+    shownText(`${sourceText(view, item)}: ${foundIn(view, item)}. `),
     make(
       "span",
       // A source without an answer is no failure of what is checked.

@@ -1,7 +1,6 @@
 /** `gate runpack show`: shows the stages, the timeline, each decision with its evidence, and the claims. */
 
 import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { JsonValue } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import { expressionText, lawWords } from "../../law/words.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
@@ -9,9 +8,9 @@ import { parametersText } from "../run/parameters_text.ts";
 import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
 import { type Mark, MARKS, type Tone as PictureTone } from "../../runpack/picture/marks.ts";
 import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/run_picture.ts";
-import { callerText, evidenceBody, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
+import { evidenceBody, sourceText, statementDetails, statementVerb } from "../../runpack/view/statements.ts";
 import { instantText } from "../../canonical/instant_text.ts";
-import { absenceText, cut, foundIn, gapText } from "../../runpack/view/words.ts";
+import { cut, foundIn, gapText } from "../../runpack/view/words.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { writeAnswer } from "../terminal/output.ts";
 import { showVerification } from "./claims.ts";
@@ -199,19 +198,8 @@ function showTrace(view: PackView, body: StageEvaluatedBody, colour: boolean): s
 }
 
 function itemText(view: PackView, item: RecordedEvidence): string {
-  const source = item.provider_id === undefined ? callerText(view, item) : `provider ${shown(item.provider_id)}`;
   const counts = item.qualified ? "" : ` — did not count: ${item.reason ?? item.error?.code ?? "error"}`;
-  const signed = item.signature === undefined ? "" : `, signed by ${shown(item.signature.key_id)}`;
-  return `${shown(item.item_id)} from ${source}: ${valueText(view, item)}${signed}${counts}`;
-}
-
-function valueText(view: PackView, item: RecordedEvidence): string {
-  if (item.error !== undefined) return `error ${shown(item.error.code)}`;
-  if (item.found_nothing === true) return "nothing found";
-  const value = view.valueOf(item);
-  if (value === null) return `${absenceText(view, item)} (${(item.value_identity ?? "").slice(0, 12)}…)`;
-  const text = shown(canonicalize(value.value as JsonValue));
-  return text.length <= VALUE_CHARACTERS ? text : `${text.slice(0, VALUE_CHARACTERS)}…`;
+  return shown(`${item.item_id} from ${sourceText(view, item)}: ${foundIn(view, item)}${counts}`);
 }
 
 function paintOutcome(outcome: "true" | "false" | "unknown", colour: boolean): string {

@@ -1,7 +1,5 @@
 /** The evidence: each stage's last decision, with the state of its conditions and why each item counts or does not. */
 
-import { canonicalize } from "../../canonical/canonicalize.ts";
-import type { JsonValue } from "../../canonical/json.ts";
 import { lawWords } from "../../law/words.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
 import type { PackView } from "../material_view.ts";
@@ -10,12 +8,9 @@ import { type Mark, MARKS } from "../picture/marks.ts";
 import type { ConditionPicture, RunPicture } from "../picture/run_picture.ts";
 import { markedWords } from "../picture/stage_list.ts";
 import { all, type Content, element, type Markup } from "./markup.ts";
-import { callerText } from "./statements.ts";
-import { row, shortened, table } from "./tables.ts";
-import { absenceText, cut } from "./words.ts";
-
-/** Characters of a value that are shown. */
-const VALUE_CHARACTERS = 240;
+import { sourceText } from "./statements.ts";
+import { row, table } from "./tables.ts";
+import { foundIn } from "./words.ts";
 
 type Decision = Extract<RunRecord, { record_kind: "stage_evaluated" }>;
 
@@ -112,26 +107,11 @@ export function renderDecision(
 }
 
 function itemCells(view: PackView, item: RecordedEvidence): readonly Content[] {
-  const source = item.provider_id === undefined
-    ? callerText(view, item)
-    : `${item.provider_id} / ${item.binding_id ?? ""}`;
-  const signed = item.signature === undefined ? "" : `, signed by ${item.signature.key_id}`;
   const anchored = item.anchor === undefined ? "" : `, anchored as ${item.anchor.anchor_type}`;
   const counts = item.qualified ? "yes" : `no: ${item.reason ?? item.error?.code ?? "error"}`;
   return [
-    `${source}${signed}${anchored}`,
-    evidenceText(view, item),
+    `${sourceText(view, item)}${anchored}`,
+    element("code", { title: item.value_identity ?? null }, foundIn(view, item)),
     element("span", { class: `marked ${item.qualified ? "good" : "plain"}` }, `${counts} (${item.lane})`),
   ];
-}
-
-function evidenceText(view: PackView, item: RecordedEvidence): Markup {
-  if (item.error !== undefined) return element("span", {}, `error ${item.error.code}: ${cut(item.error.message, 160)}`);
-  if (item.found_nothing === true) return element("span", {}, "nothing found");
-  const value = view.valueOf(item);
-  const identity = item.value_identity ?? "";
-  if (value === null) {
-    return element("span", { class: "quiet", title: identity }, `${absenceText(view, item)} (${shortened(identity)})`);
-  }
-  return element("code", { title: identity }, cut(canonicalize(value.value as JsonValue), VALUE_CHARACTERS));
 }

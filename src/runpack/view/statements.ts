@@ -44,12 +44,15 @@ export function evidenceBody(record: RunRecord): Submission & { readonly evidenc
   return evidence === undefined ? null : { ...record.body, evidence };
 }
 
-/** Where an item of evidence comes from, if no provider gave it. */
-export function callerText(
+/** Where an item of evidence comes from, and who signed it. */
+export function sourceText(
   { revisionOf }: Pick<PackView, "revisionOf">,
-  { submission_record_id }: RecordedEvidence,
+  { provider_id, binding_id = "", submission_record_id, signature }: RecordedEvidence,
 ): string {
-  if (submission_record_id === undefined) return "caller";
-  const revision = revisionOf(submission_record_id);
-  return revision === undefined ? "submission" : `submission of revision ${revision}`;
+  const revision = submission_record_id === undefined ? undefined : revisionOf(submission_record_id);
+  const caller = submission_record_id === undefined ? "caller" : "submission";
+  const source = provider_id === undefined
+    ? `${caller}${revision === undefined ? "" : ` of revision ${revision}`}`
+    : `${provider_id} / ${binding_id}`;
+  return signature === undefined ? source : `${source}, signed by ${signature.key_id}`;
 }

@@ -1,5 +1,6 @@
 /** Parts of a pack in words. */
 
+import { canonicalize } from "../../canonical/canonicalize.ts";
 import { valueText } from "../../law/words.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
@@ -24,7 +25,7 @@ export function gapText({ reason, named, part }: PartView): string {
 }
 
 /** Why the value of an item is not shown. */
-export function absenceText(
+function absenceText(
   { manifest, absence = "not in the pack" }: PackView,
   { retention, condition_id }: RecordedEvidence,
 ): string {
@@ -34,9 +35,11 @@ export function absenceText(
 
 /** What an item says: its value, or why it is not shown. */
 export function foundIn(view: PackView, item: RecordedEvidence): string {
+  if (item.error !== undefined) return `error ${item.error.code}: ${cut(item.error.message, FOUND_CHARACTERS)}`;
   if (item.found_nothing === true) return "nothing";
   const value = view.valueOf(item);
-  return value === null ? `a value that is ${absenceText(view, item)}` : cut(valueText(value), FOUND_CHARACTERS);
+  if (value === null) return `a value that is ${absenceText(view, item)}`;
+  return cut(value.value_type === "Json" ? canonicalize(value.value) : valueText(value), FOUND_CHARACTERS);
 }
 
 const FOUND_CHARACTERS = 200;

@@ -220,7 +220,7 @@ Deno.test("gate runpack show shows stages, timeline and decisions with their evi
       `● ship complete, after build && review, needs region == "north" && present(report)`,
       "evaluated build, attempt 1: false",
       `unknown log.contains("0 errors") (no evidence)`,
-      "binding:region-env from provider env",
+      `binding:region-env from env / region-env: "north"`,
       "pure_semantic_replay",
     ]
   ) assert.ok(out.includes(expected), expected);
