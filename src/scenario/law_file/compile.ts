@@ -105,6 +105,7 @@ class Compiler {
   /** The conditions of each evidence by the key of their predicates. */
   readonly #conditions = new Map<string, Map<string, NamedCondition>>();
   readonly #ofComparison = new Map<Comparison, NamedCondition>();
+  readonly #scopes = new Map<boolean, Scope>();
 
   constructor(document: JsonObject, namespaceId: number) {
     this.#document = document;
@@ -188,13 +189,16 @@ class Compiler {
     }
   }
 
+  /** All names are known before the first expression, so each kind of expression has one scope. */
   #scope(ofStages: boolean): Scope {
-    return {
+    const scope = this.#scopes.get(ofStages) ?? {
       ofStages,
       names: new Set(ofStages ? this.#stages.keys() : this.#evidence.keys()),
       parameters: new Set(ofStages ? [] : this.#parameters.keys()),
       calls: new Map([[ofStages ? "stage" : "condition", true]]),
     };
+    this.#scopes.set(ofStages, scope);
+    return scope;
   }
 
   #expression(value: JsonValue, place: Place, scope: Scope): PlacedExpression | null {
