@@ -252,6 +252,7 @@ const UNQUOTED = [
     '  s: t.contains("a #b")',
     `5:17 ; YAML reads " #" as its own in a text without quotes, so quote it: s: 't.contains("a #b")'`,
   ],
+  ['  s:\n    after: r\n    - t == "a"', '7:1 ; a stage with "after:" lists its lines under "when:"'],
   ['  {s: t in ["a"]}', '5:12 ; YAML reads "[" as its own in a text without quotes: quote that text'],
   ['  {s: t.contains("a,b")}', '5:18 ; YAML reads "," as its own in a text without quotes: quote that text'],
 ] as const;

@@ -63,6 +63,10 @@ const UNQUOTED: Readonly<Record<string, string>> = { tag_resolve_failed: "!", bl
 
 /** What to quote, where a text without quotes has a character that YAML reads as its own. */
 function unquotedHint(text: string, offset: number, reason: string): string {
+  const stage = text.slice(0, text.lastIndexOf("\n", offset - 1) + 1);
+  if (reason === "block_as_implicit_key" && /\n +after:.*\n$/.test(stage) && /^ *- /.test(text.slice(stage.length))) {
+    return '; a stage with "after:" lists its lines under "when:"';
+  }
   const mark = UNQUOTED[reason] ??
     (reason === "unexpected_token" && /[,{}[\]&*]/.test(text[offset] ?? "") ? text[offset] : null);
   return mark === null || mark === undefined ? "" : quoteHint(text, offset, mark);
