@@ -53,7 +53,7 @@ export function isPlainObject(object: object): boolean {
  * @throws {TypeError} Always
  */
 export function refuseValue(value: unknown): never {
-  throw new TypeError(`Cannot write canonical JSON: ${describe(value)} has no JSON form`);
+  throw new TypeError(`Cannot write canonical JSON: ${describeValue(value)} has no JSON form`);
 }
 
 /**
@@ -65,7 +65,7 @@ export function refuseDeeper(limit: number): never {
   throw new RangeError(`Cannot write canonical JSON: value is nested deeper than ${limit}`);
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "number") return `the number ${value}`;
   if (typeof value === "string") return "a string with a lone surrogate";
   if (typeof value === "object") return "an object of a class";

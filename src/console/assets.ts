@@ -10,8 +10,7 @@ import { parseJson } from "../canonical/scan.ts";
 import { sha256 } from "../evidence/host_primitives.ts";
 import { bundleScript } from "../runpack/browser/build.ts";
 import type { ConsoleAssets, ConsoleFile } from "../server/http/console_pages.ts";
-import { appDocument } from "./app_document.ts";
-import { consoleDocument } from "./document.ts";
+import { appDocument, consoleDocument } from "./document.ts";
 import { CONSOLE_STYLE } from "./style.ts";
 
 /** The built files of a release. */

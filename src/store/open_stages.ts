@@ -9,9 +9,9 @@ import type { StoredRecord } from "./types.ts";
 
 /** How an append changes the open stages of its run. */
 export interface StageChanges {
-  /** Stages that are open after it, with the instant of their opening in Unix milliseconds. */
+  /** Stages that are open after the append, with the instant of their opening in Unix milliseconds. */
   readonly opened: readonly { readonly stage_id: string; readonly instant: number }[];
-  /** Stages that it completed. */
+  /** Stages that the append completed. */
   readonly completed: readonly string[];
   /** Whether the run is complete, so that no stage of it is open. */
   readonly isRunComplete: boolean;

@@ -20,21 +20,23 @@ import { type Append, type SchemaRecord, type StoredLaw, StoreError } from "./ty
 export function assertAppend(append: Append): void {
   const run = `run "${append.run_key.run_id}"`;
   let revision = append.expected_head?.revision ?? 0;
-  if (append.records.length === 0) refuse(run, "no record is given");
+  if (append.records.length === 0) refuseAppend(run, "no record is given");
   const operations = new Set<string>();
   for (const record of append.records) {
     revision += 1;
-    if (record.revision !== revision) refuse(run, `revision is ${record.revision}, expected ${revision}`);
+    if (record.revision !== revision) refuseAppend(run, `revision is ${record.revision}, expected ${revision}`);
     const { family, identity } = record.receipt.operation;
     const creates = append.expected_head === null && revision === 1;
-    if ((family === "create_run") !== creates) refuse(run, `family "${family}" is not allowed at revision ${revision}`);
-    if (operations.has(`${family} ${identity}`)) refuse(run, `operation "${identity}" occurs twice`);
+    if ((family === "create_run") !== creates) {
+      refuseAppend(run, `family "${family}" is not allowed at revision ${revision}`);
+    }
+    if (operations.has(`${family} ${identity}`)) refuseAppend(run, `operation "${identity}" occurs twice`);
     operations.add(`${family} ${identity}`);
     if (record.material.length > MATERIAL_MAXIMUM) {
-      refuse(run, `a record has more than ${MATERIAL_MAXIMUM} pieces of material`);
+      refuseAppend(run, `a record has more than ${MATERIAL_MAXIMUM} pieces of material`);
     }
     for (const item of record.material) {
-      if (item.body.includes("\n")) refuse(run, `material "${item.identity}" is not canonical text`);
+      if (item.body.includes("\n")) refuseAppend(run, `material "${item.identity}" is not canonical text`);
     }
   }
   assertText(run, append.scenario_id);
@@ -64,7 +66,7 @@ export interface SchemaLimits {
  */
 export function assertSchema(schema: SchemaRecord, { max_schema_bytes }: SchemaLimits): void {
   if (!(schema.schema_bytes <= max_schema_bytes)) {
-    refuse(
+    refuseAppend(
       `schema "${schema.schema_identity}"`,
       `it has ${schema.schema_bytes} bytes, at most ${max_schema_bytes} are kept`,
     );
@@ -85,10 +87,10 @@ export function assertTypedProvider({ provider_id, version, provider_version_ide
 
 /** SQLite's bindings read names as C strings, so a NUL would cut them. */
 function assertText(what: string, text: string): void {
-  if (text.includes("\0")) refuse(what, "a name has a NUL character");
+  if (text.includes("\0")) refuseAppend(what, "a name has a NUL character");
 }
 
-function refuse(what: string, why: string): never {
+function refuseAppend(what: string, why: string): never {
   throw new StoreError("corrupt", `Cannot write ${what}: ${why}`);
 }
 

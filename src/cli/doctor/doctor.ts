@@ -3,7 +3,7 @@
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
 import { ConfigError, formatProblem } from "../../config/problems.ts";
-import type { GateConfig } from "../../config/types.ts";
+import type { GateConfig, TlsConfig } from "../../config/types.ts";
 import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "../client/block.ts";
 import { withRunStore } from "../store/files.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
@@ -21,7 +21,6 @@ import {
 import { databaseProblems } from "../config/variable.ts";
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
-import { checkTls } from "./tls.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, prettyJson, writeAnswer } from "../terminal/output.ts";
@@ -31,6 +30,10 @@ import { dirname } from "node:path";
 import { otherAt } from "../../server/audit/file.ts";
 import { HeadError, readHead } from "../../server/audit/head.ts";
 import { AuditTailError, readTail } from "../../server/audit/tail.ts";
+import type { X509Certificate } from "node:crypto";
+import { compatibilityNote } from "../../server/tls/certificate_compatibility.ts";
+import { certificates, loadMaterial, TlsFilesError } from "../../server/tls/material.ts";
+import { nameOf, standingOf, timeOf } from "../../server/tls/validity.ts";
 
 /** Checks that the audit log can be opened and continued. The server creates the file, but not its folder. */
 export async function checkAudit(path: string): Promise<Finding> {
@@ -204,4 +207,50 @@ function renderFindings(findings: readonly Finding[]): string {
     const status = findings[index]?.status;
     return status === undefined ? line : paint(line.slice(0, 4), TONES[status], colour) + line.slice(4);
   }).join("\n");
+}
+
+/** Reads the files as the server does; checks the validity of each certificate, and the form of the server's. */
+async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
+  try {
+    const { cert, leaf: own, clientAuthorities } = await loadMaterial(config);
+    const [leaf, ...chain] = certificates("cert_path", cert).map((one) => validity("server.tls.cert_path", one, now));
+    const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("client_ca_path", pem))
+      .map((one) => validity("server.tls.client_ca_path", one, now));
+    // One expired authority among several only affects its own clients.
+    const isAnyValid = authorities.some(({ status }) => status !== "fail");
+    return [
+      ...leaf === undefined ? [] : [leaf],
+      ...form("server.tls.cert_path", own),
+      ...chain.filter(({ status }) => status !== "ok"),
+      ...authorities.map((one) => one.status === "fail" && isAnyValid ? { ...one, status: "note" as const } : one),
+    ];
+  } catch (error) {
+    if (!(error instanceof TlsFilesError)) throw error;
+    return error.faults.map((message) => fail("certificate", message));
+  }
+}
+
+function form(member: string, certificate: X509Certificate): readonly Finding[] {
+  const note = compatibilityNote(certificate);
+  return note === null ? [] : [finding(member, certificate, "note", note)];
+}
+
+function validity(member: string, certificate: X509Certificate, now: number): Finding {
+  const { from, to } = timeOf(certificate);
+  const found = (status: Finding["status"], what: string, time: number): Finding =>
+    finding(member, certificate, status, `${what} ${new Date(time).toISOString()}`);
+  switch (standingOf(certificate, now)) {
+    case "not_yet":
+      return found("fail", "is not valid before", from);
+    case "over":
+      return found("fail", "expired at", to);
+    case "soon_over":
+      return found("note", "expires at", to);
+    case "good":
+      return found("ok", "is valid until", to);
+  }
+}
+
+function finding(member: string, certificate: X509Certificate, status: Finding["status"], what: string): Finding {
+  return { check: "certificate", status, message: `${member}: "${nameOf(certificate)}" ${what}` };
 }

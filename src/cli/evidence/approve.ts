@@ -80,7 +80,7 @@ export async function runApprove(prefix: string, stageId: string | undefined, fl
     const run = await findRun(session, flags, prefix);
     const question = await findQuestion(session, run, stageId, key, flags);
     const value = flags.withdraw === true ? null : answerOf(question.asked.condition, flags);
-    const words = describe(question, value, flags);
+    const words = describeStatement(question, value, flags);
     if (flags.yes !== true && !confirm(words)) throw new CliError("denied", "Nothing was signed", null, EXIT.denied);
     // Shown before anything is signed: a server may answer the statement that it got with an error.
     if (flags.yes === true && flags.json !== true) writeOut(words);
@@ -116,14 +116,14 @@ async function readRun(
   const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
   const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
   if (compiled !== null && compiled.scenario_law_identity !== identity) {
-    throw refusal(`the run has law "${identity}", and "${flags.law}" is "${compiled.scenario_law_identity}"`);
+    throw approvalRefusal(`the run has law "${identity}", and "${flags.law}" is "${compiled.scenario_law_identity}"`);
   }
   const { compileLaw } = await import("../../run/compile.ts");
   const law = compiled ?? compileLaw(await readLaw(session, namespace_id, identity), identity, "");
   let state: RunState | null = null;
   let first: RunRecord | null = null;
   for await (const { record } of readHistory(session, run)) {
-    if (!matches(recordShape, asJson(record))) throw refusal("the server shows something that is no record");
+    if (!matches(recordShape, asJson(record))) throw approvalRefusal("the server shows something that is no record");
     // The identity is computed here, so the server cannot name another record.
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
     state = foldRecord(law, state, record, recordId);
@@ -133,7 +133,7 @@ async function readRun(
   if (
     state === null || first === null || state.run_key.run_id !== run_id || state.run_key.namespace_id !== namespace_id
   ) {
-    throw refusal(`the server has no records of run "${run_id}"`);
+    throw approvalRefusal(`the server has no records of run "${run_id}"`);
   }
   return { law: lawOfRun(law, first), state };
 }
@@ -143,11 +143,11 @@ function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord,
     return fold(law, state, record, recordId);
   } catch (error) {
     if (!(error instanceof FoldError)) throw error;
-    throw refusal(`the records of the server are no history: ${error.message}`);
+    throw approvalRefusal(`the records of the server are no history: ${error.message}`);
   }
 }
 
-function refusal(reason: string): CliError {
+function approvalRefusal(reason: string): CliError {
   return new CliError("refused", `Cannot approve: ${reason}`, null, EXIT.verificationFailed);
 }
 
@@ -237,7 +237,7 @@ function answerOf(condition: Condition, flags: ApproveFlags): TypedValue {
   throw new CliError("usage", "Flag --value is missing: the condition expects no single boolean", hint);
 }
 
-function describe(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
+function describeStatement(question: Question, value: TypedValue | null, { comment }: ApproveFlags): string {
   const { run, law, waiting, earlier, asked: { stage_id, condition, state: { head } } } = question;
   const signers = signersText(signersOf(sha256, question.asked, waiting));
   // The keys of people are the server's, so no reader of the law and the records counts for itself.

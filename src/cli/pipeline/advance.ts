@@ -60,12 +60,12 @@ export async function advance(advancing: Advancing): Promise<Look> {
   let recorded = 0;
   let stale = 0;
   for (;;) {
-    const status = await mustCall(session, "scenario_status", namesOf(advancing));
+    const status = await mustCall(session, "scenario_status", runNames(advancing));
     const stageId = order.find((id) => !tried.has(id) && canBeEvaluated(status, id));
     if (stageId === undefined) return { recorded, obstacles };
     const own = conditions.get(stageId) ?? new Set();
     const answer = await session.call("scenario_next", {
-      ...namesOf(advancing),
+      ...runNames(advancing),
       expected_head: status["accepted_head"] ?? null,
       request_id: crypto.randomUUID().replaceAll("-", ""),
       stage_id: stageId,
@@ -86,7 +86,7 @@ export async function advance(advancing: Advancing): Promise<Look> {
   }
 }
 
-function namesOf({ runKey, law }: Advancing): JsonObject {
+function runNames({ runKey, law }: Advancing): JsonObject {
   return { namespace_id: runKey.namespace_id, scenario_id: law.scenario_id, run_id: runKey.run_id };
 }
 

@@ -66,7 +66,7 @@ export async function runProviderImport(
     ...options.serverUrl === undefined ? {} : { server_url: options.serverUrl },
   });
   if (options.json !== true) writeTable(result);
-  if (!result.ok) return refuse(result, paths, options);
+  if (!result.ok) return writeImportRefusal(result, paths, options);
   const files = options.dryRun === true ? null : await writeFiles(result, options);
   if (options.json === true) {
     writeResult("provider import", { ...result, ...files ?? { contract_path: null, profile_path: null } });
@@ -155,7 +155,7 @@ function rowOf({ operation, method, usable, check_id, reasons }: ImportCandidate
   return [shown(operation), method, usable ? shown(check_id ?? "(usable)") : "-", shown(why)];
 }
 
-function refuse(result: ImportRefusal, paths: readonly string[], options: ProviderImportOptions): number {
+function writeImportRefusal(result: ImportRefusal, paths: readonly string[], options: ProviderImportOptions): number {
   if (options.json === true) {
     writeResult("provider import", result, false);
     return result.code === "import_failed" ? EXIT.unexpected : EXIT.usage;

@@ -20,6 +20,6 @@ export async function readLaw(session: ToolSession, namespaceId: number, identit
   });
   const law = answer["law"] ?? null;
   if (identify(sha256, "scenario-law", law) === identity) return law as unknown as ScenarioLaw;
-  const message = `Cannot use the law of the server: it is not law "${identity}"`;
+  const message = `Cannot use the law of the server: its identity is not "${identity}"`;
   throw new CliError("refused", message, null, EXIT.verificationFailed);
 }

@@ -16,6 +16,6 @@ Deno.test("readLaw() refuses a law that a server shows under the identity of ano
     };
     const read = readLaw(session, 2, identity);
     if (isTaken) assert.deepEqual(await read, lawAsJson(law));
-    else await assert.rejects(read, /it is not law "[0-9a-f]{64}"/);
+    else await assert.rejects(read, /its identity is not "[0-9a-f]{64}"/);
   }
 });

@@ -13,7 +13,9 @@ export function runRunpackDiff(a: string, b: string, flags: RepositoryFlags): Pr
     withView(b, flags, (second) => {
       const comparison = comparePacks(first, second);
       const exitCode = comparison.relation === "forked" ? EXIT.verificationFailed : EXIT.ok;
-      return Promise.resolve(writeAnswer("runpack diff", flags, comparison, describe(comparison), { exitCode }));
+      return Promise.resolve(
+        writeAnswer("runpack diff", flags, comparison, describeComparison(comparison), { exitCode }),
+      );
     }));
 }
 
@@ -26,7 +28,7 @@ const RELATIONS: Readonly<Record<PackComparison["relation"], string>> = {
   other_run: "They are of different runs",
 };
 
-function describe(comparison: PackComparison): string {
+function describeComparison(comparison: PackComparison): string {
   const { relation, shared_records, only_first, only_second } = comparison;
   const lines = [RELATIONS[relation], `  ${countOf(shared_records, "record")} in common`];
   if (only_first.length > 0) lines.push(`  ${countOf(only_first.length, "record")} only in the first`);

@@ -32,11 +32,11 @@ export async function runReplay(named: string, flags: ReplayOptions): Promise<nu
     }
     const counterfactual = replayUnder(view, law, READER_PRIMITIVES);
     const laws = { law_before: view.law.scenario_law_identity, law_after: law.scenario_law_identity };
-    return writeAnswer("replay", flags, { ...laws, ...counterfactual }, describe(counterfactual, laws));
+    return writeAnswer("replay", flags, { ...laws, ...counterfactual }, describeReplay(counterfactual, laws));
   });
 }
 
-function describe(
+function describeReplay(
   counterfactual: Counterfactual,
   laws: { readonly law_before: string; readonly law_after: string },
 ): string {

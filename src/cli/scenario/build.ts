@@ -1,4 +1,4 @@
-/** `gate scenario build`: prints a scenario file in long form, which is the form that tools take. */
+/** `gate scenario build` and `gate scenario json`: print a scenario file in long form, or as arguments of a tool. */
 
 import { lawAsJson } from "../../law/normal_form.ts";
 import { prettyJson, writeAnswer } from "../terminal/output.ts";
@@ -9,5 +9,13 @@ export function runScenarioBuild(file: string, flags: ScenarioFlags): Promise<nu
   return withLaw("build", file, flags, (law) => {
     const spec = lawAsJson(law);
     return writeAnswer("scenario build", flags, { file, ...identitiesOf(law), spec }, prettyJson(spec));
+  });
+}
+
+/** Runs `gate scenario json`. Prints the normal form, so equal laws have equal output. Returns 2 if the file is not a law. */
+export function runScenarioJson(file: string, flags: ScenarioFlags): Promise<number> {
+  return withLaw("json", file, flags, (law) => {
+    const call = { spec: lawAsJson(law) };
+    return writeAnswer("scenario json", flags, call, prettyJson(call));
   });
 }

@@ -126,7 +126,7 @@ function addJson(scenario: GateCommand): void {
   ])
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
-    .runs(async () => (await import("./json.ts")).runScenarioJson);
+    .runs(async () => (await import("./build.ts")).runScenarioJson);
 }
 
 function addSchema(scenario: GateCommand): void {

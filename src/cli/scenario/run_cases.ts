@@ -65,7 +65,8 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
       ...claims.length === 0 ? {} : { proves: claims },
       ...mutants === null ? {} : { mutants },
     };
-    const text = describe(casesFile, results, untested, wantsColour()) + describePins(law) + describeClaims(claims) +
+    const text = describeResults(casesFile, results, untested, wantsColour()) + describePins(law) +
+      describeClaims(claims) +
       (mutants === null ? "" : describeMutants(mutants));
     const isSound = failed === 0 && claims.every(({ verdict }) => verdict === "proved");
     return writeAnswer("scenario test", flags, result, text, { exitCode: isSound ? EXIT.ok : EXIT.evaluatedFalse });
@@ -190,7 +191,12 @@ function neverCompleted(stages: readonly string[], results: readonly CaseResult[
   return stages.filter((id) => !tested.has(id));
 }
 
-function describe(file: string, results: readonly CaseResult[], untested: readonly string[], colour: boolean): string {
+function describeResults(
+  file: string,
+  results: readonly CaseResult[],
+  untested: readonly string[],
+  colour: boolean,
+): string {
   const rows = results.map(({ name, passed, steps, status }) => [
     passed ? "ok" : "FAILED",
     shown(name),

@@ -99,7 +99,7 @@ const keyHeader = annotated(
     patterned(text, HEADER_NAME, "must be a header name"),
     (name) => isReservedHeader(name, KEYLESS_HEADERS) ? "must not be a header that gate or the protocol decides" : null,
   ),
-  { not: namesOf(KEYLESS_HEADERS) },
+  { not: headerNames(KEYLESS_HEADERS) },
 );
 
 const restAuth = table({
@@ -114,7 +114,7 @@ const restAuth = table({
 const HEADERS: JsonObject = {
   propertyNames: {
     pattern: HEADER_NAME.source,
-    not: namesOf(RESERVED_HEADERS),
+    not: headerNames(RESERVED_HEADERS),
   },
   additionalProperties: { type: "string", pattern: HEADER_VALUE.source },
 };
@@ -199,7 +199,7 @@ export function headerChecks(config: unknown, base: SettingPath, report: Report)
 }
 
 /** The schema of names, or of names with a reserved prefix. */
-function namesOf(headers: readonly string[]): JsonObject {
+function headerNames(headers: readonly string[]): JsonObject {
   return { anyOf: [{ pattern: anyCase(headers, "") }, { pattern: anyCase(RESERVED_PREFIXES, "start") }] };
 }
 

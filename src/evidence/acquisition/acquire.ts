@@ -145,7 +145,7 @@ async function askProvider(
     return { binding_id, code, message, retryable };
   }
   const source = answer.result.value === null ? null : measureValue(answer.result.value);
-  if (source !== null && source.bytes > request.maximumValueBytes) return tooLarge(binding_id, source, request);
+  if (source !== null && source.bytes > request.maximumValueBytes) return valueTooLarge(binding_id, source, request);
   const check = provider.loaded.contract.checks.find((one) => one.check_id === check_id);
   if (check === undefined) {
     return { binding_id, code: "contract_changed", message: `Check "${check_id}" is gone`, retryable: false };
@@ -167,7 +167,7 @@ async function queryUnlessAborted(
   return await provider.query(query, context, signal);
 }
 
-function tooLarge(binding_id: string, { bytes }: SourceValue, request: AcquisitionRequest): AcquisitionFailure {
+function valueTooLarge(binding_id: string, { bytes }: SourceValue, request: AcquisitionRequest): AcquisitionFailure {
   const message = `Expected a value of at most ${request.maximumValueBytes} canonical bytes, got ${bytes}`;
   return { binding_id, code: "response_too_large", message, retryable: false };
 }

@@ -65,7 +65,7 @@ function givenFile(source: GivenSources["file"]): typeof readFile {
   return ({ max_bytes }, path, file) => {
     const bytes = source(path);
     if (bytes === undefined) return Promise.resolve(absent(file));
-    return Promise.resolve(bytes.length > max_bytes ? tooLarge(file, max_bytes, bytes.length) : bytes);
+    return Promise.resolve(bytes.length > max_bytes ? fileTooLarge(file, max_bytes, bytes.length) : bytes);
   };
 }
 
@@ -170,7 +170,7 @@ async function readFile({ root, max_bytes }: JsonSetup, path: string, file: stri
   try {
     const read = await readBelow(root, path, max_bytes);
     if ("bytes" in read) return read.bytes;
-    return read.fault === "too_large" ? tooLarge(file, max_bytes, read.size) : unreadable(file);
+    return read.fault === "too_large" ? fileTooLarge(file, max_bytes, read.size) : unreadable(file);
   } catch (error) {
     return accessError(error, file);
   }
@@ -195,7 +195,7 @@ function unreadable(file: string): Failing {
   });
 }
 
-function tooLarge(file: string, maximum: number, actual: number): Failing {
+function fileTooLarge(file: string, maximum: number, actual: number): Failing {
   const message = `Expected a file of at most ${maximum} bytes, got ${actual}`;
   return observed("size_limit_exceeded", message, { file, max_bytes: maximum, actual_bytes: actual });
 }

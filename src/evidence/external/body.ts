@@ -10,7 +10,7 @@ import { readMessageText, REPLY_BYTES_MAXIMUM } from "./messages.ts";
 /** The chunks of a body; ends early or throws where the connection does. */
 export type BodyChunks = AsyncIterable<Uint8Array>;
 
-function tooLarge(): ExternalFailure {
+function replyTooLarge(): ExternalFailure {
   return new ExternalFailure("response_too_large", `The reply of the provider exceeds ${REPLY_BYTES_MAXIMUM} bytes`);
 }
 
@@ -21,9 +21,9 @@ function tooLarge(): ExternalFailure {
  * @throws {ExternalFailure} `response_too_large` before reading where the header exceeds the limit, else where the bytes do
  */
 export async function readText(chunks: BodyChunks, announced: string | undefined): Promise<string> {
-  if (announced !== undefined && Number(announced) > REPLY_BYTES_MAXIMUM) throw tooLarge();
+  if (announced !== undefined && Number(announced) > REPLY_BYTES_MAXIMUM) throw replyTooLarge();
   const whole = collectBytes(REPLY_BYTES_MAXIMUM);
-  for await (const chunk of chunks) if (!whole.add(chunk)) throw tooLarge();
+  for await (const chunk of chunks) if (!whole.add(chunk)) throw replyTooLarge();
   const text = decodeUtf8Strict(whole.bytes());
   if (text === null) throw new ExternalFailure("provider_protocol_error", "The reply of the provider is not UTF-8");
   return text;
@@ -49,7 +49,7 @@ export async function readResponseEvent(chunks: BodyChunks, id: JsonValue | unde
   });
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > REPLY_BYTES_MAXIMUM) throw tooLarge();
+    if (length > REPLY_BYTES_MAXIMUM) throw replyTooLarge();
     await lines.push(chunk);
     if (found !== null) return found;
   }

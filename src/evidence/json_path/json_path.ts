@@ -102,7 +102,7 @@ function addFound(found: Found, value: JsonValue): void {
 function stopped(jsonpath: string, error: unknown): Selection {
   const exceeds = (what: string, limits: JsonObject): Selection =>
     observed("jsonpath_limit_exceeded", `Query "${shown(jsonpath)}" ${what}`, { jsonpath: shown(jsonpath), ...limits });
-  if (error instanceof ResultTooLarge) return tooLarge();
+  if (error instanceof ResultTooLarge) return selectionTooLarge();
   if (error instanceof TooManySteps) return exceeds("takes too long", { max_steps: JSONPATH_STEPS_MAXIMUM });
   if (error instanceof PatternTooLarge) {
     return exceeds("uses a pattern that is too large", {
@@ -116,12 +116,12 @@ function stopped(jsonpath: string, error: unknown): Selection {
 
 /** The canonical text of a whole document, or the error for one that is too large. */
 export function selectWhole(value: JsonValue): Selection {
-  if (measureJson(value, RESULT_BYTES_MAXIMUM) > RESULT_BYTES_MAXIMUM) return tooLarge();
+  if (measureJson(value, RESULT_BYTES_MAXIMUM) > RESULT_BYTES_MAXIMUM) return selectionTooLarge();
   const found = canonicalize(value);
-  return utf8Length(found) > RESULT_BYTES_MAXIMUM ? tooLarge() : { found };
+  return utf8Length(found) > RESULT_BYTES_MAXIMUM ? selectionTooLarge() : { found };
 }
 
-function tooLarge(): Selection {
+function selectionTooLarge(): Selection {
   const message = `Expected a result of at most ${RESULT_BYTES_MAXIMUM} canonical bytes`;
   return observed("result_too_large", message, { max_bytes: RESULT_BYTES_MAXIMUM });
 }

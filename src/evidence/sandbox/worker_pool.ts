@@ -81,12 +81,12 @@ async function askPool<Answer>(
     if (state.closed || options.signal?.aborted === true) {
       // The slot that woke this caller goes to the next one.
       wakeNext(state);
-      return refusal(state, "cancelled", options);
+      return poolRefusal(state, "cancelled", options);
     }
     const host = hostFor(state, key, permissions);
     // Without an await in between: another caller could evict an idle worker.
     if (host !== null) return await host.ask<Answer>(question, options);
-    if (performance.now() >= until) return refusal(state, "timeout", options);
+    if (performance.now() >= until) return poolRefusal(state, "timeout", options);
     await nextSlot(state, until, options.signal);
   }
 }
@@ -141,7 +141,7 @@ function nextSlot(state: PoolState, until: number, signal: AbortSignal | undefin
   });
 }
 
-function refusal(state: PoolState, code: "cancelled" | "timeout", options: AskOptions): WorkerAnswer<never> {
+function poolRefusal(state: PoolState, code: "cancelled" | "timeout", options: AskOptions): WorkerAnswer<never> {
   const reason = code === "timeout"
     ? `no worker was free within ${options.limitMillis} ms`
     : "the question was cancelled";

@@ -73,7 +73,7 @@ export function differenceBetween(direction: Direction, target: string | null): 
     if (before !== null) parts.push(negationOf(before));
   }
   const found = solve(threshold(parts.length, parts), meter);
-  return found === null ? null : describe(direction, found, target);
+  return found === null ? null : describeDifference(direction, found, target);
 }
 
 function goalOf({ goal, stageNumbers }: AskedLaw, target: string | null): Formula | null {
@@ -174,10 +174,10 @@ function greedyDifference(direction: Direction, goal: Formula, target: string | 
   }
   const opposed = goalOf(others, target);
   if (opposed !== null && isTrue(opposed, (literal) => there.has(variableOf(literal)))) return null;
-  return describe(direction, order.map((stage) => stage * 2), target);
+  return describeDifference(direction, order.map((stage) => stage * 2), target);
 }
 
-function describe(direction: Direction, found: readonly Literal[], target: string | null): Difference {
+function describeDifference(direction: Direction, found: readonly Literal[], target: string | null): Difference {
   const { pair, world, from } = direction;
   const own = pair[from];
   const completed = new Set(

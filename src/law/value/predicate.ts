@@ -116,17 +116,19 @@ export function checkPredicate(
 ): readonly PredicateRefusal[] {
   const name = predicate.predicate;
   if (!isPredicateAllowed(name, domain.domain)) {
-    return [refusal("predicate_not_allowed", ["predicate"], `Cannot use "${name}" on domain "${domain.domain}"`)];
+    return [
+      predicateRefusal("predicate_not_allowed", ["predicate"], `Cannot use "${name}" on domain "${domain.domain}"`),
+    ];
   }
   const setting = missingSetting(PREDICATES[name].family, validation);
   if (setting !== null) {
     const message = `Cannot use "${name}": validation.${setting} is false`;
-    return [refusal("predicate_not_enabled", ["predicate"], message)];
+    return [predicateRefusal("predicate_not_enabled", ["predicate"], message)];
   }
   const expected: unknown = "expected" in predicate ? predicate.expected : undefined;
   if (PREDICATES[name].family === "presence") {
     if (expected === undefined) return [];
-    return [refusal("expected_invalid", ["expected"], `Cannot use an expected value with "${name}"`)];
+    return [predicateRefusal("expected_invalid", ["expected"], `Cannot use an expected value with "${name}"`)];
   }
   if (name === "InSet") return checkSet(expected, domain, parameters);
   const found = checkExpected(name, expected, domain, parameters, ["expected"]);
@@ -146,12 +148,12 @@ function checkSet(
   parameters: ReadonlyMap<string, ParameterDomain> | null,
 ): readonly PredicateRefusal[] {
   if (!Array.isArray(expected)) {
-    return [refusal("expected_invalid", ["expected"], 'Expected an array of typed values for "InSet"')];
+    return [predicateRefusal("expected_invalid", ["expected"], 'Expected an array of typed values for "InSet"')];
   }
-  if (expected.length === 0) return [refusal("too_few", ["expected"], "Expected at least 1 value, got 0")];
+  if (expected.length === 0) return [predicateRefusal("too_few", ["expected"], "Expected at least 1 value, got 0")];
   if (expected.length > MAXIMUM_SET_SIZE) {
     const message = `Expected at most ${MAXIMUM_SET_SIZE} values, got ${expected.length}`;
-    return [refusal("too_many", ["expected"], message)];
+    return [predicateRefusal("too_many", ["expected"], message)];
   }
   const refusals: PredicateRefusal[] = [];
   const firstAt = new Map<unknown, number>();
@@ -169,7 +171,9 @@ function checkSet(
     const seen: Map<unknown, number> = isReference ? parameterAt : firstAt;
     const earlier = seen.get(key);
     if (earlier === undefined) seen.set(key, index);
-    else refusals.push(refusal("duplicate", path, `Expected different values, got the value of item ${earlier} again`));
+    else {refusals.push(
+        predicateRefusal("duplicate", path, `Expected different values, got the value of item ${earlier} again`),
+      );}
   });
   return refusals;
 }
@@ -186,19 +190,25 @@ function checkExpected(
     if (family === "order" && domain.domain === "Timestamp") return null;
     const message = `Expected a typed value for "${name}" on domain "${domain.domain}": only the order of a ` +
       `"Timestamp" is relative to the evaluation time`;
-    return refusal("expected_invalid", path, message);
+    return predicateRefusal("expected_invalid", path, message);
   }
   if (isParameterReference(expected)) return checkReference(expected, domain, parameters, [...path, "parameter"]);
   if (!isTypedValue(expected)) {
-    return refusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
+    return predicateRefusal("expected_invalid", path, `Expected an object of "value" and "value_type" for "${name}"`);
   }
   const isJson = domain.domain === "Json" && expected.value_type === "Json";
   const wanted = isJson ? wantedJsonKind(family, expected.value) : null;
-  if (wanted !== null) return refusal("expected_invalid", [...path, "value"], `Expected ${wanted} for "${name}"`);
+  if (wanted !== null) {
+    return predicateRefusal("expected_invalid", [...path, "value"], `Expected ${wanted} for "${name}"`);
+  }
   const fault = checkInDomain(expected, reachOf(family, expected.value, domain));
   if (fault === null) return null;
   const code = fault.code === "value_out_of_bounds" ? "expected_outside_domain" : "expected_invalid";
-  return refusal(code, [...path, fault.code === "value_type_mismatch" ? "value_type" : "value"], fault.message);
+  return predicateRefusal(
+    code,
+    [...path, fault.code === "value_type_mismatch" ? "value_type" : "value"],
+    fault.message,
+  );
 }
 
 /** Checks that each value of a parameter is one of the domain. Which of them a run gives is not known yet. */
@@ -209,21 +219,21 @@ function checkReference(
   path: readonly (string | number)[],
 ): PredicateRefusal | null {
   if (domain.domain === "Json") {
-    return refusal("expected_invalid", path, 'Cannot compare a parameter with a value of domain "Json"');
+    return predicateRefusal("expected_invalid", path, 'Cannot compare a parameter with a value of domain "Json"');
   }
   if (parameters === null) return null;
   const own = parameters.get(parameter);
   if (own === undefined) {
     const message = `Parameter ${quote(parameter)} is not among the parameters of the spec`;
-    return { ...refusal("parameter_not_found", path, message), undeclared: parameter };
+    return { ...predicateRefusal("parameter_not_found", path, message), undeclared: parameter };
   }
   if (own.domain !== domain.domain) {
     const message = `Expected a parameter of domain "${domain.domain}", got one of "${own.domain}"`;
-    return refusal("expected_invalid", path, message);
+    return predicateRefusal("expected_invalid", path, message);
   }
   if (isWithin(own, domain)) return null;
   const message = `Parameter ${quote(parameter)} may have a value that is outside the domain of the condition`;
-  return refusal("expected_outside_domain", path, message);
+  return predicateRefusal("expected_outside_domain", path, message);
 }
 
 /** The JSON kind that a predicate needs; null if the expected value has it. */
@@ -271,7 +281,7 @@ function isTypedValue(value: unknown): value is TypedValue {
     Object.hasOwn(value, "value_type");
 }
 
-function refusal(
+function predicateRefusal(
   code: RefusalCode,
   path: readonly (string | number)[],
   message: string,

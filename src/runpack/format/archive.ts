@@ -149,7 +149,7 @@ export function verifiableEntries({ entries, fault }: ArchiveIndex, path: string
   throw new ArchiveError(fault.offset, fault.why, path);
 }
 
-function refuse(offset: number, why: string): never {
+function refuseArchive(offset: number, why: string): never {
   throw new ArchiveError(offset, why);
 }
 
@@ -169,13 +169,13 @@ function isZero(bytes: Uint8Array): boolean {
 
 function readHeader(header: Uint8Array, offset: number, archive: ArchiveBytes, last: string): ArchiveEntry {
   const { name, bytes } = claimed(header);
-  if (readEntryName(name) === null) return refuse(offset, `"${printable(name)}" has no place in a runpack`);
+  if (readEntryName(name) === null) return refuseArchive(offset, `"${printable(name)}" has no place in a runpack`);
   if (!Number.isSafeInteger(bytes) || !sameBytes(header, entryHeader(name, bytes))) {
-    return refuse(offset, `the header of "${name}" is not the one it has to be`);
+    return refuseArchive(offset, `the header of "${name}" is not the one it has to be`);
   }
-  if (compareCodePoints(last, name) >= 0) return refuse(offset, `"${name}" does not come after "${last}"`);
+  if (compareCodePoints(last, name) >= 0) return refuseArchive(offset, `"${name}" does not come after "${last}"`);
   const start = offset + BLOCK_BYTES;
-  if (start + bytes + paddingAfter(bytes) > archive.size) return refuse(offset, `"${name}" is cut short`);
+  if (start + bytes + paddingAfter(bytes) > archive.size) return refuseArchive(offset, `"${name}" is cut short`);
   return { name, offset: start, bytes };
 }
 
@@ -212,21 +212,21 @@ async function readEntries(
   let last = "";
   for (;;) {
     const header = await archive.read(offset, BLOCK_BYTES);
-    if (header.length < BLOCK_BYTES) return refuse(offset, "it ends in the middle");
+    if (header.length < BLOCK_BYTES) return refuseArchive(offset, "it ends in the middle");
     if (isZero(header)) break;
     const entry = readHeader(header, offset, archive, last);
-    if (entries.size === mostEntries) return refuse(offset, `it has more than ${mostEntries} entries`);
+    if (entries.size === mostEntries) return refuseArchive(offset, `it has more than ${mostEntries} entries`);
     entries.set(entry.name, entry);
     const end = entry.offset + entry.bytes;
     const padding = paddingAfter(entry.bytes);
     if (padding > 0 && !isZero(await archive.read(end, padding))) {
-      return refuse(end, `the filling after "${entry.name}" is not zero`);
+      return refuseArchive(end, `the filling after "${entry.name}" is not zero`);
     }
     last = entry.name;
     offset = end + padding;
   }
   const end = await archive.read(offset, END_BYTES);
   if (end.length !== END_BYTES || !isZero(end) || offset + END_BYTES !== archive.size) {
-    refuse(offset, `expected ${END_BYTES} zero bytes and the end`);
+    refuseArchive(offset, `expected ${END_BYTES} zero bytes and the end`);
   }
 }

@@ -15,7 +15,7 @@ export interface PackObject {
 
 /** Why a run cannot be exported. */
 export type ExportErrorCode =
-  /** The store returned something else than was accepted. */
+  /** The store returned an object that differs from the one that it accepted. */
   | "integrity_failure"
   /** The run does not fit into the format. */
   | "limit_exceeded"

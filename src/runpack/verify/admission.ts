@@ -9,8 +9,8 @@ import { valueOfText } from "../../law/value/value_of_text.ts";
 import { cut, derivationOf, nameText, resultLine } from "./result_line.ts";
 import type { StageResult } from "./run_result.ts";
 import type { CountedProvider, CountedSignature } from "./signers.ts";
-import { weaknessesOf } from "./superseded.ts";
 import type { Examination } from "./verify.ts";
+import type { ProcedureName } from "../../run/types.ts";
 
 /** What the reader of a runpack requires, and which requirements it waives. */
 export interface Expectation {
@@ -330,4 +330,40 @@ function stageOf(
     completed_at: stage?.completed_at ?? null,
     isComplete: stage?.classification === "complete",
   };
+}
+
+interface Weakness {
+  /** What is weak, for messages. */
+  readonly what: string;
+  /** Whether a law uses what is weak. */
+  readonly touches: (law: ScenarioLaw) => boolean;
+}
+
+const asks = ({ acquisition_bindings }: ScenarioLaw, provider: string): boolean =>
+  acquisition_bindings.some(({ provider_id }) => provider_id === provider);
+
+const WEAKNESSES: Readonly<Record<ProcedureName, readonly Weakness[]>> = {
+  "gate-kernel-1": [
+    {
+      what: "two ids of one key count as two signers under a quorum",
+      touches: ({ conditions }) =>
+        conditions.some(({ evidence_use_policy: { combination } }) =>
+          combination.combination === "Quorum" && combination.minimum > 1
+        ),
+    },
+    {
+      what: "a clock that ran ahead once keeps evidence fresh",
+      touches: (law) =>
+        asks(law, "time") ||
+        law.conditions.some(({ evidence_use_policy: { freshness } }) => freshness.freshness === "MaximumAge"),
+    },
+    { what: "a redirect shows the absence of a header", touches: (law) => asks(law, "rest") },
+    { what: "overrides hide the rest of the environment", touches: (law) => asks(law, "env") },
+  ],
+  "gate-kernel-2": [],
+};
+
+/** What of a procedure is weak and used by a law. */
+function weaknessesOf(procedure: ProcedureName, law: ScenarioLaw): readonly string[] {
+  return WEAKNESSES[procedure].filter(({ touches }) => touches(law)).map(({ what }) => what);
 }

@@ -400,12 +400,12 @@ export const CLAIMS: readonly Claim[] = LIST;
 export const CLAIM_NAMES: readonly ClaimName[] = CLAIMS.map(({ name }) => name);
 
 /** The claims that intact material alone decides: those of the integrity profile. */
-export const INTEGRITY_CLAIMS: readonly ClaimName[] = namesOf(({ method, needs }) =>
+export const INTEGRITY_CLAIMS: readonly ClaimName[] = claimNames(({ method, needs }) =>
   method !== null && needs.length === 0
 );
 
 /** The claims that only a replay decides. */
-export const REPLAY_CLAIMS: readonly ClaimName[] = namesOf(({ needs }) => needs.length > 0);
+export const REPLAY_CLAIMS: readonly ClaimName[] = claimNames(({ needs }) => needs.length > 0);
 
 /** The claims that the table of checks of decisions has. */
 export const DECISION_CLAIMS: readonly ClaimOf<"decision">[] = LIST.flatMap((claim) =>
@@ -422,9 +422,9 @@ export const HISTORY_CLAIMS: readonly ClaimOf<"history">[] = LIST.flatMap((claim
 
 /** The claims whose method needs something. */
 export function claimsThatNeed(need: ClaimNeed): readonly ClaimName[] {
-  return namesOf(({ needs }) => needs.includes(need));
+  return claimNames(({ needs }) => needs.includes(need));
 }
 
-function namesOf(filter: (claim: Claim) => boolean): readonly ClaimName[] {
+function claimNames(filter: (claim: Claim) => boolean): readonly ClaimName[] {
   return CLAIMS.filter(filter).map(({ name }) => name);
 }

@@ -30,7 +30,7 @@ export function createBearerToken(tokens: readonly string[], principals: readonl
   const accepted = new WeakMap<object, Accepted>();
   return ({ headers, connection }) => {
     const bearer = readBearer(headers);
-    if (!bearer.ok) return refuse(bearer.detail);
+    if (!bearer.ok) return tokenRefusal(bearer.detail);
     const before = accepted.get(connection);
     if (before !== undefined && isSameText(before.token, bearer.token)) return before.authentication;
     const presented = fingerprint(bytesOf(bearer.token));
@@ -39,7 +39,7 @@ export function createBearerToken(tokens: readonly string[], principals: readonl
       if (timingSafeEqual(print, presented)) found = index;
     });
     const principal = callers[found];
-    if (principal === undefined) return refuse("token_unknown");
+    if (principal === undefined) return tokenRefusal("token_unknown");
     const authentication: Authentication = { ok: true, principal };
     accepted.set(connection, { token: bearer.token, authentication });
     return authentication;
@@ -79,6 +79,6 @@ function bytesOf(field: string): Uint8Array {
   return Buffer.from(field, "latin1");
 }
 
-function refuse(detail: string): Authentication {
+function tokenRefusal(detail: string): Authentication {
   return { ok: false, status: 401, kind: "unauthenticated", detail, challenge: BEARER_CHALLENGE };
 }

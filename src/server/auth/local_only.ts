@@ -16,8 +16,8 @@ export const LOOPBACK_SUBJECT = "loopback";
 export function createLocalOnly(principals: readonly PrincipalConfig[]): Authenticator {
   const principal = principalOf(principals, LOOPBACK_SUBJECT, "local");
   return ({ peerAddress, headers }) => {
-    if (!isLoopbackAddress(peerAddress)) return refuse("peer_not_loopback");
-    return wasForwarded(headers) ? refuse("request_was_forwarded") : { ok: true, principal };
+    if (!isLoopbackAddress(peerAddress)) return peerRefusal("peer_not_loopback");
+    return wasForwarded(headers) ? peerRefusal("request_was_forwarded") : { ok: true, principal };
   };
 }
 
@@ -26,6 +26,6 @@ function wasForwarded(headers: RequestHeaders): boolean {
   return headers.get("forwarded") !== null || headers.get("via") !== null || headers.startsWith("x-forwarded-");
 }
 
-function refuse(detail: string): Authentication {
+function peerRefusal(detail: string): Authentication {
   return { ok: false, status: 401, kind: "unauthenticated", detail };
 }

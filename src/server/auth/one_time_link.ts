@@ -55,14 +55,14 @@ export function createOneTimeLink(link: OneTimeLink, admit: Authenticator): Auth
     const admitted = admit(request);
     if (!admitted.ok) return admitted;
     const bearer = readBearer(request.headers);
-    if (!bearer.ok) return refuse(bearer.detail);
+    if (!bearer.ok) return linkRefusal(bearer.detail);
     const parts = bearer.token.split(".");
     const [first = "", second] = parts;
-    if (parts.length > 2 || !parts.every((part) => SECRET.test(part))) return refuse("token_unknown");
-    if (second === undefined) return isSession(fingerprint(first)) ? admitted : refuse("token_unknown");
-    if (!timingSafeEqual(fingerprint(first), expected)) return refuse("token_unknown");
+    if (parts.length > 2 || !parts.every((part) => SECRET.test(part))) return linkRefusal("token_unknown");
+    if (second === undefined) return isSession(fingerprint(first)) ? admitted : linkRefusal("token_unknown");
+    if (!timingSafeEqual(fingerprint(first), expected)) return linkRefusal("token_unknown");
     const refused = open(fingerprint(second));
-    return refused === null ? admitted : refuse(refused);
+    return refused === null ? admitted : linkRefusal(refused);
   };
 }
 
@@ -70,6 +70,6 @@ function fingerprint(secret: string): Uint8Array {
   return createHash("sha256").update(secret).digest();
 }
 
-function refuse(detail: string): Authentication {
+function linkRefusal(detail: string): Authentication {
   return { ok: false, status: 401, kind: "unauthenticated", detail, challenge: LINK_CHALLENGE };
 }

@@ -9,15 +9,15 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8
 /** The error of a request that does not send and accept JSON, or null. */
 export function mediaError(headers: RequestHeaders): HttpError | null {
   if (!JSON_TYPE.test(headers.get("content-type") ?? "")) {
-    return refuse(415, "Cannot read request: Content-Type must be application/json in UTF-8");
+    return mediaRefusal(415, "Cannot read request: Content-Type must be application/json in UTF-8");
   }
   const encoding = headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") {
-    return refuse(415, "Cannot read request: Content-Encoding must be identity");
+    return mediaRefusal(415, "Cannot read request: Content-Encoding must be identity");
   }
   return acceptsJson(headers.get("accept"))
     ? null
-    : refuse(406, "Cannot answer request: Accept must allow application/json");
+    : mediaRefusal(406, "Cannot answer request: Accept must allow application/json");
 }
 
 /** Whether an `Accept` allows a media type (RFC 9110 section 12.5.1); an absent field allows all. */
@@ -33,6 +33,6 @@ export function accepts(accept: string | null, type: string): boolean {
 
 const acceptsJson = ofLast((accept: string | null) => accepts(accept, "application/json"));
 
-function refuse(status: number, message: string): HttpError {
+function mediaRefusal(status: number, message: string): HttpError {
   return { status, error: { kind: "invalid_request", message } };
 }

@@ -39,7 +39,7 @@ export async function readDocument(
 ): Promise<ReadOutcome<DocumentAnswer | QuestionAnswer>> {
   return await dispatcher.read<DocumentAnswer | QuestionAnswer>({
     method: request.method,
-    names: namesOf(request),
+    names: documentNames(request),
     read: async ({ namespaces, scenarioOf }) => {
       const tool: Ask["tool"] = (name, input) => dispatcher.call(name, input, call);
       switch (request.method) {
@@ -61,7 +61,7 @@ export async function readDocument(
 }
 
 /** The names in a request, for the audit log. */
-function namesOf(request: DocumentRequest): JsonObject {
+function documentNames(request: DocumentRequest): JsonObject {
   switch (request.method) {
     case "resources/read":
       return { uri: request.uri };

@@ -64,25 +64,27 @@ export function isRequestId(value: JsonValue | undefined): value is RequestId {
  * ```
  */
 export function readMessage(value: JsonValue): MessageReading {
-  if (Array.isArray(value)) return refuse(null, "$", "Cannot read message: batches are not supported");
-  if (!isJsonObject(value)) return refuse(null, "$", "Cannot read message: must be an object");
+  if (Array.isArray(value)) return messageFault(null, "$", "Cannot read message: batches are not supported");
+  if (!isJsonObject(value)) return messageFault(null, "$", "Cannot read message: must be an object");
   const given = member(value, "id");
   const id = isRequestId(given) ? given : null;
-  if (member(value, "jsonrpc") !== "2.0") return refuse(id, "$.jsonrpc", 'Cannot read message: jsonrpc must be "2.0"');
+  if (member(value, "jsonrpc") !== "2.0") {
+    return messageFault(id, "$.jsonrpc", 'Cannot read message: jsonrpc must be "2.0"');
+  }
   if (given !== undefined && id === null) {
-    return refuse(null, "$.id", "Cannot read message: id must be a string or an integer within 2^53-1");
+    return messageFault(null, "$.id", "Cannot read message: id must be a string or an integer within 2^53-1");
   }
   const method = member(value, "method");
   if (method === undefined && (Object.hasOwn(value, "result") || Object.hasOwn(value, "error"))) {
     return { ok: true, message: { kind: "response", raw: value } };
   }
-  if (typeof method !== "string") return refuse(id, "$.method", "Cannot read message: method must be a string");
+  if (typeof method !== "string") return messageFault(id, "$.method", "Cannot read message: method must be a string");
   for (const name of Object.keys(value)) {
-    if (!REQUEST_MEMBERS.has(name)) return refuse(id, "$", `Cannot read message: unknown member ${shown(name)}`);
+    if (!REQUEST_MEMBERS.has(name)) return messageFault(id, "$", `Cannot read message: unknown member ${shown(name)}`);
   }
   const params = member(value, "params");
   if (params !== undefined && !isJsonObject(params)) {
-    return refuse(id, "$.params", "Cannot read message: params must be an object");
+    return messageFault(id, "$.params", "Cannot read message: params must be an object");
   }
   const fault = params === undefined ? null : metaFault(params);
   if (fault !== null) return { ok: false, id, error: fault };
@@ -112,7 +114,7 @@ function invalidMeta(path: string, rule: string): EdgeError {
   return { kind: "invalid_params", message: `Cannot read message: ${rule}`, path };
 }
 
-function refuse(id: RequestId | null, path: string, message: string): MessageReading {
+function messageFault(id: RequestId | null, path: string, message: string): MessageReading {
   return { ok: false, id, error: { kind: "invalid_request", message, path } };
 }
 

@@ -223,31 +223,34 @@ export function writePrompt(name: string, given: ReadonlyMap<string, string>, of
   if (prompt === undefined) {
     const known = prompts.map((candidate) => JSON.stringify(candidate.name)).join(", ");
     const expected = known === "" ? "this server has no prompts" : `expected one of ${known}`;
-    return refuse("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${expected}`);
+    return promptFault("$.params.name", `Unknown prompt ${JSON.stringify(name.slice(0, 128))}: ${expected}`);
   }
   for (const [argument, value] of given) {
     const path = "$.params.arguments";
     if (!prompt.arguments.some((known) => known.name === argument)) {
       const known = prompt.arguments.map((entry) => JSON.stringify(entry.name)).join(", ");
-      return refuse(path, `Unknown argument ${JSON.stringify(argument.slice(0, 128))}: "${name}" takes ${known}`);
+      return promptFault(path, `Unknown argument ${JSON.stringify(argument.slice(0, 128))}: "${name}" takes ${known}`);
     }
     if (value.length > ARGUMENT_CHARACTERS_MAXIMUM) {
-      return refuse(`${path}.${argument}`, `Must have at most ${ARGUMENT_CHARACTERS_MAXIMUM} characters`);
+      return promptFault(`${path}.${argument}`, `Must have at most ${ARGUMENT_CHARACTERS_MAXIMUM} characters`);
     }
     const [expected, holds] = EXPECTED.get(argument) ?? [];
     if (value !== "" && holds?.(value) === false) {
-      return refuse(`${path}.${argument}`, `Must be ${expected}, got ${JSON.stringify(value.slice(0, 128))}`);
+      return promptFault(`${path}.${argument}`, `Must be ${expected}, got ${JSON.stringify(value.slice(0, 128))}`);
     }
   }
   const missing = prompt.arguments.filter((argument) => argument.required && (given.get(argument.name) ?? "") === "");
   const [first] = missing;
   if (first !== undefined) {
-    return { ...refuse(`$.params.arguments.${first.name}`, `Argument is required: ${first.description}`), missing };
+    return {
+      ...promptFault(`$.params.arguments.${first.name}`, `Argument is required: ${first.description}`),
+      missing,
+    };
   }
   const filled = new Map([...given].filter(([, value]) => value !== ""));
   return { ok: true, description: prompt.description, text: prompt.write(filled, offer).join("\n") };
 }
 
-function refuse(path: string, message: string): Extract<WrittenPrompt, { readonly ok: false }> {
+function promptFault(path: string, message: string): Extract<WrittenPrompt, { readonly ok: false }> {
   return { ok: false, error: { kind: "invalid_params", message, path } };
 }

@@ -340,7 +340,7 @@ export async function appendBatch(database: Database, batch: readonly PreparedAp
   const changes = isPlain ? [] : [[STAGE_COLUMNS, stages] as const];
   if (created.length === 0 && artifacts.length === 0) {
     const values = tableValues([MOVED_COLUMNS, moved], [RECORD_COLUMNS, records], ...changes);
-    return namesOf(await database.query(isPlain ? MOVE : MOVE_WITH_STAGES, values));
+    return runNames(await database.query(isPlain ? MOVE : MOVE_WITH_STAGES, values));
   }
   const values = tableValues(
     [MOVED_COLUMNS, moved],
@@ -349,7 +349,7 @@ export async function appendBatch(database: Database, batch: readonly PreparedAp
     [ARTIFACT_COLUMNS, artifacts],
     ...changes,
   );
-  return namesOf(await database.query(isPlain ? APPEND : APPEND_WITH_STAGES, values));
+  return runNames(await database.query(isPlain ? APPEND : APPEND_WITH_STAGES, values));
 }
 
 /** Creations are ordered by the request that they answer, the only key for which two of them can compete. */
@@ -365,7 +365,7 @@ function columnsOf(rows: readonly (readonly (string | number | null)[])[], count
   return Array.from({ length: count }, (_, column) => rows.map((row) => row[column] ?? null));
 }
 
-function namesOf(rows: readonly Row[]): ReadonlySet<string> {
+function runNames(rows: readonly Row[]): ReadonlySet<string> {
   return new Set(rows.map((row) => nameOfRun(integer(row, "namespace_id"), text(row, "run_id"))));
 }
 
@@ -375,7 +375,7 @@ export async function findStored(database: Database, batch: readonly PreparedApp
     const last = records.at(-1) as StoredRecord;
     return [run_key.namespace_id, run_key.run_id, last.revision, last.record_id];
   });
-  return namesOf(await database.query(FIND_RECORDS, columnsOf(rows, 4)));
+  return runNames(await database.query(FIND_RECORDS, columnsOf(rows, 4)));
 }
 
 /**

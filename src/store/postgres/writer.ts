@@ -95,7 +95,7 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
   return {
     submit: (append) =>
       new Promise((resolve, reject) => {
-        const refused = refusal(state);
+        const refused = writerRefusal(state);
         if (refused !== null) return reject(refused);
         const prepared = prepareAppend(sha256, append);
         const [bytes, names] = [appendBytes(append), namesTaken(append)];
@@ -112,7 +112,7 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
   };
 }
 
-function refusal({ draining, queue, options, database }: State): StoreError | null {
+function writerRefusal({ draining, queue, options, database }: State): StoreError | null {
   if (draining !== null) return new StoreError("closed", `Cannot write to ${database.name}: it is closed`);
   if (queue.length < options.writer_queue_capacity) return null;
   return new StoreError("queue_full", `Cannot write to ${database.name}: ${queue.length} operations are waiting`, {

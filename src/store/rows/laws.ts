@@ -65,10 +65,10 @@ export function storeLaws(
 
 /** The law of a row, not verified. */
 export function toLaw(row: Row): StoredLaw {
-  return { ...namesOf(row), law: text(row, "law") };
+  return { ...lawNames(row), law: text(row, "law") };
 }
 
-function namesOf(row: Row): Omit<StoredLaw, "law"> {
+function lawNames(row: Row): Omit<StoredLaw, "law"> {
   return {
     namespace_id: integer(row, "namespace_id"),
     scenario_id: text(row, "scenario_id"),
@@ -79,7 +79,7 @@ function namesOf(row: Row): Omit<StoredLaw, "law"> {
 
 /** The names of a law, verified by their seal. */
 function toNames(sha256: Sha256, row: Row): Omit<StoredLaw, "law"> {
-  const names = namesOf(row);
+  const names = lawNames(row);
   if (sealLaw(sha256, names) === text(row, "seal")) return names;
   throw new StoreError(
     "corrupt",

@@ -49,13 +49,13 @@ export const ARCHIVED_COLUMNS = "a.runpack_identity, a.archived, a.state_identit
 /** The head of a run, with {@link RunHead.archived} of a row that has {@link ARCHIVED_COLUMNS}. */
 export function withArchived(sha256: Sha256, run: RunHead, row: Row): RunHead {
   if (row["archive_seal"] === null) return run;
-  const names = namesOf(row);
+  const names = tombstoneNames(row);
   if (sealTombstone(sha256, run, names) !== text(row, "archive_seal")) throw otherTombstone(run.run_key);
   const { runpack_identity, archived_instant } = names;
   return { ...run, archived: { runpack_identity, archived_instant } };
 }
 
-function namesOf(row: Row): Omit<Tombstone, "state"> {
+function tombstoneNames(row: Row): Omit<Tombstone, "state"> {
   return {
     runpack_identity: text(row, "runpack_identity"),
     archived_instant: integer(row, "archived"),
@@ -74,7 +74,7 @@ function otherTombstone({ namespace_id, run_id }: RunKey): StoreError {
  * @throws {StoreError} `corrupt` where its state is another one
  */
 export function toTombstone(sha256: Sha256, run: RunHead | null, row: Row): Tombstone {
-  const tombstone = { ...namesOf(row), state: text(row, "state") };
+  const tombstone = { ...tombstoneNames(row), state: text(row, "state") };
   const problem = run === null ? "its run is missing" : stateProblem(sha256, run.head, tombstone);
   if (problem === null) return tombstone;
   throw new StoreError("corrupt", `Cannot read run "${run?.run_key.run_id ?? ""}": ${problem}`);

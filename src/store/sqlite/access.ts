@@ -42,15 +42,15 @@ export function missingAccess(path: string, probes: Probes = PROBES): string | n
   const folder = dirname(path);
   const files = [path, `${path}-wal`, `${path}-shm`];
   const accesses = [
-    { what: `create files in "${folder}"`, why: refusal(probes.folder, folder) },
-    ...files.map((file) => ({ what: `read and write "${file}"`, why: refusal(probes.file, file) })),
+    { what: `create files in "${folder}"`, why: accessProblem(probes.folder, folder) },
+    ...files.map((file) => ({ what: `read and write "${file}"`, why: accessProblem(probes.file, file) })),
   ];
   const denied = accesses.find(({ why }) => why !== null);
   return denied === undefined ? null : `Cannot open store "${path}": this process may not ${denied.what}${denied.why}`;
 }
 
 /** The reason why a probe is denied; null where it is permitted, or the file does not exist. */
-function refusal(probe: (path: string) => void, file: string): string | null {
+function accessProblem(probe: (path: string) => void, file: string): string | null {
   try {
     probe(file);
     return null;

@@ -72,7 +72,7 @@ export function prepareAppend(sha256: Sha256, append: Append): PreparedAppend {
   const stages = stageChangesOf(append.records);
   return (connection) => {
     const isMoved = append.expected_head === null ? createRun(connection, append) : moveHead(connection, append);
-    if (!isMoved) return refusal(connection, sha256, append);
+    if (!isMoved) return appendRefusal(connection, sha256, append);
     if (entry !== null) writeEntry(connection, entry);
     if (isCompleted) completeEntry(connection, sha256, append.run_key);
     if (stages !== null) writeStages(connection, append.run_key, stages);
@@ -131,7 +131,7 @@ function ends(append: Append): { readonly first: StoredRecord; readonly last: St
 }
 
 /** The reason why nothing was moved: operations are compared first, the head second. */
-function refusal(connection: Connection, sha256: Sha256, append: Append): AppendResult {
+function appendRefusal(connection: Connection, sha256: Sha256, append: Append): AppendResult {
   const { run_key } = append;
   for (const { receipt: { operation } } of append.records) {
     const receipt = operation.family === "create_run"

@@ -37,14 +37,14 @@ export function isBusy(error: unknown): boolean {
  */
 export function toStoreError(error: unknown, path: string, action: string): StoreError {
   if (error instanceof StoreError) return error;
-  const { code, why } = describe(error);
+  const { code, why } = sqliteReason(error);
   return new StoreError(code, `Cannot ${action} "${path}": ${why}`, {
     cause: error,
     ...(code === "busy" ? { retryAfterMillis: BUSY_RETRY_AFTER_MILLIS } : {}),
   });
 }
 
-function describe(error: unknown): { readonly code: StoreErrorCode; readonly why: string } {
+function sqliteReason(error: unknown): { readonly code: StoreErrorCode; readonly why: string } {
   switch (primaryCode(error)) {
     case BUSY:
     case LOCKED:

@@ -94,7 +94,7 @@ export function createWriter(connection: Connection, options: WriterOptions, hoo
   return {
     submit: <Result>(bytes: number, apply: (connection: Connection) => Result): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
-        const refused = refusal(state);
+        const refused = writerRefusal(state);
         if (refused !== null) return reject(refused);
         const since = performance.now();
         state.queue.push({ bytes, apply, resolve: resolve as (result: unknown) => void, reject, since });
@@ -110,7 +110,7 @@ export function createWriter(connection: Connection, options: WriterOptions, hoo
   };
 }
 
-function refusal(state: WriterState): StoreError | null {
+function writerRefusal(state: WriterState): StoreError | null {
   const { connection, options, queue } = state;
   if (state.draining !== null) return new StoreError("closed", `Cannot write to "${connection.path}": it is closed`);
   if (queue.length < options.writer_queue_capacity) return null;

@@ -49,11 +49,11 @@ export function encodeCursor(query: PageQuery, key: readonly string[]): string {
 }
 
 function unsignedCursor(query: PageQuery, key: readonly string[]): string {
-  const text = JSON.stringify([...namesOf(query), ...key]);
+  const text = JSON.stringify([...queryNames(query), ...key]);
   return encoder.encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-function namesOf({ tool, namespaceId, filters }: PageQuery): readonly (string | number)[] {
+function queryNames({ tool, namespaceId, filters }: PageQuery): readonly (string | number)[] {
   return [CURSOR_VERSION, tool, namespaceId, ...filters === undefined ? [] : [filters]];
 }
 
@@ -66,7 +66,7 @@ export function decodeCursor(query: PageQuery, cursor: string, parts: number): s
   if (cursor.length > CURSOR_CHARACTERS) return null;
   const unsigned = query.keys ? query.keys.open(PURPOSE, cursor) : cursor;
   const items = unsigned === null ? null : readCursor(unsigned);
-  const names = namesOf(query).length;
+  const names = queryNames(query).length;
   if (items === null || items.length !== names + parts) return null;
   const key = items.slice(names);
   if (!key.every((part) => typeof part === "string")) return null;

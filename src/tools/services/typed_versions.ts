@@ -99,19 +99,19 @@ export async function checkVersion(
   const bytes = utf8Length(canonicalize(given.contract));
   if (bytes > CONTRACT_BYTES_MAXIMUM) {
     const message = `Expected at most ${CONTRACT_BYTES_MAXIMUM} bytes, got ${bytes}`;
-    throw refusal("contract_invalid", "contract", [{ code: "contract_too_large", path: "$", message }]);
+    throw versionError("contract_invalid", "contract", [{ code: "contract_too_large", path: "$", message }]);
   }
   const contract = await checkContract(given.contract, { provider_id, transport: "typed" }, schemaSandbox);
-  if (!contract.ok) throw refusal("contract_invalid", "contract", contract.problems);
+  if (!contract.ok) throw versionError("contract_invalid", "contract", contract.problems);
   const profile = await checkProfile(given.profile, contract.contract);
-  if (!profile.ok) throw refusal("profile_invalid", "profile", profile.problems);
+  if (!profile.ok) throw versionError("profile_invalid", "profile", profile.problems);
   const [first, ...more] = checkGrants(profile.profile, typedGrants);
-  if (first !== undefined) throw refusal(first.code, "profile", [first, ...more]);
+  if (first !== undefined) throw versionError(first.code, "profile", [first, ...more]);
   return sealVersion(sealContract(contract.contract, "registry"), profile.profile);
 }
 
 /** The error with all problems; the message has the first. Paths begin at the argument. */
-function refusal(
+function versionError(
   code: ToolErrorCode,
   argument: "contract" | "profile",
   problems: readonly (Omit<ContractProblem, "code"> & { readonly code: string })[],

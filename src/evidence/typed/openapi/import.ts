@@ -27,13 +27,12 @@ import {
 import type { HttpOperation, OpenApiHttpProfile } from "../runtime_profile.ts";
 import { PROFILE_LIMITS, PROFILE_PATTERNS } from "../runtime_profile.ts";
 import { CandidateFault, type OpenApiDocument, openDocument, pointerAt } from "./document.ts";
-import { type ListedOperation, listOperations, pathReason } from "./operations.ts";
+import { baseUrl, isRelative, type ListedOperation, listOperations, pathReason, serverOf } from "./operations.ts";
 import { type OperationPlace, readRequest, type RequestContext, type RequestParts } from "./parameters.ts";
 import { readResult, type ResultPart } from "./responses.ts";
 import { createSchemaConverter, finishSchema, isDeeper, patternsAreLarge, sizeBound } from "./schema.ts";
 import { createSchemaFacts, isUntyped, schemaAt, withTypes } from "./schema_facts.ts";
 import { warnOfCredentials } from "./security.ts";
-import { baseUrl, isRelative, serverOf } from "./servers.ts";
 
 /** The methods that a check may use; `GET` alone without a selection by name. */
 const USABLE_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

@@ -33,12 +33,12 @@ export type ReadSource = { readonly document: JsonValue; readonly warnings: read
 
 /** Reads a document; text that begins with `{` is JSON, any other YAML. */
 export function readSource(given: Uint8Array): ReadSource {
-  if (given.length > IMPORT_LIMITS.documentBytes) return tooLarge(given.length, IMPORT_LIMITS.documentBytes);
+  if (given.length > IMPORT_LIMITS.documentBytes) return documentTooLarge(given.length, IMPORT_LIMITS.documentBytes);
   const bytes = withoutByteOrderMark(given);
   return isJson(bytes) ? readJsonSource(bytes) : readYamlSource(bytes);
 }
 
-function tooLarge(bytes: number, maximum: number): ImportRefusal {
+function documentTooLarge(bytes: number, maximum: number): ImportRefusal {
   return refuseImport("document_too_large", `${bytes} bytes; the most are ${maximum}`);
 }
 
@@ -110,7 +110,7 @@ export function complexityFault(bytes: Uint8Array): string | null {
 const SHORT_BYTES = 2_097_152;
 
 function readYamlSource(bytes: Uint8Array): ReadSource {
-  if (bytes.length > IMPORT_LIMITS.yamlBytes) return tooLarge(bytes.length, IMPORT_LIMITS.yamlBytes);
+  if (bytes.length > IMPORT_LIMITS.yamlBytes) return documentTooLarge(bytes.length, IMPORT_LIMITS.yamlBytes);
   const warnings: ImportWarning[] = [];
   const read = readYamlDocument(bytes, {}, (path) => {
     if (warnings.length < ROUNDED_MAXIMUM) warnings.push(roundedAt(path));
