@@ -357,10 +357,11 @@ async function examineNetwork(page: Page, run: string): Promise<void> {
   await go(page, routeOf(run));
   await until(page, "Not live: reconnecting");
   await examine(page, "run_reconnecting");
-  const damaged = `await (await window.honest(address, options)).text()`;
-  const replaced =
-    `replaceAll(/"waiting":\\[\\{.*?\\]\\}\\]/g, '"unreadable":"the store differs from what was written"')`;
-  await answerWith(page, `return (async () => new Response((${damaged}).${replaced}))()`);
+  const differs = `{ ...value, waiting: undefined, unreadable: "the store differs from what was written" }`;
+  const replacer = `(name, value) => value?.waiting?.length > 0 ? ${differs} : value`;
+  const damaged = `(json) => JSON.stringify(JSON.parse(json), ${replacer})`;
+  const answered = `await (await window.honest(address, options)).text()`;
+  await answerWith(page, `return (async () => new Response((${answered}).replace(/\\{.*\\}/, ${damaged})))()`);
   await go(page, "#/key");
   await go(page, "#/waiting");
   await until(page, "Cannot be read");
