@@ -25,12 +25,14 @@ export interface SetValues {
 /**
  * Reads the values of `--set`, each by the type that the law gives its name.
  *
- * @throws {CliError} `usage` for a name that the law lacks, and for a value outside its type
+ * @param by Who says them: a caller, whom the law may not ask, or a case, which stands for every source
+ * @throws {CliError} `usage` for a name that the law lacks, for a value outside its type, and for what no caller says
  */
 export async function readValues(
   { names }: Pick<Source, "names">,
   law: ScenarioLaw,
   pairs: readonly string[],
+  by: "caller" | "case" = "caller",
 ): Promise<SetValues> {
   if (pairs.length === 0) return { parameters: [], evidence: [] };
   const known = names ?? lawWords(law);
@@ -44,13 +46,25 @@ export async function readValues(
     const id = parameterOf.get(name);
     const own = conditions.get(name);
     if (id !== undefined) parameters.push(`${id}=${text}`);
-    else if (own !== undefined) evidence.push(...own.map((condition) => itemOf(name, text, condition)));
+    else if (own !== undefined) evidence.push(...heard(name, own, by).map((one) => itemOf(name, text, one)));
     else {
       const hint = didYouMean(name, declared) || `; it has ${declared.join(", ")}`;
       throw new CliError("usage", `Cannot use --set "${shown(name)}": the law has no such name${hint}`);
     }
   }
   return { parameters, evidence };
+}
+
+/** Those of some conditions that take a value from a caller; a value that none of them takes would be lost in silence. */
+function heard(name: string, conditions: readonly Condition[], by: "caller" | "case"): readonly Condition[] {
+  const taking = conditions.filter(({ evidence_use_policy: { allowed_channels } }) =>
+    by === "case" || allowed_channels.includes("caller_submission")
+  );
+  if (taking.length > 0) return taking;
+  throw new CliError(
+    "usage",
+    `Cannot use --set "${shown(name)}": the law takes it from no caller; gate fetches it, or people sign it`,
+  );
 }
 
 async function readText(name: string, file: string): Promise<string> {

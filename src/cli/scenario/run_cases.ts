@@ -99,7 +99,7 @@ async function valuesOver(
   names: LawNames,
   pairs: readonly string[] = [],
 ): Promise<ReadonlyMap<string, JsonValue>> {
-  const { parameters, evidence } = await readValues({ names }, law, pairs);
+  const { parameters, evidence } = await readValues({ names }, law, pairs, "case");
   const { parameters: declared = [] } = law;
   return new Map([
     ...parameters.map((one) => {

@@ -28,6 +28,14 @@ stages:
   ship: tested_commit == commit && tests_failed == 0
 `;
 
+/** A law that asks no caller. */
+const CLOCK = `law: clock
+evidence:
+  begun: after 2026-03-01T09:00:00Z
+stages:
+  ship: begun
+`;
+
 const IN_LINE = "tests_failed == 0 && coverage >= 80";
 const RUNS: readonly (readonly [readonly string[], number, RegExp])[] = [
   [
@@ -52,12 +60,19 @@ const RUNS: readonly (readonly [readonly string[], number, RegExp])[] = [
     2,
     /Cannot use --set "tested_commit=@none.txt"/,
   ],
+  [
+    ["clock.yaml", "--set", "begun=true"],
+    2,
+    /Cannot use --set "begun": the law takes it from no caller; gate fetches it/,
+  ],
 ];
 
 for (const [flags, code, text] of RUNS) {
   Deno.test(`gate run ${flags.join(" ")}: ${code}`, () =>
     inFolder(async (folder) => {
       await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+      await Deno.writeTextFile(`${folder}/clock.yaml`, CLOCK);
+      await Deno.writeTextFile(`${folder}/gate.toml`, '[[providers]]\nname = "time"\ntype = "builtin"\n');
       await Deno.writeTextFile(`${folder}/commit.txt`, "3a7bd3e\n");
       const ended = await gate(folder, "run", ...flags);
       assert.equal(ended.code, code, ended.stderr);
