@@ -155,6 +155,10 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
     '2:12 Expected a name of letters, digits and "_" that is not reserved, got "now"; give any other id by "id"',
     '3:13 Word "now" is reserved: it is no name',
   ]],
+  ["law: x\nevidence: {a: caller}\nstages:\n  s: a >= 2026-11-28T10:00:00Z", [
+    '4:21 Expected timestamp("2026-11-28T10:00:00Z"); where the clock is meant, give it a name in evidence: ' +
+    "due: after 2026-11-28T10:00:00Z",
+  ]],
   ["law: x\nevidence: {a: caller, b: caller}\nstages: {s: a}", [
     '2:23 Evidence "b" is not compared by any stage: compare it, or list it under "unused"',
   ]],

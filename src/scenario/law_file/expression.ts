@@ -161,6 +161,11 @@ function parseMessage(text: string, error: ParseError, start: number): string {
   if (operator !== undefined) return `Expected "${operator}" in place of "${word}"`;
   if (text[start] === "=" && text[start + 1] !== "=") return 'Expected "==" in place of "="';
   if (text[start] === "&" || text[start] === "|") return `Expected "${text[start]}${text[start]}"`;
+  const day = /\d{4}-\d\d-\d\d$/.exec(text.slice(0, start))?.[0];
+  if (day !== undefined && text[start] === "T") {
+    const instant = `${day}${/^\S*/.exec(text.slice(start))?.[0] ?? ""}`;
+    return `Expected timestamp("${instant}"); where the clock is meant, give it a name in evidence: due: after ${instant}`;
+  }
   const summary = error.summary.replaceAll(/\b[A-Z]{3,}\b/g, (token) => TOKENS[token] ?? token.toLowerCase());
   return error.code === "unexpected_character" && text[start] !== undefined && /\w|["']/.test(text[start])
     ? `Expected an operator such as "&&" or "==" before ${quote(text.slice(start).split(/\s/)[0] ?? "")}`
