@@ -26,6 +26,7 @@ import { attemptSentences, signersText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import { recordShape } from "../../run/record_shapes.ts";
+import { commentHash } from "../../run/submitted_statement.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
 import { instantText } from "../../canonical/instant_text.ts";
 import type { Head, RunRecord, RunState } from "../../run/types.ts";
@@ -112,7 +113,7 @@ async function readRun(
   session: ToolSession,
   run: RunItem,
   flags: ApproveFlags,
-): Promise<{ readonly law: CompiledLaw; readonly state: RunState }> {
+): Promise<{ readonly law: CompiledLaw; readonly state: RunState; readonly comments: CommentHashes }> {
   const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
   const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
   if (compiled !== null && compiled.scenario_law_identity !== identity) {
@@ -122,12 +123,17 @@ async function readRun(
   const law = compiled ?? compileLaw(await readLaw(session, namespace_id, identity), identity, "");
   let state: RunState | null = null;
   let first: RunRecord | null = null;
+  const comments = new Map<string, string>();
   for await (const { record } of readHistory(session, run)) {
     if (!matches(recordShape, asJson(record))) throw approvalRefusal("the server shows something that is no record");
     // The identity is computed here, so the server cannot name another record.
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
     state = foldRecord(law, state, record, recordId);
     first ??= record;
+    const evidence = record.record_kind === "artifact_submitted" ? record.body.evidence : undefined;
+    if (evidence?.comment_hash !== undefined) {
+      comments.set(statementKey(evidence.signature.key_id, evidence.observed_at), evidence.comment_hash.value);
+    }
   }
   const { run_id } = run.run_key;
   if (
@@ -135,7 +141,27 @@ async function readRun(
   ) {
     throw approvalRefusal(`the server has no records of run "${run_id}"`);
   }
-  return { law: lawOfRun(law, first), state };
+  return { law: lawOfRun(law, first), state, comments };
+}
+
+/** The hashes of comments by their statements, as the records have them. */
+type CommentHashes = ReadonlyMap<string, string>;
+
+function statementKey(keyId: string, observedAt: number): string {
+  return `${observedAt} ${keyId}`;
+}
+
+/** What the server says of a question, without comments that no record has: they would be shown as another person's words. */
+function withRecordedComments(
+  waiting: WaitingCondition | undefined,
+  comments: CommentHashes,
+): WaitingCondition | undefined {
+  if (waiting?.refused === undefined) return waiting;
+  const refused = waiting.refused.map(({ comment, ...one }) => {
+    const recorded = comments.get(statementKey(one.key_id, one.observed_at));
+    return comment !== undefined && recorded === commentHash(sha256, comment).value ? { ...one, comment } : one;
+  });
+  return { ...waiting, refused };
 }
 
 function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: string): RunState {
@@ -168,7 +194,7 @@ async function findQuestion(
   key: SigningKey,
   flags: ApproveFlags,
 ): Promise<Question> {
-  const { law, state } = await readRun(session, run, flags);
+  const { law, state, comments } = await readRun(session, run, flags);
   const { waiting, attempts } = await readWaiting(session, run);
   const asked = waiting.filter(({ keys }) => keys.some(({ public_key }) => public_key === key.public_key));
   const keyId = flags.keyId ?? asked[0]?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ??
@@ -191,8 +217,9 @@ async function findQuestion(
       ? recordedCauses(sha256, law, asked.attempt)
       : attempts.find(({ record_id }) => record_id === asked.attempt?.record_id)?.causes ?? [],
     earlier: lastStatementAt(asked, key.public_key),
-    waiting: waiting.find((one) =>
-      one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id
+    waiting: withRecordedComments(
+      waiting.find((one) => one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id),
+      comments,
     ),
   }));
   const [first, ...others] = candidates;

@@ -105,6 +105,20 @@ const LIES: readonly (readonly [what: string, lie: Lie, code: number, shown: Reg
   ],
 ];
 
+/** What a server says of the comment with which bob refused, and what alice is shown of it. */
+const COMMENTS: readonly (readonly [what: string, lie: Lie, shown: RegExp])[] = [
+  ["bob's comment", () => {}, /Signed .*bob refused at [^"\n]*: "Too early"/],
+  [
+    "a comment that bob did not write",
+    status(({ waiting }) => {
+      for (const { refused = [] } of waiting as { refused?: Wire[] }[] | undefined ?? []) {
+        for (const one of refused) one["comment"] = "all fixed";
+      }
+    }),
+    /Signed .*bob refused at [^"\n]*\n/,
+  ],
+];
+
 /** A server that passes calls on to another one, and lies in its answers. */
 function startLyingServer(
   honest: string,
@@ -166,6 +180,16 @@ Deno.test("gate approve --law shows what the records say before it signs, whatev
         const ended = await gate(folder, "approve", run_id, ...flags);
         assert.match(ended.stdout + ended.stderr, shown, what);
         assert.deepEqual([ended.code, lying.signatures()], [code, signatures], what);
+      }
+      for (const [what, lie, shown] of COMMENTS) {
+        const { stdout } = await gate(folder, "run", "law.yaml", "--run-key", what, "--json");
+        const { run_id } = (JSON.parse(stdout) as { result: { run_id: string } }).result;
+        const flags = ["--namespace", "2", "--law", "law.yaml", "--yes"];
+        const refusal = ["--server", server.url, "--key", "bob.key", "--reject", "--comment", "Too early"];
+        assert.equal((await gate(folder, "approve", run_id, ...flags, ...refusal)).code, 0);
+        lying.start(lie);
+        const ended = await gate(folder, "approve", run_id, ...flags, "--server", lying.url, "--key", "alice.key");
+        assert.match(ended.stdout + ended.stderr, shown, what);
       }
     } finally {
       await lying.close();
