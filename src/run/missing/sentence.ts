@@ -36,8 +36,9 @@ export function foundText(
     const fails = counts.fails === 0 ? "" : `, ${counts.fails} refused`;
     return `${counts.holds} of ${counts.needed}${people === "" ? fails : `: ${people}`}${why}`;
   }
-  if (people !== "") return people;
   const seen = found === undefined ? null : `found ${found.join(", ")}`;
+  // A refused approval is found false, which the refusal says already.
+  if (people !== "") return seen === null || seen === "found false" ? people : `${seen}; ${people}`;
   switch (reason) {
     case undefined:
       if (seen !== null || value === "true") return seen ?? "";

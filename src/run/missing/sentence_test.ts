@@ -44,6 +44,15 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
   ],
   [{ condition_id: "approved", value: "false" }, "approved: found a value of which only the hash is kept ✗"],
   [
+    {
+      condition_id: "tests_failed",
+      value: "false",
+      found: ["2"],
+      refused: [{ key_id: "bob", observed_at: 0, withdrawn: true }],
+    },
+    "tests_failed == 0: found 2; bob withdrew at 1970-01-01T00:00:00.000Z ✗",
+  ],
+  [
     { condition_id: "approved", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
     "approved: 1 of 2 ?",
   ],
