@@ -157,7 +157,11 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
   ]],
   ["law: x\nevidence: {a: caller}\nstages:\n  s: a >= 2026-11-28T10:00:00Z", [
     '4:21 Expected timestamp("2026-11-28T10:00:00Z"); where the clock is meant, give it a name in evidence: ' +
-    "due: after 2026-11-28T10:00:00Z",
+    "NAME: after 2026-11-28T10:00:00Z, or before",
+  ]],
+  ["law: x\nevidence: {a: caller}\nstages:\n  s: (a <= 2026-11-28T10:00:00+01:00)", [
+    '4:22 Expected timestamp("2026-11-28T10:00:00+01:00"); where the clock is meant, give it a name in evidence: ' +
+    "NAME: after 2026-11-28T10:00:00+01:00, or before",
   ]],
   ["law: x\nevidence: {a: caller, b: caller}\nstages: {s: a}", [
     '2:23 Evidence "b" is not compared by any stage: compare it, or list it under "unused"',

@@ -163,8 +163,9 @@ function parseMessage(text: string, error: ParseError, start: number): string {
   if (text[start] === "&" || text[start] === "|") return `Expected "${text[start]}${text[start]}"`;
   const day = /\d{4}-\d\d-\d\d$/.exec(text.slice(0, start))?.[0];
   if (day !== undefined && text[start] === "T") {
-    const instant = `${day}${/^\S*/.exec(text.slice(start))?.[0] ?? ""}`;
-    return `Expected timestamp("${instant}"); where the clock is meant, give it a name in evidence: due: after ${instant}`;
+    const instant = `${day}${/^[\dT:.Z+-]*/.exec(text.slice(start))?.[0] ?? ""}`;
+    return `Expected timestamp("${instant}"); where the clock is meant, give it a name in evidence: ` +
+      `NAME: after ${instant}, or before`;
   }
   const summary = error.summary.replaceAll(/\b[A-Z]{3,}\b/g, (token) => TOKENS[token] ?? token.toLowerCase());
   return error.code === "unexpected_character" && text[start] !== undefined && /\w|["']/.test(text[start])
