@@ -209,6 +209,11 @@ const REASON_HINTS: readonly (readonly [part: string, hint: string])[] = [
   ["not valid for name", "the server's certificate must name the host of --url in a subjectAltName"],
   ["invalid peer certificate", "set DENO_CERT=ca.pem to the authority that signed the server's certificate"],
   ["CertificateRequired", "the server requires a client certificate: pass --client-cert and --client-key"],
+  // The end of a connection may overtake the alert that says why.
+  [
+    "without sending TLS close_notify",
+    "the server ended the connection, as one that requires a client certificate: pass --client-cert and --client-key",
+  ],
   ["invalid HTTP version parsed", "the server does not use plain HTTP: is the address https://?"],
 ];
 
