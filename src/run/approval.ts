@@ -91,14 +91,6 @@ export function recordedCauses(
   }));
 }
 
-/** When a key signed last for a question, Unix milliseconds; 0 where it has no statement. */
-export function lastStatementAt({ state, stage_id, condition }: ApprovalQuestion, publicKey: string): number {
-  const own = (state.submitted_evidence ?? []).find((one) =>
-    one.stage_id === stage_id && one.condition_id === condition.condition_id && one.public_key === publicKey
-  );
-  return own?.observed_at ?? 0;
-}
-
 type Asked = Pick<ApprovalQuestion, "state" | "stage_id" | "condition">;
 
 /** The statements on a question, the newest of each key. */
@@ -106,6 +98,11 @@ function statementsOn({ state, stage_id, condition: { condition_id } }: Asked): 
   return (state.submitted_evidence ?? []).filter((one) =>
     one.stage_id === stage_id && one.condition_id === condition_id
   );
+}
+
+/** When a key signed last for a question, Unix milliseconds; 0 where it has no statement. */
+export function lastStatementAt(asked: Asked, publicKey: string): number {
+  return statementsOn(asked).find((one) => one.public_key === publicKey)?.observed_at ?? 0;
 }
 
 /** The statements of people against a question: refusals of an approval, and withdrawals. */

@@ -28,6 +28,7 @@ import { asJson } from "../../run/primitives.ts";
 import { recordShape } from "../../run/record_shapes.ts";
 import { commentHash } from "../../run/submitted_statement.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
+import { evidenceBody } from "../../runpack/view/statements.ts";
 import { instantText } from "../../canonical/instant_text.ts";
 import type { Head, RunRecord, RunState } from "../../run/types.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
@@ -130,7 +131,7 @@ async function readRun(
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
     state = foldRecord(law, state, record, recordId);
     first ??= record;
-    const evidence = record.record_kind === "artifact_submitted" ? record.body.evidence : undefined;
+    const evidence = evidenceBody(record)?.evidence;
     if (evidence?.comment_hash !== undefined) {
       comments.set(statementKey(evidence.signature.key_id, evidence.observed_at), evidence.comment_hash.value);
     }

@@ -46,7 +46,7 @@ export async function readValues(
     const id = parameterOf.get(name);
     const own = conditions.get(name);
     if (id !== undefined) parameters.push(`${id}=${text}`);
-    else if (own !== undefined) evidence.push(...heard(name, own, by).map((one) => itemOf(name, text, one)));
+    else if (own !== undefined) evidence.push(...conditionsTaking(name, own, by).map((one) => itemOf(name, text, one)));
     else {
       const hint = didYouMean(name, declared) || `; it has ${declared.join(", ")}`;
       throw new CliError("usage", `Cannot use --set "${shown(name)}": the law has no such name${hint}`);
@@ -56,7 +56,7 @@ export async function readValues(
 }
 
 /** Those of some conditions that take a value from a caller; a value that none of them takes would be lost in silence. */
-function heard(name: string, conditions: readonly Condition[], by: "caller" | "case"): readonly Condition[] {
+function conditionsTaking(name: string, conditions: readonly Condition[], by: "caller" | "case"): readonly Condition[] {
   const taking = conditions.filter(({ evidence_use_policy: { allowed_channels } }) =>
     by === "case" || allowed_channels.includes("caller_submission")
   );
