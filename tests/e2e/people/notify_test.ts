@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Webhook } from "npm:standardwebhooks@1.1.1";
 import { until } from "../../until.ts";
 import { gate, gateArgs, inFolder, STORES } from "../gate_command.ts";
@@ -26,12 +27,20 @@ function verify({ body, headers }: Received): unknown {
   return new Webhook(SECRET).verify(body, { ...headers });
 }
 
+/** Whether the store says that every record was announced: only then does a restart repeat none. */
+function isSettled(folder: string): boolean {
+  using database = new DatabaseSync(join(folder, "gate.db"), { readOnly: true });
+  const all = "SELECT settled = (SELECT max(record_row) FROM records) AS settled FROM outbox_targets";
+  return database.prepare(all).get()?.["settled"] === 1;
+}
+
 Deno.test("a receiver gets every event of a run, signed, with identifiers alone, and nothing again after a restart", () =>
   inFolder(async (folder) => {
     const peer = receiver();
     await using first = await startNotifying(folder, notifyFlags(peer.url + PATH));
     const runs = [await first.drive(SCENARIO), await first.drive(APPROVED)];
     await until("all events came", () => peer.got.length >= 11);
+    await until("the store knows that all events came", () => isSettled(folder));
     const errors = await first.end();
     assert.deepEqual(runs.map((run) => restored(peer.got, run)), [EVENTS.notified, EVENTS.approved]);
     for (const event of peer.got) {
