@@ -80,6 +80,14 @@ export function keysFolder({ trust }: Pick<GateConfig, "trust">, flag: string | 
   return trust.evidence_keys === null ? null : { path: trust.evidence_keys, setting: "trust.evidence_keys" };
 }
 
+/** {@link keysFolder} as it is now: the default one beside a file may come or go while a process runs. */
+export async function keysFolderNow(config: GateConfig, flag: string | null = null): Promise<KeysFolder | null> {
+  if (config.config_path === null) return keysFolder(config, flag);
+  const isDefault = config.trust.evidence_keys === defaultKeysFolder(config);
+  const trust = { ...config.trust, ...isDefault ? { evidence_keys: null } : {} };
+  return keysFolder(await withDefaultKeys({ ...config, trust }), flag);
+}
+
 /** The configuration with {@link defaultKeysFolder}, where that is a folder that this process can see. */
 async function withDefaultKeys(config: GateConfig): Promise<GateConfig> {
   const { trust } = config;

@@ -125,9 +125,7 @@ function withKey(section: HTMLElement, { public_key, origin }: ApproverKey): HTM
     make(
       "p",
       {},
-      "The operator registers it in the folder of the keys of people, and restarts the server with ",
-      make("code", {}, "--evidence-keys"),
-      " and that folder:",
+      "The operator registers it in the folder of the keys of people. It counts from the next start of a run:",
     ),
     make(
       "pre",
@@ -142,7 +140,7 @@ function withKey(section: HTMLElement, { public_key, origin }: ApproverKey): HTM
 function lossText(): HTMLElement {
   const texts: readonly Content[] = [
     "If you lose the key (the profile is deleted, or the device is lost), tell the operator: remove NAME.pub from the folder of " +
-    "evidence keys and restart the server. Statements of that key count no more. Then make a new key, registered under " +
+    "evidence keys and start a run, or restart the server. Statements of that key count no more. Then make a new key, registered under " +
     "a new name or the old one.",
   ];
   return make("details", {}, make("summary", {}, "If the key is lost or stolen"), make("p", {}, ...texts));

@@ -1,7 +1,7 @@
 /** The tools with their stores and providers, opened and closed together. */
 
 import { namespaceAuthorityOf } from "../access/namespace_authority.ts";
-import { type KeysFolder, keysFolder } from "../config/load.ts";
+import { keysFolder, keysFolderNow } from "../config/load.ts";
 import { ConfigError, gatherProblems } from "../config/problems.ts";
 import type { GateConfig } from "../config/types.ts";
 import type { Documentation } from "../docs/documentation.ts";
@@ -156,8 +156,9 @@ async function openWatched(
   return { ...stores, runs: { ...stores.runs, append } };
 }
 
-/** The keys of people; null without a folder of them. */
-async function keysOf(folder: KeysFolder | null): Promise<readonly TrustedKey[] | null> {
+/** The keys of people now; null without a folder of them. */
+async function readPeople(config: GateConfig, flag: string | null = null): Promise<readonly TrustedKey[] | null> {
+  const folder = await keysFolderNow(config, flag);
   return folder === null ? null : await (await import("../evidence/trust/evidence_keys.ts")).readEvidenceKeys(folder);
 }
 
@@ -197,7 +198,6 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       const { createProviders } = await import("../evidence/providers.ts");
       ({ providers, measures } = countProviders(await createProviders(config, providing)));
     });
-    const evidenceKeys = await attempt(() => keysOf(keysFolder(config, options.evidenceKeys)));
     const signer = await signerOf(options.signingKey);
     const openPublisher = (): Promise<OpenPublisher> =>
       publisher ??= publisherOf(config, options, { runs: stores.runs, signer, packs: packThread }).catch((error) => {
@@ -216,8 +216,8 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
           namespaces,
           providers,
           typedGrants: options.typed,
-          evidenceKeys,
           keysSetting: keysFolder(config, options.evidenceKeys)?.setting,
+          readPeople: () => readPeople(config, options.evidenceKeys),
           publisher: openPublisher,
           verifyPack: async (...request) => await (await packThread()).verify(...request),
         })

@@ -43,8 +43,8 @@ export async function runKeyTrust(file: string, options: KeyTrustOptions): Promi
     await writeNewFile(path, `${public_key}\n`, { mode: 0o644, exists: "it is the key of that name already" });
   }
   // Every command reads the folder of its configuration without a flag.
-  const flag = config === null || config.config_path === null ? `, with --evidence-keys ${folder}` : "";
-  const note = `Next: restart gate serve, or gate console${flag}; a law names the key as "${name}"\n`;
+  const where = config === null || config.config_path === null ? ` on a server with --evidence-keys ${folder}` : "";
+  const note = `It counts from the next start of a run${where}; a law names the key as "${name}"\n`;
   return writeAnswer("key trust", options, { key_id: name, public_key, path }, `${path}\n`, { note });
 }
 

@@ -24,6 +24,7 @@ import { readEvidenceKeys } from "../../evidence/trust/evidence_keys.ts";
 import type { OperatorProfile } from "../../run/profile.ts";
 import { NO_GRANTS } from "../../evidence/typed/grants.ts";
 import { boundProviders, type FindProvider, knownChecks } from "../../tools/services/known_checks.ts";
+import { withPeople } from "../../tools/services/operator_profile.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
 import {
@@ -100,8 +101,7 @@ export async function withScenario<Result>(
   const { config } = found;
   const folder = keysFolder(config, evidenceKeys);
   const people = folder === null ? [] : await readEvidenceKeys(folder);
-  const configured = await profileWithoutKeys(config);
-  const profile = people.length === 0 ? configured : { ...configured, evidence_keys: people };
+  const profile = withPeople(await profileWithoutKeys(config), people);
   const schemas = createSchemaSandbox({ deadlineMillis: SCHEMA_MILLIS });
   try {
     const read = await readFile(file);

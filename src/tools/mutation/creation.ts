@@ -121,6 +121,7 @@ async function findLaw(services: Services, creation: Creation): Promise<Compiled
  * Executes a creation; a repetition of an accepted one returns the exact original result.
  *
  * @throws {StoreError} Where the store fails; then nothing was changed
+ * @throws {DomainError} `authority_unavailable`: where the keys of people cannot be read
  */
 export async function createRun(services: Services, creation: Creation, call: Call): Promise<Outcome> {
   const { namespace_id, creation_request_id } = creation;
@@ -132,6 +133,7 @@ export async function createRun(services: Services, creation: Creation, call: Ca
   if ("outcome" in law) return law;
   const { contracts, artifacts: contractArtifacts, loaded } = await contractsOf(services, law);
   await recheckLaw(services, law, loaded);
+  await services.refreshPeople();
   const bound = await bindGenesis(services, law, creation.genesis, (provider) => loaded.get(provider));
   if (!bound.ok) return refusal("genesis_rejected", { faults: bound.faults });
   const { schemas, artifacts: schemaArtifacts } = await schemasOf(services, law);

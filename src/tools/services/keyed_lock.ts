@@ -28,6 +28,20 @@ export class KeyedLock {
   }
 }
 
+/**
+ * A function whose executions follow each other. Callers that wait for the same execution share it, and none shares one
+ * that began before its call.
+ */
+export function inTurn(work: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () =>
+    next ??= last = last.catch(() => {}).then(() => {
+      next = null;
+      return work();
+    });
+}
+
 /** Lock key of a mutation. */
 export function mutationKey(namespaceId: number, runId: string, family: string, identity: string): string {
   return `${namespaceId}/${runId}/${family}/${identity}`;

@@ -115,13 +115,11 @@ function disclosurePolicy({ policy }: GateConfig): DisclosurePolicy {
  * @throws {ConfigError} Where a key file cannot be read or has no key
  *
  * @param permissive Whether the dev-permissive relaxation is in force now
- * @param evidenceKeys The keys of people
  */
 export async function operatorProfile(
   config: GateConfig,
   read: ReadKeyFile,
   permissive: boolean,
-  evidenceKeys: readonly TrustedKey[] = [],
 ): Promise<OperatorProfile> {
   const body = config.server.max_body_bytes;
   const { attempt, settle } = gatherProblems();
@@ -152,9 +150,12 @@ export async function operatorProfile(
     })).sort((a, b) => compareCodePoints(a.provider_id, b.provider_id)),
     permissive: { enabled: permissive, exempt_providers: [...config.dev.permissive_exempt_providers] },
     policy: disclosurePolicy(config),
-    ...evidenceKeys.length === 0
-      ? {}
-      : { evidence_keys: evidenceKeys.toSorted((a, b) => compareCodePoints(a.key_id, b.key_id)) },
     proof_budget: PROOF_BUDGET,
   };
+}
+
+/** A profile with the keys of people. */
+export function withPeople(profile: OperatorProfile, people: readonly TrustedKey[]): OperatorProfile {
+  if (people.length === 0) return profile;
+  return { ...profile, evidence_keys: people.toSorted((a, b) => compareCodePoints(a.key_id, b.key_id)) };
 }

@@ -4,7 +4,7 @@ import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { NamespaceAuthority } from "../../access/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import { readFileAtMost } from "../../config/files.ts";
-import { ConfigError } from "../../config/problems.ts";
+import { ConfigError, gatherProblems } from "../../config/problems.ts";
 import { repeatedKeys } from "../../config/trusted_keys.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { createDocumentation, type Documentation } from "../../docs/documentation.ts";
@@ -12,19 +12,20 @@ import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { type Acquirer, createAcquirer } from "../../evidence/acquisition/acquire.ts";
 import type { SchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
 import { isPermissive, modifiedAt, permissiveOf } from "../../evidence/trust/permissive.ts";
+import { DomainError } from "../framework/errors.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { Providers } from "../../evidence/types.ts";
 import { type Allocation, type Environment, environmentUnder } from "../../run/command.ts";
 import type { PrecheckEnvironment } from "../../run/precheck.ts";
 import { type Projections, projectRuns } from "../../store/projection.ts";
 import type { Publisher } from "../../runpack/host/publish.ts";
-import { type TrustedKey, trustedKeys } from "../../run/profile.ts";
+import { type OperatorProfile, type TrustedKey, trustedKeys } from "../../run/profile.ts";
 import type { RunStore, SchemaRegistry } from "../../store/types.ts";
 import { countDecisions, type DecisionCounts } from "./decision_counts.ts";
-import { KeyedLock } from "./keyed_lock.ts";
+import { inTurn, KeyedLock } from "./keyed_lock.ts";
 import type { VerifyPack } from "../packs/verify_pack.ts";
 import type { StateKeys } from "./state_keys.ts";
-import { operatorProfile } from "./operator_profile.ts";
+import { operatorProfile, withPeople } from "./operator_profile.ts";
 import { createTypedProviders, type OpenTypedProvider, type TypedProviders } from "./typed_providers.ts";
 import { encodeHex } from "../../canonical/hex.ts";
 import type { TimeSource } from "../../run/types.ts";
@@ -69,10 +70,12 @@ export interface Services {
   readonly runs: RunStore;
   readonly schemas: SchemaRegistry;
   readonly projections: Projections;
-  /** What decisions depend on. It changes when permissive mode ends, so each decision reads it again. */
+  /** What decisions depend on. Keys of people and the end of permissive mode change it, so each decision reads it again. */
   readonly environment: Environment;
-  /** The possible values of {@link Services.environment} in this process. */
+  /** The values of {@link Services.environment} that a decision of now may have. */
   readonly profiles: readonly Environment[];
+  /** Reads the keys of people again, before a run starts. */
+  readonly refreshPeople: () => Promise<void>;
   readonly time: TimeAuthority;
   readonly runIds: RunIdAuthority;
   readonly schemaSandbox: SchemaSandbox;
@@ -111,6 +114,9 @@ export function precheckEnvironment({ environment, time }: Services): PrecheckEn
   return { ...environment, precheck_at: time.read()?.reading_unix_millis ?? null };
 }
 
+/** The keys of people; null without a folder of them. */
+type People = readonly TrustedKey[] | null;
+
 /** The services that have a default. */
 type OptionalService =
   | "time"
@@ -133,34 +139,66 @@ export type ServiceParts =
   & Pick<Services, "config" | "runs" | "schemas" | "schemaSandbox">
   & { readonly [Name in OptionalService]?: Services[Name] | undefined }
   & {
-    /** The keys of people. */
-    readonly evidenceKeys?: readonly TrustedKey[] | null | undefined;
     /** The flag or the member that names their folder. */
     readonly keysSetting?: string | undefined;
+    /** Reads the keys of people, now and before runs start; there are none unless it is given. */
+    readonly readPeople?: () => Promise<People>;
     /** Opens typed providers of the store; those of `evidence/typed` unless given. */
     readonly openTyped?: OpenTypedProvider | undefined;
     /** Receives a sentence where the store differs from what was written, and no caller waits for the finding. */
     readonly storeNotice?: ((message: string) => void) | undefined;
   };
 
-async function environmentOf(parts: ServiceParts, permissive: boolean): Promise<Environment> {
-  const profile = await operatorProfile(parts.config, readFileAtMost, permissive, parts.evidenceKeys ?? []);
-  return environmentUnder(HOST_PRIMITIVES, profile);
+/** The environments of a process, outside of permissive mode and in it. They are one object where they are the same. */
+interface Environments {
+  readonly strict: Environment;
+  readonly relaxed: Environment;
 }
 
 /** @throws {ConfigError} Where two ids name one key: one signer would count as two */
-async function refuseRepeatedKeys(
-  { config, evidenceKeys, keysSetting = "" }: ServiceParts,
-  { profile }: Environment,
-): Promise<void> {
-  const { evidence_keys: _people, ...configured } = profile;
-  const keys = trustedKeys(configured);
+async function environmentsUnder(
+  { config, keysSetting = "" }: ServiceParts,
+  [strict, relaxed]: readonly [OperatorProfile, OperatorProfile],
+  people: readonly TrustedKey[],
+): Promise<Environments> {
+  const keys = trustedKeys(strict);
   const problems = [...repeatedKeys(config, new Map([...keys].map(([id, { public_key }]) => [id, public_key])))];
-  if (evidenceKeys?.length) {
+  if (people.length > 0) {
     const { repeatedEvidenceKeys } = await import("../../evidence/trust/evidence_keys.ts");
-    problems.push(...repeatedEvidenceKeys(evidenceKeys, keys, keysSetting));
+    problems.push(...repeatedEvidenceKeys(people, keys, keysSetting));
   }
   if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
+  const environment = environmentUnder(HOST_PRIMITIVES, withPeople(strict, people));
+  return {
+    strict: environment,
+    relaxed: relaxed === strict ? environment : environmentUnder(HOST_PRIMITIVES, withPeople(relaxed, people)),
+  };
+}
+
+/**
+ * Reads the keys of people again, and takes them where they are others.
+ *
+ * @throws {DomainError} `authority_unavailable`: without the keys it is unknown whose signatures a run needs
+ */
+function refreshedBy(
+  read: () => Promise<People>,
+  first: People,
+  take: (people: People) => Promise<void>,
+): () => Promise<void> {
+  let last = JSON.stringify(first);
+  return inTurn(async () => {
+    try {
+      const people = await read();
+      const text = JSON.stringify(people);
+      if (text === last) return;
+      await take(people);
+      last = text;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const message = "Cannot start run: the keys of people cannot be read; gate config check says why";
+      throw new DomainError("authority_unavailable", message);
+    }
+  });
 }
 
 /** Reads the keys of `server.state_keys`; the module is loaded only with keys. */
@@ -172,9 +210,13 @@ async function stateKeysOf(config: GateConfig): Promise<StateKeys | null> {
 export async function createServices(parts: ServiceParts): Promise<Services> {
   const time = parts.time ?? SYSTEM_CLOCK;
   const permissive = permissiveOf(parts.config, await modifiedAt(parts.config));
-  const strict = await environmentOf(parts, false);
-  await refuseRepeatedKeys(parts, strict);
-  const relaxed = permissive.requested ? await environmentOf(parts, true) : strict;
+  const { readPeople = () => Promise.resolve(null) } = parts;
+  const { attempt, settle } = gatherProblems();
+  const people = await attempt(readPeople);
+  const strict = settle(await attempt(() => operatorProfile(parts.config, readFileAtMost, false)));
+  const relaxed = permissive.requested ? await operatorProfile(parts.config, readFileAtMost, true) : strict;
+  const under = (keys: People): Promise<Environments> => environmentsUnder(parts, [strict, relaxed], keys ?? []);
+  let current = await under(people);
   const providers = parts.providers ?? new Map();
   const typedGrants = parts.typedGrants ?? (await import("../../evidence/typed/grants.ts")).NO_GRANTS;
   return {
@@ -187,10 +229,15 @@ export async function createServices(parts: ServiceParts): Promise<Services> {
       parts.storeNotice === undefined ? {} : { notice: parts.storeNotice },
     ),
     get environment(): Environment {
-      if (relaxed === strict) return strict;
-      return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? relaxed : strict;
+      if (current.relaxed === current.strict) return current.strict;
+      return isPermissive(permissive, time.read()?.reading_unix_millis ?? null) ? current.relaxed : current.strict;
     },
-    profiles: relaxed === strict ? [strict] : [strict, relaxed],
+    get profiles(): readonly Environment[] {
+      return [...new Set([current.strict, current.relaxed])];
+    },
+    refreshPeople: refreshedBy(readPeople, people, async (keys) => {
+      current = await under(keys);
+    }),
     time,
     runIds: parts.runIds ?? RANDOM_RUN_IDS,
     schemaSandbox: parts.schemaSandbox,

@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { createSchemaSandbox } from "../../evidence/sandbox/schema_sandbox.ts";
+import type { TrustedKey } from "../../run/profile.ts";
 import { closeStores, openStores } from "../../store/open.ts";
 import { ANSWER_BYTES, sentBytes, surelyFits } from "../framework/response_size.ts";
 import { createServices, type ServiceParts, type Services } from "../services/services.ts";
@@ -67,7 +68,8 @@ export const STORES = ["memory", "sqlite"] as const;
 
 /** Options of {@link withTools}. */
 export interface BenchOptions
-  extends Partial<Pick<ServiceParts, "time" | "runIds" | "providers" | "typedGrants" | "openTyped" | "evidenceKeys">> {
+  extends Partial<Pick<ServiceParts, "time" | "runIds" | "providers" | "typedGrants" | "openTyped">> {
+  readonly evidenceKeys?: readonly TrustedKey[];
   readonly config?: Partial<GateConfig>;
   readonly store?: typeof STORES[number];
   readonly change?: (services: Services) => Services;
@@ -85,8 +87,9 @@ export async function withTools(test: (bench: Bench) => Promise<void>, options: 
   }, HOST_PRIMITIVES.sha256);
   const schemaSandbox = createSchemaSandbox({ deadlineMillis: 3000 });
   try {
-    const { change, config: _config, store: _store, ...given } = options;
-    const made = await createServices({ config, ...stores, schemaSandbox, ...given });
+    const { change, config: _config, store: _store, evidenceKeys = null, ...given } = options;
+    const readPeople = (): Promise<typeof evidenceKeys> => Promise.resolve(evidenceKeys);
+    const made = await createServices({ config, ...stores, schemaSandbox, readPeople, ...given });
     const services = change === undefined ? made : change(made);
     await test(benchOf(services, storePath));
   } finally {
