@@ -291,19 +291,8 @@ function addPermissions(program: GateCommand): void {
     "gate permissions --config gate.toml --signing-key signing.pem",
   ])
     .option("--config <PATH>", CONFIG_FILE)
-    .asForServe(
-      "data-dir",
-      "signing-key",
-      "typed-host",
-      "typed-private",
-      "credentials-dir",
-      "evidence-keys",
-      "otlp-endpoint",
-      "otlp-header",
-      "console",
-      "notify",
-      "notify-secret",
-    )
+    .asForServe(...SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== "config" && name !== "json"))
+    .option("--flags", "print the flags of the runtime alone, one a line")
     .runs(async () => (await import("./permissions/permissions.ts")).runPermissions);
 }
 

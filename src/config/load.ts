@@ -118,6 +118,9 @@ async function readFile({ path, implicit }: ConfigFile): Promise<Uint8Array | nu
       if (implicit) return null;
       throw problem(path, "does not exist");
     }
+    if (error instanceof Deno.errors.NotCapable) {
+      throw problem(path, "cannot be read: gate has no permission to read it");
+    }
     throw problem(path, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

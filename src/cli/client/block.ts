@@ -2,7 +2,10 @@
 
 import { fileURLToPath } from "node:url";
 import { parseBind } from "../../config/bind.ts";
-import type { ServerConfig } from "../../config/types.ts";
+import type { GateConfig, ServerConfig } from "../../config/types.ts";
+import { grantFlags } from "../permissions/grants.ts";
+import { ownPath, type PermissionPlan, planPermissions } from "../permissions/plan.ts";
+import { parseServeArguments } from "../serve/serve_flags.ts";
 
 /** A command and its arguments. */
 export interface StartCommand {
@@ -21,7 +24,7 @@ export interface ClientBlock {
  * Flag of `deno run` that reads dynamically imported modules on first use instead of at the start. It halves the time
  * to the first answer. It is not in `deno.json`, because there it would keep those modules out of a compiled gate.
  */
-export const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
+const LOAD_WHEN_NEEDED = "--unstable-lazy-dynamic-imports";
 
 /**
  * Flag of `deno run` that downloads a package when a module of it is first imported. Without it the first start
@@ -35,22 +38,34 @@ const DOWNLOAD_WHEN_NEEDED = "--unstable-npm-lazy-caching";
  */
 const RUNTIME_VARIABLES = ["DENO_CERT", "DENO_DIR", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR", "SSL_CERT_FILE"];
 
-/** The command that starts this build with a configuration file; null means the built-in defaults. */
-export function serveCommand(configPath: string | null): StartCommand {
-  const serve = ["serve", ...(configPath === null ? [] : ["--config", configPath])];
-  if (Deno.build.standalone) return { command: Deno.execPath(), args: serve };
-  const entry = fileURLToPath(Deno.mainModule);
-  const settings = fileURLToPath(new URL("deno.json", Deno.mainModule));
-  const flags = ["--no-prompt", "--quiet", DOWNLOAD_WHEN_NEEDED, LOAD_WHEN_NEEDED];
-  const run = ["run", ...flags, "--config", settings, "-P=serve", entry];
-  return { command: Deno.execPath(), args: [...run, ...serve] };
+/** The command that starts a server with exactly the permissions of its plan. */
+export interface PlannedCommand extends StartCommand {
+  readonly plan: PermissionPlan;
+}
+
+/** The command that starts this build with a configuration, and with other arguments of `gate serve`. */
+export async function serveCommand(config: GateConfig, rest: readonly string[] = []): Promise<PlannedCommand> {
+  const isNamed = config.config_path === null || rest.includes("--config");
+  const given = [...isNamed ? [] : ["--config", config.config_path], ...rest];
+  const plan = await planPermissions(config, parseServeArguments(given));
+  return { ...startCommand(grantFlags(plan), ["serve", ...given]), plan };
+}
+
+/** The command that starts this build with flags for permissions, and words of its command line. */
+export function startCommand(permissions: readonly string[], words: readonly string[]): StartCommand {
+  if (Deno.build.standalone) return { command: Deno.execPath(), args: words };
+  const flags = ["--quiet", DOWNLOAD_WHEN_NEEDED, LOAD_WHEN_NEEDED, "--config", ownPath("deno.json")];
+  return {
+    command: Deno.execPath(),
+    args: ["run", ...permissions, ...flags, fileURLToPath(Deno.mainModule), ...words],
+  };
 }
 
 /** The block that starts this build, with a stable command and the variables of the runtime. */
-export function clientBlock(configPath: string | null): ClientBlock {
-  const command = serveCommand(configPath);
-  if (Deno.build.standalone) return { mcpServers: { gate: command } };
-  return { mcpServers: { gate: { ...stableCommand(command), env: runtimeVariables(Deno.env.toObject()) } } };
+export async function clientBlock(config: GateConfig): Promise<ClientBlock> {
+  const { command, args } = await serveCommand(config);
+  if (Deno.build.standalone) return { mcpServers: { gate: { command, args } } };
+  return { mcpServers: { gate: { ...stableCommand({ command, args }), env: runtimeVariables(Deno.env.toObject()) } } };
 }
 
 /**

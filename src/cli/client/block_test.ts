@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
+import type { GateConfig } from "@/config/types.ts";
 import { clientBlock, runtimeVariables, serveCommand, stableCommand } from "./block.ts";
 
 const ARGS = ["run", "main.ts"];
@@ -38,8 +40,11 @@ for (const [name, environment, expected] of VARIABLES) {
   Deno.test(`runtimeVariables() ${name}`, () => assert.deepEqual(runtimeVariables(environment), expected));
 }
 
-Deno.test("clientBlock() runs what serveCommand() runs", () => {
-  const { command, args, env } = clientBlock("/etc/gate.toml").mcpServers.gate;
-  assert.deepEqual({ command, args }, stableCommand(serveCommand("/etc/gate.toml")));
+Deno.test("clientBlock() runs what serveCommand() runs", async () => {
+  const config: GateConfig = { ...DEFAULT_SETTINGS, config_path: "/etc/gate.toml", base_dir: "/etc" };
+  const { command, args, env } = (await clientBlock(config)).mcpServers.gate;
+  const { plan: _, ...start } = await serveCommand(config);
+  assert.deepEqual({ command, args }, stableCommand(start));
+  assert.deepEqual(args.slice(-3), ["serve", "--config", "/etc/gate.toml"]);
   assert.equal(env?.["DENO_NO_UPDATE_CHECK"], "1");
 });

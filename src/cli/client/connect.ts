@@ -13,7 +13,7 @@ import { parseJson } from "../../canonical/scan.ts";
 import { VERSION } from "../../config/product_version.ts";
 import { exitCodeOfEdge } from "./exit_code.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { serveCommand } from "./block.ts";
+import { startCommand } from "./block.ts";
 import { type HttpFlags, httpTransport } from "./http.ts";
 import { type ServerProcess, serverProcess } from "./process.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -102,8 +102,9 @@ function serverToStart(flags: ServerFlags, rest: readonly string[]): ServerProce
     if (config !== undefined) throw new CliError("usage", "Flags --config and --stdio exclude each other");
     return serverProcess(command, args);
   }
-  const gate = serveCommand(config ?? null);
-  return serverProcess(gate.command, [...gate.args, "--log-level", "error"]);
+  const named = config === undefined ? [] : ["--config", config];
+  const gate = startCommand(["--no-prompt", "-P=serve"], ["serve", ...named, "--log-level", "error"]);
+  return serverProcess(gate.command, gate.args);
 }
 
 /** How a started server ended. */

@@ -4,6 +4,7 @@
  */
 
 import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { isGranted } from "../permissions/grants.ts";
 import type { ConfigProblem } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 
@@ -12,17 +13,18 @@ export function databaseProblems(config: GateConfig): readonly ConfigProblem[] {
   return (["run_state_store", "schema_registry"] as const).flatMap((section) => {
     const { type, url } = config[section];
     const variable = variableOfUrl(url ?? "");
-    if (type !== "postgres" || url === null || variable === null || !mayRead(variable)) return [];
-    const address = resolveAddress(url, (name) => Deno.env.get(name));
+    if (type !== "postgres" || url === null || variable === null || !isGranted({ name: "env", variable })) return [];
+    const address = resolveAddress(url, readVariable);
     return "fault" in address ? [{ path: `${section}.url`, message: address.fault }] : [];
   });
 }
 
-function mayRead(variable: string): boolean {
-  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+/** The value of a variable; undefined if it is unset or the process may not read it. */
+export function readVariable(variable: string): string | undefined {
+  return isGranted({ name: "env", variable }) ? Deno.env.get(variable) : undefined;
 }
 
 /** The value of `GATE_CONFIG`; empty if it is unset or the process may not read it. */
 export function configVariable(): string {
-  return mayRead("GATE_CONFIG") ? Deno.env.get("GATE_CONFIG") ?? "" : "";
+  return readVariable("GATE_CONFIG") ?? "";
 }

@@ -4,7 +4,14 @@ import { loadConfig } from "../../config/load.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
 import { ConfigError, formatProblem } from "../../config/problems.ts";
 import type { GateConfig, TlsConfig } from "../../config/types.ts";
-import { type ClientBlock, clientBlock, type RemoteClientBlock, remoteClientBlock } from "../client/block.ts";
+import {
+  type ClientBlock,
+  clientBlock,
+  type RemoteClientBlock,
+  remoteClientBlock,
+  serveCommand,
+} from "../client/block.ts";
+import { compareGrants, describeWider } from "../permissions/grants.ts";
 import { withRunStore } from "../store/files.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import {
@@ -85,15 +92,15 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { config, findings: found } = await examine(options.config, options.evidenceKeys ?? null);
   const findings = [...found, ...await checkReceiver(options)];
   const failed = findings.filter((finding) => finding.status === "fail");
-  const client = config === null ? null : blockOf(config);
+  const client = config === null ? null : await blockOf(config);
   const block = client === null ? "" : `\nFor MCP clients:\n\n${prettyJson(client)}`;
   const failure = failed.some(({ check }) => CONFIGURED.includes(check)) ? EXIT.usage : EXIT.unreachable;
   const exitCode = failed.length === 0 ? EXIT.ok : failure;
   return writeAnswer("doctor", options, { findings, client }, renderFindings(findings) + block, { exitCode });
 }
 
-function blockOf({ server, config_path }: GateConfig): ClientBlock | RemoteClientBlock {
-  return server.transport === "stdio" ? clientBlock(config_path) : remoteClientBlock(server);
+async function blockOf(config: GateConfig): Promise<ClientBlock | RemoteClientBlock> {
+  return config.server.transport === "stdio" ? await clientBlock(config) : remoteClientBlock(config.server);
 }
 
 /** Runs all checks. An invalid configuration is null, and the other checks are then skipped. */
@@ -165,8 +172,21 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
   const { enabled, path: audit } = config.server.audit;
   if (enabled && audit !== null) findings.push(await checkAudit(audit));
   findings.push(...await checkFolder(dataDirOf(config, undefined)));
-  findings.push(checkClock(Date.now(), [...stores.keys()]));
+  findings.push(checkClock(Date.now(), [...stores.keys()]), ...await checkPermissions(config));
   return findings;
+}
+
+/** Compares the permissions of this process, which a server that is started alike has, with what the configuration needs. */
+async function checkPermissions(config: GateConfig): Promise<readonly Finding[]> {
+  const check = "permissions";
+  const { plan } = await serveCommand(config);
+  const comparison = compareGrants(plan);
+  const { missing } = comparison;
+  const wider = describeWider(comparison);
+  return [
+    ...missing.length === 0 ? [] : [note(check, `a server with those of this process lacks ${missing.join(" ")}`)],
+    wider === null ? ok(check, "they are no wider than the configuration needs") : note(check, wider),
+  ];
 }
 
 /** Checks the flags about a receiver of events, and whether its host has addresses that gate posts to. Nothing is sent. */

@@ -1,7 +1,7 @@
 /** Derives the minimum permissions for serving a configuration. */
 
-import { defaultKeysFolder } from "../../config/load.ts";
-import { basename, dirname, join } from "node:path";
+import { DEFAULT_CONFIG_FILE, defaultKeysFolder } from "../../config/load.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuiltinProviderEntry, GateConfig, ProviderConfig, TrustPolicy } from "../../config/types.ts";
 import { trustedKeyFiles } from "../../config/paths.ts";
@@ -16,6 +16,9 @@ import { headDraftPath, headPath } from "../../server/audit/head.ts";
 import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { isLocal } from "../terminal/secure_url.ts";
+import { readVariable } from "../config/variable.ts";
+import { isGranted } from "./grants.ts";
+import type { ServeArguments } from "../serve/serve_flags.ts";
 import { existsSync } from "node:fs";
 
 /** The allowed values of one permission: all, or a list. */
@@ -38,8 +41,6 @@ export interface PermissionPlan {
 /** Private networks, which providers may reach only if configured; the runtime accepts no IPv6 networks here. */
 const PRIVATE_NETWORKS = [...NETWORKS_4_NOT_PUBLIC, "[::1]"];
 
-/** Variables that `gate serve` itself reads. */
-const OWN_VARIABLES = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
 /** Variables that gate passes to the program of an external provider. */
 const CHILD_VARIABLES = ["HOME", "LANG", "LC_ALL", "PATH", "SYSTEMROOT", "TMPDIR", "TZ"];
 /** Variables that the client of the object store reads. */
@@ -48,26 +49,6 @@ const STORE_VARIABLES = ["AWS_*", "HOME", "HOMEDRIVE", "HOMEPATH", "USERPROFILE"
 /** Variables that the client of PostgreSQL asks for although every option is given. */
 const POSTGRES_VARIABLES = ["PG*"];
 
-/** The flags of `gate serve` that need permissions; files as absolute paths. */
-export interface ServedFlags {
-  readonly dataDir?: string | undefined;
-  readonly signingKey?: string | undefined;
-  readonly credentialsDir?: string | undefined;
-  readonly evidenceKeys?: string | undefined;
-  readonly typedHosts?: readonly TypedHost[];
-  readonly typedPrivate?: boolean;
-  /** Whether `--console` is given. */
-  readonly console?: boolean;
-  /** The address of `--otlp-endpoint`. */
-  readonly collector?: URL | undefined;
-  /** The variables of `--otlp-header`. */
-  readonly collectorVariables?: readonly string[];
-  /** The address of `--notify`. */
-  readonly receiver?: URL | undefined;
-  /** The variable of `--notify-secret`. */
-  readonly receiverVariables?: readonly string[];
-}
-
 /** Where providers of one kind may connect to. */
 interface Outward {
   /** Null for any public host. */
@@ -75,30 +56,73 @@ interface Outward {
   readonly allowPrivate: boolean;
 }
 
-/** Derives the permissions of `gate serve`. Links in paths are resolved, because the runtime compares resolved paths. */
-export async function planPermissions(config: GateConfig, flags: ServedFlags = {}): Promise<PermissionPlan> {
+/** What the flags of `gate serve` add to a configuration. */
+interface FlagNeeds {
+  readonly typedHosts: readonly TypedHost[];
+  /** The address of `--otlp-endpoint`. */
+  readonly collector: URL | null;
+  /** The address of `--notify`. */
+  readonly receiver: URL | null;
+  /** The variables of `--otlp-header` and `--notify-secret`, and those with which an operator replaces flags. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Derives the permissions of `gate serve` with some flags. Links in paths are resolved, because the runtime compares
+ * resolved paths.
+ */
+export async function planPermissions(config: GateConfig, flags: ServeArguments): Promise<PermissionPlan> {
   const notes: string[] = [];
-  const collector = flags.collector === undefined ? [] : [authorityOf(flags.collector.href)];
-  const own = [...ownHosts(config), ...collector, ...localReceiver(flags.receiver)];
+  const needs = await needsOf(config, flags);
+  const collector = needs.collector === null ? [] : [authorityOf(needs.collector.href)];
+  const own = [...ownHosts(config), ...collector, ...localReceiver(needs.receiver)];
   noteUnsetAddress(config, notes);
-  const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(flags)];
+  const outward = [...config.providers.flatMap(outwardOf), ...outwardOfFlags(needs, flags)];
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, flags.dataDir);
   const evidenceKeys = flags.evidenceKeys ?? config.trust.evidence_keys ?? defaultKeysOf(config);
-  const key = [flags.signingKey, flags.credentialsDir, evidenceKeys].filter((path) => path !== undefined);
+  const named = [flags.signingKey, flags.credentialsDir, evidenceKeys].flatMap((path) => path ?? []);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
-  const read = [...readPaths(config), ...providerPaths(config), ...key, dataDir, ...writtenFolders(config), ...logs];
-  const write = writePaths(config, dataDir);
+  const files = [...readPaths(config), ...providerPaths(config), ...named, dataDir, ...writtenFolders(config), ...logs];
+  const write = topPaths(writePaths(config, dataDir));
+  const read = topPaths([...files.map((path) => resolve(path)), ...write]);
+  noteCommas(read, notes);
   return {
-    read: unique([...read, ...write].flatMap(withRealPath)),
-    write: unique(write.flatMap(withRealPath)),
-    env: await envOf(config, flags, notes),
+    // Where no file is named, the one in the working folder goes first. The runtime resolves its name at the start.
+    read: [...config.config_path === null ? [DEFAULT_CONFIG_FILE] : [], ...read],
+    write,
+    env: await envOf(config, needs, notes),
     net,
     deny_net: net === "all" ? deniedNetworks(outward, own, notes) : [],
     run: unique([...programsOf(config), ...bundlerOf(flags, notes)]),
     sys: sysOf(config, notes),
     notes,
   };
+}
+
+async function needsOf({ server }: GateConfig, flags: ServeArguments): Promise<FlagNeeds> {
+  const { config, allowNonLoopback, typedHosts, otlpEndpoint, otlpHeaders, notify, notifySecret } = flags;
+  const [typed, telemetry, events] = await Promise.all([
+    typedHosts.length === 0 ? null : import("../serve/typed_flags.ts"),
+    otlpEndpoint === undefined ? null : import("../serve/telemetry_flags.ts"),
+    notify === undefined ? null : import("../serve/notify_flags.ts"),
+  ]);
+  return {
+    typedHosts: await typed?.typedHostsOf(typedHosts) ?? [],
+    collector: telemetry?.parseEndpoint(otlpEndpoint ?? "") ?? null,
+    receiver: events?.parseReceiver(notify ?? "") ?? null,
+    variables: [
+      ...config === undefined ? ["GATE_CONFIG"] : [],
+      ...server.transport === "stdio" || allowNonLoopback ? [] : ["GATE_ALLOW_NON_LOOPBACK"],
+      ...telemetry === null ? [] : otlpHeaders.map((header) => telemetry.parseHeader(header).variable),
+      ...events === null || notifySecret === undefined ? [] : [events.parseSecret(notifySecret)],
+    ],
+  };
+}
+
+function noteCommas(paths: readonly string[], notes: string[]): void {
+  const [path] = paths.filter((one) => one.includes(","));
+  if (path !== undefined) notes.push(`no flag can name a path with a comma: move ${path}, or what it is for`);
 }
 
 /** Folders of the program that are read while it runs: documents, and workers that are started by name. */
@@ -116,7 +140,7 @@ function programsOf({ providers }: GateConfig): readonly string[] {
 }
 
 /** The runtime that bundles the console in a checkout; a compiled program has it built. */
-function bundlerOf({ console: isServed = false }: ServedFlags, notes: string[]): readonly string[] {
+function bundlerOf({ console: isServed }: ServeArguments, notes: string[]): readonly string[] {
   if (!isServed || Deno.build.standalone) return [];
   notes.push(
     "a checkout bundles the console when the server starts: a release has it built and runs no program for it",
@@ -128,15 +152,21 @@ function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort();
 }
 
-/** A path and its resolved form: the runtime checks both. */
-function withRealPath(path: string): readonly string[] {
-  return [path, realPath(path)];
+/** Paths and their resolved forms, both of which the runtime checks, without those in a folder among the others. */
+function topPaths(paths: readonly string[]): readonly string[] {
+  const all = new Set(paths.flatMap((path) => [path, realPath(path)]));
+  const isBelow = (path: string): boolean => {
+    const parent = dirname(path);
+    return parent !== path && (all.has(parent) || isBelow(parent));
+  };
+  return [...all].filter((path) => !isBelow(path)).sort();
 }
 
 /** Resolves the links of a path, which need not exist. */
 function realPath(path: string): string {
   try {
-    return Deno.realPathSync(path);
+    // A process with this plan may not look at the parents of its folders.
+    return isGranted({ name: "read", path }) ? Deno.realPathSync(path) : path;
   } catch {
     const parent = dirname(path);
     return parent === path ? path : join(realPath(parent), basename(path));
@@ -154,8 +184,12 @@ function sysOf(config: GateConfig, notes: string[]): Allowance {
 
 /** A folder that is made later counts after the next start. Without a configuration there is no such folder. */
 function defaultKeysOf(config: GateConfig): string | undefined {
-  const isDescribed = config.config_path !== null || config.run_state_store.type !== "memory";
-  return isDescribed ? defaultKeysFolder(config) : undefined;
+  return config.config_path !== null || isStarter(config) ? defaultKeysFolder(config) : undefined;
+}
+
+/** Whether `--data-dir` stands in for a configuration: the whole folder is then gate's own. */
+function isStarter({ config_path, run_state_store }: GateConfig): boolean {
+  return config_path === null && run_state_store.type !== "memory";
 }
 
 function readPaths(config: GateConfig): readonly string[] {
@@ -188,6 +222,7 @@ function providerPaths(config: GateConfig): readonly string[] {
 /** The files that gate writes, and the folder of runpacks. A path in a missing folder is replaced by that folder. */
 function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   const audit = config.server.audit.path;
+  if (isStarter(config)) return [config.base_dir, join(dataDir, "runpacks")];
   const stores = storeFiles(config).flatMap((path) => [path, markPath(realPath(path))]);
   const files = [...stores, ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
   return [...files, join(dataDir, "runpacks")].map((path) => existsSync(dirname(path)) ? path : dirname(path));
@@ -205,13 +240,8 @@ function storeFiles(config: GateConfig): readonly string[] {
   return [config.run_state_store.path, config.schema_registry.path].flatMap((path) => path ?? []);
 }
 
-async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): Promise<Allowance> {
-  const names = [
-    ...OWN_VARIABLES,
-    ...await referencedEnvironment(config),
-    ...flags.collectorVariables ?? [],
-    ...flags.receiverVariables ?? [],
-  ];
+async function envOf(config: GateConfig, needs: FlagNeeds, notes: string[]): Promise<Allowance> {
+  const names = [...needs.variables, ...await referencedEnvironment(config)];
   if (config.dev.allow_dev_env_credentials) {
     if (config.providers.some(({ type }) => type === "typed")) {
       notes.push(
@@ -219,7 +249,7 @@ async function envOf(config: GateConfig, flags: ServedFlags, notes: string[]): P
       );
       return "all";
     }
-    const locators = (flags.typedHosts ?? []).flatMap(({ credentials }) => credentials);
+    const locators = needs.typedHosts.flatMap(({ credentials }) => credentials);
     names.push(...locators.flatMap((locator) => variableOf(locator) ?? []));
   }
   if (config.runpack_storage !== null) names.push(...STORE_VARIABLES);
@@ -247,18 +277,21 @@ function outwardOf(provider: ProviderConfig): readonly Outward[] {
   return [{ hosts: provider.config.allowed_hosts, allowPrivate: provider.config.allow_private_networks }];
 }
 
-function outwardOfFlags({ typedHosts = [], typedPrivate = false, receiver }: ServedFlags): readonly Outward[] {
+function outwardOfFlags(
+  { typedHosts, receiver }: FlagNeeds,
+  { typedPrivate }: ServeArguments,
+): readonly Outward[] {
   const typed = typedHosts.length === 0
     ? []
     : [{ hosts: typedHosts.map(({ host }) => host), allowPrivate: typedPrivate }];
-  return receiver === undefined || isLocal(receiver)
+  return receiver === null || isLocal(receiver)
     ? typed
     : [...typed, { hosts: [receiver.hostname], allowPrivate: false }];
 }
 
 /** A receiver on this machine, which the worker reaches by an address. */
-function localReceiver(receiver: URL | undefined): readonly string[] {
-  if (receiver === undefined || !isLocal(receiver)) return [];
+function localReceiver(receiver: URL | null): readonly string[] {
+  if (receiver === null || !isLocal(receiver)) return [];
   const own = authorityOf(receiver.href);
   const port = own.slice(own.lastIndexOf(":"));
   return [own, ...receiver.hostname === "localhost" ? [`127.0.0.1${port}`, `[::1]${port}`] : []];
@@ -278,7 +311,7 @@ function ownHosts(config: GateConfig): readonly string[] {
 
 /** The servers of the stores' database. The variable of an address that is not set now adds none. */
 function databaseHosts({ run_state_store: { url } }: GateConfig): readonly string[] {
-  const address = resolveAddress(url ?? "", (name) => Deno.env.get(name));
+  const address = resolveAddress(url ?? "", readVariable);
   return ("fault" in address ? [] : address.servers).map(({ host, port }) =>
     `${host.includes(":") ? `[${host}]` : host}:${port}`
   );
@@ -286,7 +319,7 @@ function databaseHosts({ run_state_store: { url } }: GateConfig): readonly strin
 
 function noteUnsetAddress({ run_state_store: { url } }: GateConfig, notes: string[]): void {
   const variable = variableOfUrl(url ?? "");
-  if (variable === null || !("fault" in resolveAddress(url ?? "", (name) => Deno.env.get(name)))) return;
+  if (variable === null || !("fault" in resolveAddress(url ?? "", readVariable))) return;
   notes.push(`${variable} has no address of a database here: set it as for the server, or the flags lack the database`);
 }
 

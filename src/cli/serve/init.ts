@@ -1,11 +1,13 @@
 /** `gate init`: writes a starter configuration, and creates the folder that it names. */
 
 import { dirname, join, resolve } from "node:path";
-import { DEFAULT_CONFIG_FILE } from "../../config/load.ts";
+import { DEFAULT_CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { STARTER_CONFIG, STARTER_EVIDENCE_FOLDER } from "../../config/sections/starter.ts";
+import { serveCommand, stableCommand } from "../client/block.ts";
 import { removedUnlessDone } from "../../store/unfinished.ts";
 import { cannotWrite, writeNewFile } from "../terminal/new_file.ts";
 import { type JsonFlag, writeAnswer } from "../terminal/output.ts";
+import { shellLine } from "../terminal/text.ts";
 
 /** The flags of `gate init`. */
 export interface InitOptions extends JsonFlag {
@@ -21,8 +23,13 @@ export async function runInit(file: string | undefined, options: InitOptions): P
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
   await writeStarter(path, STARTER_CONFIG, options.force === true);
-  const result = { path, content: STARTER_CONFIG };
-  return writeAnswer("init", options, result, `${path}\n`, { note: "Next: gate doctor\n" });
+  const { command, args } = stableCommand(await serveCommand(await loadConfig({ config: path })));
+  const note = `Next: gate doctor\nThis serves it, with the permissions that it needs:\n${
+    shellLine([command, ...args])
+  }\n`;
+  return writeAnswer("init", options, { path, content: STARTER_CONFIG, start: { command, args } }, `${path}\n`, {
+    note,
+  });
 }
 
 /** Writes a starter configuration, and creates the folder that it names. */

@@ -8,6 +8,7 @@ import { isHostName, isOriginName } from "../../server/http/host_and_origin.ts";
 import { readNetworks } from "../../server/audit/peers.ts";
 import { connectionRoom, countOpenable, RESERVED_FILES } from "../../server/process/open_files.ts";
 import type { NetworkSettings } from "../../server/serve.ts";
+import { readVariable } from "../config/variable.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import type { PostureLine } from "../doctor/posture.ts";
@@ -38,7 +39,7 @@ export function networkSettings({ server, config_path }: GateConfig, flags: Serv
     if (typeof readNetworks([network]) === "function") continue;
     reject("trusted-proxy", network, "an address, or a network such as 10.0.0.0/8");
   }
-  const environment = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK"));
+  const environment = readAllowNonLoopback(readVariable("GATE_ALLOW_NON_LOOPBACK"));
   if (environment === null) {
     problems.push({ code: "usage", message: "Cannot read GATE_ALLOW_NON_LOOPBACK: must be 1 or 0", hint: null });
   }

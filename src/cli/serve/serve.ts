@@ -4,6 +4,7 @@ import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
 import type { Collector } from "../../server/telemetry/exporter.ts";
 import type { LogLevel } from "../../server/process/log.ts";
+import { configVariable } from "../config/variable.ts";
 import { dataDirOf, loadConfigToWrite } from "../terminal/data_dir.ts";
 import type { TypedGrants } from "../../evidence/typed/grants.ts";
 import type { CheckedNetwork } from "./network_settings.ts";
@@ -29,15 +30,17 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   // The server's modules load while the configuration is read; an invalid configuration is reported first.
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
-  const loaded = await loadConfigToWrite(flags);
+  const loaded = await loadConfigToWrite({ ...flags, environment: configVariable() });
   const config = changes === null ? loaded : changes.adapt(loaded);
+  // The console starts a browser beside what its configuration needs.
+  const limited = changes === null ? await limitToConfig(config, flags) : [];
   const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
   const { serve } = await loading;
   const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
   const notices = network?.notices ?? ineffectiveFlags(flags);
   const typed = await grantsOf(config, flags);
-  const lines = [...securityPosture(config), ...notices, ...await trustPosture(config)];
+  const lines = [...securityPosture(config), ...limited, ...notices, ...await trustPosture(config)];
   announce(lines, flags.logLevel);
   return await serve({
     config,
@@ -56,6 +59,27 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
       ...changes === null ? {} : { listening: changes.listening, link: changes.link },
     },
   });
+}
+
+/**
+ * Gives up permissions that the configuration does not need, and names those that stay wider.
+ *
+ * @throws {CliError} `usage` where a permission is missing
+ */
+async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise<readonly PostureLine[]> {
+  const [{ planPermissions }, { compareGrants, describeWider, revokeOthers }] = await Promise.all([
+    import("../permissions/plan.ts"),
+    import("../permissions/grants.ts"),
+  ]);
+  const plan = await planPermissions(config, flags);
+  const comparison = compareGrants(plan);
+  if (comparison.missing.length > 0) {
+    const hint = "gate permissions prints the flags that the configuration needs";
+    throw new CliError("usage", `Cannot serve: this process was started without ${comparison.missing.join(" ")}`, hint);
+  }
+  revokeOthers(plan);
+  const message = describeWider(comparison);
+  return message === null ? [] : [{ level: "info", message }];
 }
 
 /** The console of `--console`. It is loaded before files are counted, since a checkout bundles it now. */

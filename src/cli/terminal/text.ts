@@ -44,3 +44,9 @@ export function columns(rows: readonly (readonly string[])[]): string {
   );
   return lines.map((line) => `${line}\n`).join("");
 }
+
+/** Formats a command for a shell with one flag a line. */
+export function shellLine(words: readonly string[]): string {
+  return words.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+    .join(" ").replaceAll(/ (?=--)/g, " \\\n  ");
+}

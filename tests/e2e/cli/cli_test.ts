@@ -119,7 +119,10 @@ Deno.test("an invalid command line gives one line on standard error and exit cod
 Deno.test("gate init writes a file that gate config check accepts, once", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "gate.toml");
-    assert.deepEqual(await gate(folder, "init"), { code: 0, stdout: `${path}\n`, stderr: "Next: gate doctor\n" });
+    const { stderr, ...first } = await gate(folder, "init");
+    assert.deepEqual(first, { code: 0, stdout: `${path}\n` });
+    assert.match(stderr, /^Next: gate doctor\nThis serves it,/);
+    assert.match(stderr, new RegExp(` run .* --allow-write=${folder}/\\.gate .* serve .*--config ${path}\n$`, "s"));
     for (const given of [[], [path], ["--config", path]]) {
       const ended = await gate(folder, "config", "check", ...given);
       assert.deepEqual(ended, { code: 0, stdout: `${path}: valid\n`, stderr: "" });
@@ -251,7 +254,8 @@ Deno.test("gate doctor accepts the starter file, and reports what fails", async 
     assert.deepEqual([fresh.code, ok, fresh.stderr], [0, true, ""]);
     assert.deepEqual(
       result.findings.map((finding: { check: string; status: string }) => [finding.check, finding.status]),
-      FRESH.map((check) => [check, "ok"]),
+      // These commands run with the permissions of the checkout.
+      [...FRESH.map((check) => [check, "ok"]), ["permissions", "note"]],
     );
     assert.deepEqual(result.client.mcpServers.gate.args.slice(-3), ["serve", "--config", join(folder, "gate.toml")]);
 

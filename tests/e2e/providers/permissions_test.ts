@@ -35,24 +35,22 @@ function provider(name: string, config: string): string {
   return `[[providers]]\nname = "${name}"\ntype = "builtin"\n${config}\n`;
 }
 
-const OWN = ["GATE_ALLOW_NON_LOOPBACK", "GATE_CONFIG", "NO_COLOR"];
-
 /** Providers, permissions. */
 const ROWS: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
-  ["", { env: OWN, net: [], deny_net: [], run: [], sys: ["statfs"] }],
+  ["", { env: [], net: [], deny_net: [], run: [], sys: ["statfs"] }],
   ['[namespace.authority]\nmode = "ledger_http"\nledger = { base_url = "https://ledger.example/" }\n', {
     net: ["ledger.example:443"],
     sys: "all",
   }],
-  [provider("time", ""), { env: OWN, net: [], deny_net: [], run: [] }],
+  [provider("time", ""), { env: [], net: [], deny_net: [], run: [] }],
   [provider("env", 'config = { allowlist = ["B", "A", "GATE_X", "AWS_X", "C*"], denylist = ["B"] }'), {
-    env: ["A", ...OWN],
+    env: ["A"],
   }],
-  [provider("env", "config = { allowlist = ['A', 'B'], overrides = { A = '1', C = '1' } }"), { env: ["B", ...OWN] }],
+  [provider("env", "config = { allowlist = ['A', 'B'], overrides = { A = '1', C = '1' } }"), { env: ["B"] }],
   [provider("env", "config = { overrides = { A = '1' } }"), { env: "all" }],
   [provider("env", ""), { env: "all" }],
   [provider("rest", 'config = { allowed_hosts = [], auth = { bearer_token = "env:TOKEN" } }'), {
-    env: [...OWN, "TOKEN"],
+    env: ["TOKEN"],
     net: [],
   }],
   [provider("http", 'config = { allowed_hosts = ["192.0.2.7", "::1"] }'), {
