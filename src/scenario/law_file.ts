@@ -45,7 +45,7 @@ import {
   type SourceFault,
   type Steps,
 } from "./source_position.ts";
-import { quoteHint, readYamlSource } from "./source_yaml.ts";
+import { CONTINUED_LINE, quoteHint, readYamlSource } from "./source_yaml.ts";
 
 /** The namespace of a law file that names none, unless the command does. */
 const NAMESPACE_OF_FILES = 2;
@@ -98,9 +98,10 @@ export function compileLaw(
     return positionAt(text, offsetInside(text, source, inner, fault.span.start));
   };
   const placed = (fault: LawFault): SourceFault => {
-    const position = positionOf(fault);
     const { code, steps } = fault;
-    const message = fault.message + cutHint(text, fault, locator);
+    const continued = continuedAt(text, value, fault, locator);
+    const position = continued === null ? positionOf(fault) : positionAt(text, continued);
+    const message = continued === null ? fault.message + cutHint(text, fault, locator) : CONTINUED_LINE;
     return { code, message, path: formatPath(steps), position, excerpt: excerpt(position) };
   };
   const faults = [...extras, ...compiled.faults.map(placed)].sort(({ position: one }, { position: other }) =>
@@ -171,6 +172,19 @@ export function writeLaw(law: ScenarioLaw): string {
 /** A law file in YAML in the one layout. Its comments stay, and so does its law. */
 export function formatLaw(text: string): string {
   return formatText(text);
+}
+
+/**
+ * Where an item of a list is indented deeper than the item above, so that YAML reads its dash as a minus in the text of
+ * that one; null if the fault has no such line.
+ */
+function continuedAt(text: string, value: JsonValue, { steps, span }: LawFault, locator: () => Locator): number | null {
+  const source = span === undefined ? null : locator().textAt(steps);
+  const inner = steps.reduce(childOf, value as JsonValue | undefined);
+  if (source?.style !== "plain" || span === undefined || typeof inner !== "string") return null;
+  const start = offsetInside(text, source, inner, span.start);
+  const dash = /\n[ \t]*(?=- )/.exec(text.slice(start, offsetInside(text, source, inner, span.end)));
+  return dash === null ? null : start + dash.index + dash[0].length;
 }
 
 /** A hint where YAML ends a text without quotes before the end that its author meant. */

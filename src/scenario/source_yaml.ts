@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   depth_exceeded: "Values are nested too deep",
   duplicate_name: "The name is repeated",
   lone_surrogate: "The string contains a lone surrogate",
+  multiline_implicit_key: 'Expected ":" after the name in this line',
   multiple_docs: "Expected one document, got several",
   name_not_scalar: "A member name must be a string",
   number_not_exact: "The number loses precision: write it as a string",
@@ -47,15 +48,61 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
     };
   }
   const { reason, path, offset, quoting } = read.refusal;
-  const message = (REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason)) +
-    (offset === undefined ? "" : unquotedHint(text, offset, reason));
   if (path === undefined) {
-    const position = offset === undefined ? { line: 1, column: 1 } : positionAt(text, offset);
-    return { ok: false, fault: { code: reason, path: "$", message, position } };
+    const found = offset === undefined ? null : placeFault(text, offset, quoting ?? "");
+    const hint = offset === undefined ? "" : unquotedHint(text, offset, reason);
+    const message = found?.message ?? (REASONS[reason] ?? quoting?.split("\n")[0] ?? asSentence(reason)) + hint;
+    return { ok: false, fault: { code: reason, path: "$", message, position: positionAt(text, found?.offset ?? 0) } };
   }
+  const message = REASONS[reason] ?? asSentence(reason);
   const part = reason === "duplicate_name" ? "name" : "value";
   const position = yamlLocator(parse(text), text).locate(stepsOfPath(path), part);
   return { ok: false, fault: { code: reason, path, message, position } };
+}
+
+/**
+ * Where a reader sees a fault of YAML, which the parser may only notice some lines below, with words for what is wrong.
+ *
+ * - A quote or a bracket that is not closed: where it opens.
+ * - A line that continues the text of the line above, as it is indented deeper: at that line.
+ * - A line whose indentation differs from its block: at its first character that is not blank.
+ */
+function placeFault(
+  text: string,
+  offset: number,
+  quoting: string,
+): { readonly offset: number; readonly message?: string } {
+  const [, quoteMark, bracket] = /closing (["'])|end with an? ([\]}])/.exec(quoting) ?? [];
+  const mark = quoteMark ?? bracket;
+  if (mark !== undefined) {
+    const message = `Expected ${quote(mark)}, which closes what begins here`;
+    return { offset: openingOf(text, offset, OPENERS[mark] ?? mark), message };
+  }
+  if (quoting.startsWith("Implicit map keys")) return { offset, message: REASONS["multiline_implicit_key"] ?? "" };
+  const rest = text.slice(offset);
+  const line = quoting.startsWith("Nested mappings") ? rest.lastIndexOf("\n", rest.search(/:(?:\s|$)/)) + 1 : 0;
+  const place = offset + line + rest.slice(line).search(/[^ \t]|$/);
+  if (line > 0) return { offset: place, message: CONTINUED_LINE };
+  if (!quoting.startsWith("A block sequence")) return { offset: place };
+  const isOfStage = /\n +after:.*\n$/.test(text.slice(0, offset));
+  const message = isOfStage ? 'A stage with "after:" lists its lines under "when:"' : LIST_COLUMNS;
+  return { offset: place, message };
+}
+
+/** The message for a line that YAML reads as more of the text above it. */
+export const CONTINUED_LINE = "This line is indented deeper than the one above, so it continues its text";
+const LIST_COLUMNS = "All items of a list must start at the same column";
+const OPENERS: Readonly<Record<string, string>> = { "]": "[", "}": "{" };
+
+/** Where the innermost text in quotes, or collection in brackets, begins that ends at an offset. */
+function openingOf(text: string, end: number, opener: string): number {
+  let found = end;
+  visit(parse(text).contents as Node | null, {
+    Node: (_, { range }) => {
+      if (range?.[1] === end && text[range[0]] === opener) found = range[0];
+    },
+  });
+  return found;
 }
 
 /** Characters that have a meaning in a text without quotes, by the reason of the fault. */
@@ -63,10 +110,6 @@ const UNQUOTED: Readonly<Record<string, string>> = { tag_resolve_failed: "!", bl
 
 /** What to quote, where a text without quotes has a character that YAML reads as its own. */
 function unquotedHint(text: string, offset: number, reason: string): string {
-  const stage = text.slice(0, text.lastIndexOf("\n", offset - 1) + 1);
-  if (reason === "block_as_implicit_key" && /\n +after:.*\n$/.test(stage) && /^ *- /.test(text.slice(stage.length))) {
-    return '; a stage with "after:" lists its lines under "when:"';
-  }
   const mark = UNQUOTED[reason] ??
     (reason === "unexpected_token" && /[,{}[\]&*]/.test(text[offset] ?? "") ? text[offset] : null);
   return mark === null || mark === undefined ? "" : quoteHint(text, offset, mark);

@@ -219,9 +219,7 @@ class Compiler {
   #readStages(): readonly NamedStage[] {
     const place = this.#root.below("stages");
     const given = this.#get("stages");
-    if (given === undefined && this.#longList("stages").length === 0) {
-      this.#report.fault("member_missing", 'Member "stages" is required', this.#root);
-    }
+    if (given === undefined && this.#longList("stages").length === 0) this.#report.missing("stages", this.#root);
     const members = this.#report.members(given, place, "stages, as NAME: EXPRESSION");
     // Stages may name later ones, so all names are known before the first expression is read.
     for (const [name, value] of members) {
@@ -242,7 +240,7 @@ class Compiler {
     const when = member(object, "when");
     const at = isObject ? place.below("when") : place;
     const { id } = this.#stages.get(name) as NamedStage;
-    if (when === undefined) this.#report.fault("member_missing", 'Member "when" is required', place);
+    if (when === undefined) this.#report.missing("when", place);
     if (isJsonArray(when) && when.length === 0) this.#report.fault("too_few", "Expected at least one expression", at);
     return {
       name,

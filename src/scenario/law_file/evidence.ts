@@ -57,8 +57,8 @@ export function readEvidence(report: Report, name: string, value: JsonValue, pla
   const domain = type === undefined
     ? found.find((line) => line.domain !== undefined)?.domain
     : readType(type, { start: 0, end: type.length }, report.inside(place.below("type")));
-  const sources = found.flatMap(({ source, place: at }) =>
-    source === undefined ? [] : [{ ...resolved(report, source, at, names), place: at }]
+  const sources = found.flatMap(({ source, place: at, text }) =>
+    source === undefined ? [] : [{ ...resolved(report, source, at, names, text), place: at }]
   );
   const id = report.optional(object, place, "id", (one, at) => report.text(one, at));
   const bindings = report.optional(object, place, "bindings", (one, at) => report.texts(one, at, "a list of ids"));
@@ -76,11 +76,12 @@ export function readEvidence(report: Report, name: string, value: JsonValue, pla
   };
 }
 
-type PlacedLine = Line & { readonly place: Place };
+/** A source with its place, and its text where it is written as a line. */
+type PlacedLine = Line & { readonly place: Place; readonly text?: string };
 
 function readOwnLine(report: Report, text: string, place: Place): PlacedLine | undefined {
   const line = readLine(text, report.inside(place));
-  return line && { ...line, place };
+  return line && { ...line, place, text };
 }
 
 /** The sources of `from`: a line, `{PROVIDER.CHECK: PARAMS}`, or a list of these. */
@@ -107,15 +108,15 @@ function readOne(report: Report, value: JsonValue, place: Place): PlacedLine | u
   return { source: { provider, check, ...params === null ? {} : { params } }, place: place.below(only[0]) };
 }
 
-function resolved(report: Report, source: Source, place: Place, { idOfParameter }: Names): Source {
+function resolved(report: Report, source: Source, place: Place, { idOfParameter }: Names, line?: string): Source {
   if (source.params === undefined) return source;
-  const params = withPlaceholders(source.params, (name) => {
+  const params = withPlaceholders(source.params, (name, text, steps) => {
     const id = idOfParameter.get(name);
-    if (id === undefined) {
-      const hint = didYouMean(name, idOfParameter.keys());
-      report.fault("name_unknown", `Parameter ${quote(name)} is not declared${hint}`, place);
-    }
-    return id;
+    if (id !== undefined) return id;
+    const message = `Parameter ${quote(name)} is not declared${didYouMean(name, idOfParameter.keys())}`;
+    const start = (line ?? text).indexOf(`{${name}}`) + 1;
+    const span = { start, end: start + name.length };
+    return report.fault("name_unknown", message, line === undefined ? place.below(...steps) : place, { span });
   });
   return { ...source, params };
 }

@@ -447,13 +447,18 @@ class Reader {
   }
 
   #relative(operator: "+" | "-", left: ASTNode, right: ASTNode, span: Span): Operand | undefined {
-    if (left.op !== "id" || left.args !== "now" || right.op !== "call" || right.args[0] !== "duration") {
-      return this.#fault('There is no arithmetic but now - duration("24h") and now + duration("24h")', span);
+    const isFromNow = left.op === "id" && left.args === "now";
+    if (!isFromNow || right.op !== "call" || right.args[0] !== "duration") {
+      const message = 'There is no arithmetic but now - duration("24h") and now + duration("24h")';
+      return this.#fault(message, isFromNow ? right : span);
     }
     const text = this.#onlyText("duration", right.args[1], right);
     if (text === undefined) return undefined;
     const millis = durationMillis(text);
-    if (millis === null) return this.#fault(`Expected a duration ${DURATION_EXPECTED}, got ${quote(text)}`, right);
+    if (millis === null) {
+      const message = `Expected a duration ${DURATION_EXPECTED}, got ${quote(text)}`;
+      return this.#fault(message, right.args[1][0] ?? right);
+    }
     return { kind: "now", offset: operator === "-" && millis > 0 ? -millis : millis, ...span };
   }
 

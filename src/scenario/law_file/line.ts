@@ -1,9 +1,10 @@
 /** Reads the lines of evidence: the caller, a built-in check, signatures of people. */
 
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
+import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
 import { DURATION_EXPECTED, durationMillis, type ReportFault, type Span } from "./expression.ts";
+import type { Steps } from "../source_position.ts";
 import { isTypeText, readType, TYPE_NAMES } from "./type.ts";
 
 /** A check of a provider that acquires evidence. */
@@ -74,7 +75,7 @@ export function readLine(text: string, fault: ReportFault): Line | undefined {
   const trimmed = text.trimEnd();
   if (trimmed === "caller") return {};
   const whole = { start: 0, end: text.length };
-  const approval = /^(\d+)\s+of\s+(\[[^\]]*\]|\S+)(?:\s+within\s+(\S+))?$/.exec(trimmed);
+  const approval = /^(\d+)\s+of\s+(\[[^\]]*\]|\S+)(?:\s+within\s+(\S.*))?$/.exec(trimmed);
   if (approval !== null) return readApproval(approval, trimmed, fault);
   const typed = /^([A-Za-z_][A-Za-z0-9_]*(?:\([^()]*\))?)(?:\s+(from|signed\s+by)\s+(\S.*))?$/.exec(trimmed);
   const [, type = "", joint, rest = ""] = typed ?? [];
@@ -145,19 +146,25 @@ const TEMPLATE = /^https?:\/\/.*\{[^{}]*\}/;
 /**
  * Params with placeholders: a text that is `{NAME}` alone is that parameter, and a URL with `{NAME}` in it a template.
  *
- * @param idOf The id of a parameter by its name; undefined, after a fault, if there is none
+ * @param idOf The id of a parameter by its name; undefined, after a fault, if there is none. It also receives the text
+ * that names the parameter, and the steps to it
  */
-export function withPlaceholders(params: JsonValue, idOf: (name: string) => string | undefined): JsonValue {
-  if (isJsonArray(params)) return params.map((one) => withPlaceholders(one, idOf));
+export function withPlaceholders(
+  params: JsonValue,
+  idOf: (name: string, text: string, steps: Steps) => string | undefined,
+  steps: Steps = [],
+): JsonValue {
+  if (isJsonArray(params)) return params.map((one, index) => withPlaceholders(one, idOf, [...steps, index]));
   if (isJsonObject(params)) {
     const members = Object.entries(params);
     // A placeholder that is written out stays as it is.
     if (members.length === 1 && (members[0]?.[0] === "$parameter" || members[0]?.[0] === "$template")) return params;
-    return Object.fromEntries(members.map(([name, one]) => [name, withPlaceholders(one, idOf)])) as JsonObject;
+    return Object.fromEntries(members.map(([name, one]) => [name, withPlaceholders(one, idOf, [...steps, name])]));
   }
   if (typeof params !== "string") return params;
   const [, name] = /^\{([^{}]*)\}$/.exec(params) ?? [];
-  if (name !== undefined) return { $parameter: idOf(name) ?? name };
+  if (name !== undefined) return { $parameter: idOf(name, params, steps) ?? name };
   if (!TEMPLATE.test(params)) return params;
-  return { $template: params.replaceAll(/\{([^{}]*)\}/g, (_, inner: string) => `{${idOf(inner) ?? inner}}`) };
+  const idText = (_: string, inner: string): string => `{${idOf(inner, params, steps) ?? inner}}`;
+  return { $template: params.replaceAll(/\{([^{}]*)\}/g, idText) };
 }

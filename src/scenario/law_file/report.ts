@@ -84,6 +84,16 @@ export class Report {
     }
   }
 
+  /** Reports a member that is not there, unless a misspelt one is reported already. Called after {@link closed}. */
+  missing(name: string, place: Place): void {
+    const isMisspelt = this.faults.some(({ code, message, steps }) =>
+      code === "member_unknown" && steps.length === place.steps.length + 1 &&
+      message.split("; did you mean ")[1]?.includes(quote(name)) === true &&
+      place.steps.every((step, index) => steps[index] === step)
+    );
+    if (!isMisspelt) this.fault("member_missing", `Member ${quote(name)} is required`, place);
+  }
+
   /** A member, read; undefined where it is absent or after a fault. */
   optional<T>(
     object: JsonObject,
