@@ -59,7 +59,7 @@ Deno.test("readLaw() reads one law from YAML, TOML and JSON", () => {
 
 const FAULTS = [
   ["no law at all", "1", 1, 1],
-  ["a fault of the format", "a: [", 1, 5],
+  ["a fault of the format", "a: [", 1, 4],
   ["a parameter that is not declared", YAML.replace("== commit", "== branch"), 8, 26],
   ["a fault of the law", `${YAML}complete: shop\n`, 9, 11],
 ] as const;

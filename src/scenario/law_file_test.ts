@@ -188,7 +188,7 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
   ["law: x\nevidence: {a: {from: json r.json, within: 10}}\nstages: {s: a > 0}", [
     '2:43 Expected a duration such as "90s", "10m", "24h" or "7d"',
   ]],
-  ["law: x\nevidence: {a: 'rest https://a.example/{b} $'}\nstages: {s: a}", ['2:15 Parameter "b" is not declared']],
+  ["law: x\nevidence: {a: 'rest https://a.example/{b} $'}\nstages: {s: a}", ['2:40 Parameter "b" is not declared']],
   ["law: x\nevidence: {a: integer(0..5)}\nstages:\n  s: a <= 9", ["4:11 Expected at most 5, got 9"]],
   ['law: x\nevidence: {a: caller}\nstages:\n  s: a\n  t: {after: "!s", when: a}', [
     '5:15 Stages have no "!": a stage is complete for good',
@@ -260,7 +260,7 @@ const UNQUOTED = [
     '  s: t.contains("a #b")',
     `5:17 ; YAML reads " #" as its own in a text without quotes, so quote it: s: 't.contains("a #b")'`,
   ],
-  ['  s:\n    after: r\n    - t == "a"', '7:1 ; a stage with "after:" lists its lines under "when:"'],
+  ['  s:\n    after: r\n    - t == "a"', '7:5 ; a stage with "after:" lists its lines under "when:"'],
   ['  {s: t in ["a"]}', '5:12 ; YAML reads "[" as its own in a text without quotes: quote that text'],
   ['  {s: t.contains("a,b")}', '5:18 ; YAML reads "," as its own in a text without quotes: quote that text'],
 ] as const;

@@ -338,7 +338,7 @@ Deno.test("readLawText() places an expression that is cut at each byte, or reads
     for (let end = start; end < text.length; end++) {
       const cut = text.slice(0, end);
       const whole = WHOLE[cut.slice(start).trim()];
-      const expected = placeOfCut(cut, start, line) ?? identityOf(changedSpec(...whole ?? []));
+      const expected = placeOfCut(cut, start, line) ?? identityOf(changedSpec(...whole ?? [[]]));
       assert.ok(/:/.test(expected) || whole !== undefined, cut);
       assert.equal(answerTo(withLine(line, cut)), expected, cut);
       seeded++;

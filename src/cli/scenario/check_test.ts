@@ -72,7 +72,7 @@ Deno.test("diagnostics of a scenario have the position in its file, in every for
       "17:5 error member_unknown $.stages[1].stage_idd",
     ]],
     ["twice.yaml", `${YAML}namespace_id: 3\n`, ["24:1 error duplicate_name $.namespace_id"]],
-    ["syntax.yaml", "a: [1,\nb: 2\n", ["2:1 error bad_indent $"]],
+    ["syntax.yaml", "a: [1,\nb: 2\n", ["1:4 error bad_indent $"]],
     ["number.yaml", "namespace_id: 9007199254740993\n", ["1:15 error number_not_exact $.namespace_id"]],
     ["closed.yaml", YAML.replace("namespace_id: 2", "namespace_id: 1"), [
       "2:15 warning namespace_closed $.namespace_id",
