@@ -68,7 +68,7 @@ for (const [name, text, line, column] of FAULTS) {
   Deno.test(`readLaw() ${name}: an error in line ${line}`, () => {
     const { law, problems } = readLaw(text);
     assert.equal(law, null);
-    const found = problems.map((one) => [one.severity, one.line, one.column]);
+    const found = problems.map(({ severity, position: { line, column } }) => [severity, line, column]);
     assert.deepEqual(found[0], ["error", line, column], JSON.stringify(problems));
   });
 }

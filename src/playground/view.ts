@@ -11,7 +11,7 @@ import { all, element, type Markup } from "../runpack/view/markup.ts";
 import { renderOpeners } from "../runpack/view/openers.ts";
 import type { Field, fieldsOf, Given } from "./fields.ts";
 import type { FieldFault, JudgedStage, Verdict } from "./judge.ts";
-import type { Problem } from "./read_law.ts";
+import type { ReadLaw } from "./read_law.ts";
 
 /** Arrows that are drawn at most. */
 const ARROWS = 4000;
@@ -66,11 +66,11 @@ function renderField(kind: string, field: Field, value: string, { signed }: Give
 }
 
 /** The errors and warnings of a law. */
-export function renderProblems(problems: readonly Problem[]): Markup {
+export function renderProblems(problems: ReadLaw["problems"]): Markup {
   return element(
     "ul",
     { class: "problems" },
-    problems.map(({ severity, line, column, message }) =>
+    problems.map(({ severity, message, position: { line, column } }) =>
       element(
         "li",
         { class: severity },
@@ -164,12 +164,16 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
     ),
     element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
     result.why.map((why) => element("p", { class: "note" }, why)),
-    result.evaluation === null ? "" : renderTrace(result.evaluation, words),
+    result.evaluation === null ? "" : renderTrace(result.evaluation, words, law),
     missing === null ? "" : renderMissing(missing, words),
   );
 }
 
-function renderTrace(evaluation: NonNullable<JudgedStage["result"]["evaluation"]>, words: LawWords): Markup {
+function renderTrace(
+  evaluation: NonNullable<JudgedStage["result"]["evaluation"]>,
+  words: LawWords,
+  { conditionIndex }: Verdict["law"],
+): Markup {
   const { trace, evidence } = evaluation;
   const causes = new Map(causesOf(evaluation).map((cause) => [cause.condition_id, cause]));
   const rows = trace.map(({ condition_id, value, reason }) => {
@@ -177,7 +181,9 @@ function renderTrace(evaluation: NonNullable<JudgedStage["result"]["evaluation"]
     const messages = evidence.flatMap(({ item }) =>
       item.condition_id === condition_id ? item.error?.message ?? [] : []
     );
-    const found = cause === undefined ? "" : foundText(cause);
+    const found = cause === undefined
+      ? ""
+      : foundText(cause, conditionIndex.get(condition_id)?.condition.evidence_use_policy);
     return element(
       "tr",
       {},

@@ -85,7 +85,9 @@ function placeFault(
   if (line > 0) return { offset: place, message: CONTINUED_LINE };
   if (!quoting.startsWith("A block sequence")) return { offset: place };
   const isOfStage = /\n +after:.*\n$/.test(text.slice(0, offset));
-  const message = isOfStage ? 'A list cannot follow here; a stage with "after:" lists its lines under "when:"' : LIST_COLUMNS;
+  const message = isOfStage
+    ? 'A list cannot follow here; a stage with "after:" lists its lines under "when:"'
+    : LIST_COLUMNS;
   return { offset: place, message };
 }
 

@@ -26,7 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   store: [...KERNEL_LAYERS, "config"],
   "runpack/host": [...KERNEL_LAYERS, "config", "store"],
   "runpack/browser": [...KERNEL_LAYERS, "evidence"],
-  scenario: ["canonical", "config", "law", "run", "evidence"],
+  scenario: [...KERNEL_LAYERS, "config", "evidence"],
   tools: [...KERNEL_LAYERS, "config", "access", "docs", "evidence", "store", "runpack/host", "scenario"],
   playground: [...KERNEL_LAYERS, "docs", "runpack/browser", "scenario", "tools"],
   server: ["canonical", "config", "access", "docs", "tools"],

@@ -2,8 +2,8 @@
 
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { countOf } from "../../config/problems.ts";
-import { LONE_OPENERS, type LoneOpener, loneOpeners } from "../../law/questions/question_text.ts";
-import { whoCompletes } from "../../law/questions/who.ts";
+import { QUESTION_VISITS } from "../../law/questions/formulas.ts";
+import { LONE_OPENERS } from "../../law/questions/question_text.ts";
 import { graphIdentity, lawIdentity } from "../../law/law.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -34,44 +34,24 @@ export function runScenarioCheck(file: string, flags: CheckFlags): Promise<numbe
     flags.config,
     ({ scenario: read }) => {
       const { law, assumptions } = read;
-      const openers = law === null ? [] : openersOf(law, forbidden);
-      const diagnostics = [...openers, ...read.diagnostics];
+      const errors = forbidden.length === 0
+        ? []
+        : ["openers_undecided", ...forbidden.map((one) => one.replaceAll(" ", "_"))];
+      const diagnostics = read.diagnostics.map((one): Diagnostic =>
+        errors.includes(one.code) ? { ...one, severity: "error" } : one
+      );
       const scenario = { ...read, diagnostics };
       const identities = law === null ? {} : identitiesOf(law);
       const result = { file, valid: law !== null, ...identities, diagnostics, assumptions };
-      const fault = openers.some(({ code }) => code === "openers_undecided") ? EXIT.unknown : EXIT.usage;
-      const exitCode = law === null ? EXIT.usage : hasError(openers) ? fault : EXIT.ok;
+      const found = diagnostics.filter(({ severity }) => severity === "error");
+      const isUndecided = law !== null && found.some(({ code }) => code === "openers_undecided");
+      const exitCode = found.length === 0 ? EXIT.ok : isUndecided ? EXIT.unknown : EXIT.usage;
       const text = describeCheck(scenario, wantsColour());
       return Promise.resolve(writeAnswer("scenario check", flags, result, text, { exitCode }));
     },
-    { evidenceKeys: flags.evidenceKeys },
+    { evidenceKeys: flags.evidenceKeys, visits: QUESTION_VISITS },
   );
 }
-
-function hasError(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.some(({ severity }) => severity === "error");
-}
-
-/** What opens a law alone: a warning, or an error if it is forbidden. What is not known is an error if any is forbidden. */
-function openersOf(law: ScenarioLaw, forbidden: readonly string[]): readonly Diagnostic[] {
-  const at = { line: 1, column: 1, path: "$" };
-  const answer = whoCompletes(law);
-  if (answer === null) {
-    const message = "It is undecided who can complete the run alone";
-    return forbidden.length === 0 ? [] : [{ ...at, severity: "error", code: "openers_undecided", message }];
-  }
-  return loneOpeners(answer).map((opener) => ({
-    ...at,
-    severity: forbidden.includes(opener) ? "error" : "warning",
-    code: opener.replaceAll(" ", "_"),
-    message: `${opener}: ${OPENER_WORDS[opener]}`,
-  }));
-}
-
-const OPENER_WORDS: Readonly<Record<LoneOpener, string>> = {
-  "caller alone": "the caller's word completes the run",
-  "one person alone": "one person who signs, and who may call, completes the run",
-};
 
 /** Runs a command on the law of a file. Writes the diagnostics and returns 2 if the file is not a law. */
 export function withLaw(

@@ -65,7 +65,7 @@ completion_requirement: { Condition: second }
 Deno.test("diagnostics of a scenario have the position in its file, in every format", async () => {
   const rows: readonly [file: string, text: string, expected: readonly string[]][] = [
     // The law is sorted: its first condition is the second of the file.
-    ["fine.yaml", YAML, ["9:5 warning condition_unused $.conditions[1]"]],
+    ["fine.yaml", YAML, ["1:1 warning caller_alone $", "9:5 warning condition_unused $.conditions[1]"]],
     ["s.yaml", YAML.replace("stage_id: first", "stage_idd: first"), [
       "15:70 error stage_not_found $.stages[0].prerequisite.requirement.Or[0].Condition",
       "17:5 error member_missing $.stages[1].stage_id",
@@ -75,6 +75,7 @@ Deno.test("diagnostics of a scenario have the position in its file, in every for
     ["syntax.yaml", "a: [1,\nb: 2\n", ["1:4 error bad_indent $"]],
     ["number.yaml", "namespace_id: 9007199254740993\n", ["1:15 error number_not_exact $.namespace_id"]],
     ["closed.yaml", YAML.replace("namespace_id: 2", "namespace_id: 1"), [
+      "1:1 warning caller_alone $",
       "2:15 warning namespace_closed $.namespace_id",
       "9:5 warning condition_unused $.conditions[1]",
     ]],

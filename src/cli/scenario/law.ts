@@ -15,7 +15,6 @@ import type { Providers } from "../../evidence/types.ts";
 import { constructLaw } from "../../law/law.ts";
 import { LAW_LIMITS } from "../../law/limits.ts";
 import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
-import { lintLaw } from "../../law/lint.ts";
 import { hasPlaceholder } from "../../law/placeholders.ts";
 import { didYouMean, quoteAll } from "../../law/suggest.ts";
 import type { LawNames } from "../../law/words.ts";
@@ -27,6 +26,7 @@ import { boundProviders, type FindProvider, knownChecks } from "../../tools/serv
 import { withPeople } from "../../tools/services/operator_profile.ts";
 import { profileWithoutKeys } from "../provider/trust_profile.ts";
 import { configVariable } from "../config/variable.ts";
+import { lawWarnings } from "../../scenario/law_problems.ts";
 import {
   childOf,
   type Position,
@@ -35,7 +35,6 @@ import {
   stepsInSpec,
   stepsOfPath,
 } from "../../scenario/source_position.ts";
-import { lintHabits } from "./copied_habits.ts";
 import { readSpec, type Source, type SourceResult } from "./source.ts";
 
 /** An error or a warning of a scenario file. */
@@ -75,6 +74,8 @@ export interface ScenarioOptions {
   readonly needsConfig?: boolean;
   /** The folder of the keys of people, as for `gate serve`. */
   readonly evidenceKeys?: string | undefined;
+  /** The budget for deciding who opens the law alone. */
+  readonly visits?: number;
   readonly read?: (file: string) => Promise<SourceResult>;
 }
 
@@ -94,7 +95,7 @@ export async function withScenario<Result>(
   file: string,
   configFile: string | undefined,
   work: (session: ScenarioSession) => Promise<Result>,
-  { needsConfig = false, evidenceKeys, read: readFile = readSpec }: ScenarioOptions = {},
+  { needsConfig = false, evidenceKeys, visits, read: readFile = readSpec }: ScenarioOptions = {},
 ): Promise<Result> {
   const isNamed = configFile !== undefined;
   const found = await findConfig(configFile, needsConfig);
@@ -122,7 +123,7 @@ export async function withScenario<Result>(
         config,
         source.value,
         providers,
-        (found) => proveSource(source, { config, isNamed, ...found, schemas, profile }),
+        (found) => proveSource(source, { config, isNamed, ...found, schemas, profile, visits }),
       );
       const scenario = withNamespace(proved, source, config.namespace.allow_default);
       return await work({
@@ -203,10 +204,11 @@ interface Proof extends FoundProviders {
   readonly isNamed: boolean;
   readonly schemas: SchemaSandbox;
   readonly profile: OperatorProfile;
+  readonly visits: number | undefined;
 }
 
 async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> {
-  const { config, isNamed, providers, find, schemas, profile } = proof;
+  const { config, isNamed, providers, find, schemas, profile, visits } = proof;
   const { file, value: spec } = source;
   const findCheck: LawEnvironment["findCheck"] = isJsonObject(spec)
     ? await knownChecks({ schemaSandbox: schemas }, spec, find)
@@ -246,8 +248,7 @@ async function proveSource(source: Source, proof: Proof): Promise<ReadScenario> 
   if (!constructed.ok) return { file, diagnostics: inLines(refusals), law: null, assumptions };
   const { law } = constructed;
   const found = [
-    ...lintLaw(law, constructed.caller_asserted),
-    ...lintHabits(law),
+    ...lawWarnings(law, constructed.caller_asserted, visits),
     ...lintPackets(law, Date.now()),
     ...await lintBindings(law, config),
     ...lintTrust(law, profile, providers),
@@ -398,7 +399,9 @@ function excerptAt({ excerpt }: Source, position: Position): Pick<Diagnostic, "e
 function warningAt(source: Source, steps: Steps, code: string, message: string): Diagnostic {
   const path = formatPath(source.inFile(steps));
   const position = source.locate(steps, "value");
-  return { severity: "warning", ...position, code, path, message, ...excerptAt(source, position) };
+  // A warning about the whole law has no line of its own.
+  const excerpt = steps.length === 0 ? {} : excerptAt(source, position);
+  return { severity: "warning", ...position, code, path, message, ...excerpt };
 }
 
 /** The names of all providers, or of the checks of one. */

@@ -1,25 +1,13 @@
 /** What an editor asks about the text of a law file: faults, sentences of names, completions and the one layout. */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import { constructLaw } from "../../law/law.ts";
-import { LAW_LIMITS } from "../../law/limits.ts";
-import { lintLaw } from "../../law/lint.ts";
 import { lawWords, shownType } from "../../law/words.ts";
-import { permissiveEnvironment } from "../../runpack/verify/claims/scenario_law_construction.ts";
 import { formatLaw, readLawText } from "../../scenario/law_file.ts";
 import { CHECK_LINES } from "../../scenario/law_file/line.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { TYPE_NAMES } from "../../scenario/law_file/type.ts";
-import { type Position, type Steps, stepsInSpec, stepsOfPath } from "../../scenario/source_position.ts";
-import { lintHabits } from "./copied_habits.ts";
-
-/** A fault or a warning with its place, which counts from 1. */
-export interface LawProblem {
-  readonly severity: "error" | "warning";
-  readonly code: string;
-  readonly message: string;
-  readonly position: Position;
-}
+import { faulty, judgeSpec, type LawProblem } from "../../scenario/law_problems.ts";
+import type { Position } from "../../scenario/source_position.ts";
 
 /** A text of a law file as an editor has it. */
 export interface LawLanguage {
@@ -31,23 +19,11 @@ export interface LawLanguage {
 /** Reads a text. What depends on a configuration, such as its providers, is not judged. */
 export function readLanguage(text: string): LawLanguage {
   const read = readLawText(text);
-  if (!read.ok) {
-    return { problems: read.faults.map((one) => ({ severity: "error", ...one })), names: new Map() };
-  }
-  const { spec, names, locate, warnings } = read.file;
-  const built = constructLaw(spec, { limits: LAW_LIMITS, hasPacketSchema: () => true, ...permissiveEnvironment(spec) });
-  const at = (steps: Steps): Position => locate(steps, "value");
-  const warned = warnings.map((one): LawProblem => ({ severity: "warning", ...one }));
-  if (!built.ok) {
-    const refused = built.refusals.map(({ code, message, path }): LawProblem => ({
-      severity: "error",
-      code,
-      message,
-      position: at(stepsOfPath(path)),
-    }));
-    return { problems: [...refused, ...warned], names: new Map() };
-  }
-  const { law } = built;
+  const names = read.ok ? read.file.names : undefined;
+  const { law, problems } = read.ok
+    ? judgeSpec(read.file.spec, read.file.locate, read.file.warnings)
+    : faulty(read.faults);
+  if (law === null || names === undefined) return { problems, names: new Map() };
   const words = lawWords(law, names);
   const found = new Map<string, string>();
   for (const { parameter_id: id, domain } of law.parameters ?? []) {
@@ -61,15 +37,7 @@ export function readLanguage(text: string): LawLanguage {
   for (const { stage_id: id, completion_requirement: needs } of law.stages) {
     found.set(names.stages.get(id) ?? id, `Stage: ${words.requirement(needs)}`);
   }
-  const linted = [...lintLaw(law, built.caller_asserted), ...lintHabits(law)].map((
-    { code, message, path },
-  ): LawProblem => ({
-    severity: "warning",
-    code,
-    message,
-    position: at(stepsInSpec(law, spec, stepsOfPath(path))),
-  }));
-  return { problems: [...warned, ...linted], names: found };
+  return { problems, names: found };
 }
 
 /** The name at a position of a text that counts from 1; empty where there is none. */

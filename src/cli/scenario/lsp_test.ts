@@ -47,7 +47,7 @@ const WARNED: readonly (readonly [law: string, warnings: readonly (readonly [str
   ["law: n\nevidence:\n  z: count\n  a: count from env A\nstages: { s: a == 0 && z == 0 }\n", []],
   [
     "law: n\nparameters:\n  z: text\n  a: text\nevidence:\n  z2: caller\nstages: { s: z2 == a }\n",
-    [["parameter_unused", 3, 6]],
+    [["caller_alone", 1, 1], ["parameter_unused", 3, 6]],
   ],
   [
     "law: n\nevidence:\n  z: count\n  a: integer(0..5)\nstages:\n  s: z == 0\n  r:\n    - a >= 2\n    - a > 5\n",
@@ -55,7 +55,7 @@ const WARNED: readonly (readonly [law: string, warnings: readonly (readonly [str
   ],
   [
     "law: n\nevidence:\n  z: count\n  a: 1 of [alice]\nstages:\n  s: z == 0\n  b: a && z == 0\n",
-    [["caller_word_beside_approval", 7, 6]],
+    [["one_person_alone", 1, 1], ["caller_word_beside_approval", 7, 6]],
   ],
 ];
 

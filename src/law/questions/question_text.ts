@@ -79,6 +79,9 @@ export function whoText({ stages, run }: WhoAnswer, shown: (text: string) => str
 /** What opens a law alone. */
 export const LONE_OPENERS = ["caller alone", "one person alone"] as const;
 
+/** Visits for deciding {@link loneOpeners} while somebody waits: a tenth of a second. */
+export const LONE_OPENER_VISITS = 2 ** 19;
+
 /** One of {@link LONE_OPENERS}. */
 export type LoneOpener = typeof LONE_OPENERS[number];
 

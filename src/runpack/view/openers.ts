@@ -1,13 +1,10 @@
 /** Who can complete a law: each stage once it is open, and the run. */
 
-import { loneOpeners, setLines } from "../../law/questions/question_text.ts";
+import { LONE_OPENER_VISITS, loneOpeners, setLines } from "../../law/questions/question_text.ts";
 import { whoCompletes } from "../../law/questions/who.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { all, element, type Markup } from "./markup.ts";
 import { row, table } from "./tables.ts";
-
-/** Visits of the question. A page waits for the answer, so it may take a tenth of a second. */
-const OPENER_VISITS = 2 ** 19;
 
 /** A page is drawn again with each change of its run, and the law stays. */
 const known = new WeakMap<ScenarioLaw, Markup>();
@@ -20,7 +17,7 @@ export function renderOpeners(law: ScenarioLaw): Markup {
 }
 
 function openersOf(law: ScenarioLaw): Markup {
-  const answer = whoCompletes(law, { visits: OPENER_VISITS });
+  const answer = whoCompletes(law, { visits: LONE_OPENER_VISITS });
   if (answer === null) {
     return element("p", { class: "note" }, "Who can complete the run is undecided: the law is too large.");
   }
