@@ -15,7 +15,17 @@ import { FULL_STEPS } from "./full.ts";
 import { importersOf } from "./import_graph.ts";
 import { isIn, LATER_UNITS, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
 import { PROOF_STEPS } from "./proof.ts";
-import { addTallies, exitCodeOf, formatTally, LOCK, runStep, type Step, type Tally, testFilesIn } from "./steps.ts";
+import {
+  addTallies,
+  exitCodeOf,
+  formatTally,
+  LOCK,
+  runStep,
+  type Step,
+  type Tally,
+  testFilesIn,
+  type TestsStep,
+} from "./steps.ts";
 
 const DENO = Deno.execPath();
 const TREE = await readTree();
@@ -51,21 +61,13 @@ const CHECKS: Step = {
  * Runs test files in one thread for each core. Loading the product's modules again for every file takes more than half
  * of the time of the unit tests.
  */
-function sharedTests(name: string, paths: readonly string[], options: readonly string[] = []): Step {
+function sharedTests(name: string, paths: readonly string[], options: readonly string[] = []): TestsStep {
   const threads = navigator.hardwareConcurrency;
   return { name, kind: "tests", options: [...UNIT_OPTIONS, ...options], paths, threads };
 }
 
 /** Fewer rounds of each property, for a run that must be short. */
 const FEW_RUNS = ["--preload=tests/few_runs.ts"];
-
-/** Modules whose docstrings have blocks of TypeScript, and the pages: `test` checks their types, `test:full` runs them. */
-const EXAMPLES = [
-  ...TREE.filter(({ path, text }) => /^src\/.*(?<!_test)\.ts$/.test(path) && /^ \* ```ts/m.test(text)).map(({ path }) =>
-    path
-  ),
-  ...PAGES,
-];
 
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
@@ -88,7 +90,7 @@ function wholeSteps(): readonly Step[] {
     typesOf("types of the program and of these tests", [...checked, ...PAGES]),
     CHECKS,
     sharedTests("unit tests", quickTests()),
-    { name: "end to end, simulation and vectors", kind: "tests", options: ["--parallel"], paths: others },
+    { ...sharedTests("end to end, simulation and vectors", others), options: ["--parallel"] },
     { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
   ];
 }
@@ -98,7 +100,6 @@ function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
     sharedTests("unit tests at length", SLOW_UNITS),
-    { name: "documentation examples", kind: "tests", options: ["--doc", ...UNIT_OPTIONS], paths: EXAMPLES },
     { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
     {
       name: "end to end at length, one file at a time",

@@ -257,7 +257,7 @@ async function runOnce(
 
 /** A text as a part of a regular expression of `deno test`, which may escape nothing but its own characters. */
 function escapeRegex(text: string): string {
-  return text.replace(/[\.+*?()|[\]{}^$]/g, "\$&");
+  return text.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&");
 }
 
 /** Writes one module for each thread, which imports every so many of the files. */

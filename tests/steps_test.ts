@@ -179,7 +179,8 @@ for (const [what, options, hanging, outcome] of STUCK) {
   Deno.test(`runStep() ends ${what}: ${outcome} has failed, and the rest go on`, async () => {
     const folder = await Deno.makeTempDir({ prefix: "gate-hang-" });
     const text = hanging.replace(/HANG\((\w+)\)/, (_, how) => hang(folder, how === "WAITS" ? WAITS : SPINS));
-    const others = (name: string): string => `Deno.test("${name} a", () => {});\nDeno.test("${name} z", () => {});`;
+    const others = (name: string): string =>
+      `Deno.test("${name} a (1) [2]+ \\\\", () => {});\nDeno.test("${name} z", () => {});`;
     const files = {
       "a_test.ts": others("a"),
       "b_test.ts": what.includes("module") ? text : `${others("b")}\n${text}\n${others("y")}`,

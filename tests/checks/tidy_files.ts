@@ -154,7 +154,7 @@ function targetsOf(file: SourceFile): string[] {
   return readImports(file).flatMap((edge) => resolveSpecifier(file.path, edge.specifier ?? "") ?? []);
 }
 
-/** The modules that the documentation examples of a file import; `deno test --doc` runs them. */
+/** The modules that the documentation examples of a file import; a test file runs them. */
 function exampleTargets(file: SourceFile): string[] {
   return [...file.text.matchAll(/^ \* import .* from "(@\/[^"]+)";$/gm)].flatMap((match) =>
     resolveSpecifier(file.path, match[1] ?? "") ?? []

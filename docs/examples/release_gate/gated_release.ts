@@ -31,7 +31,7 @@ import { heading, mark, say, short, showAttempt, showChain, showGraph } from "./
 const EXIT_CODES: Readonly<Record<string, number>> = { true: 0, false: 3, unknown: 4 };
 
 /** The shard of the project's tests that the demo runs. */
-const TEST_FOLDERS = ["src/canonical/", "src/law/value/"];
+const TEST_FOLDERS = ["src/canonical", "src/law/value"];
 
 /** The folders that the demo checks the types of. The others need packages that the demo does not use. */
 const KERNEL = ["src/canonical", "src/law", "src/run"];
