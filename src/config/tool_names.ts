@@ -37,6 +37,7 @@ export const TOOL_NAMES = [
   "runs_list",
   "scenarios_get",
   "scenario_questions",
+  "scenario_apply",
 ] as const;
 
 /** One of {@link TOOL_NAMES}. */

@@ -17,6 +17,7 @@ export const TOOL_PAGES: readonly string[] = [
   "reference/tools/scenario_submit.md",
   "reference/tools/scenario_next.md",
   "reference/tools/scenario_trigger.md",
+  "reference/tools/scenario_apply.md",
   "reference/tools/scenario_resolve_creation.md",
   "reference/tools/scenario_resolve_mutation.md",
   "reference/tools/runpack_export.md",

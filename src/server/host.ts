@@ -94,12 +94,20 @@ export async function host(options: HostOptions): Promise<number> {
     });
     return runtime;
   };
+  const limits = createLimits(options.server.limits, { isShared: hasSeveralCallers(options.server) });
   const dispatcher = createDispatcher({
     loadTools: async () => (await load()).tools,
     listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
     scenarioOf: async ({ namespaceId, runId }) => await (await load()).scenarioOf?.(namespaceId, runId) ?? null,
     tools: options.server.tools,
     auth: options.server.auth,
+    countRequest: ({ principal: { subject }, origin }) => {
+      const error = limits.count(subject);
+      if (error !== null && origin !== undefined) {
+        audit.refused({ kind: "request", reason: error.kind, subject, origin });
+      }
+      return error;
+    },
     log,
     ...options.server.audit.enabled ? { loadCallAudit: () => loadCallAudit(audit, load) } : {},
     ...(options.offer === undefined ? {} : { offer: options.offer }),
@@ -111,7 +119,7 @@ export async function host(options: HostOptions): Promise<number> {
     audit,
     load,
     broken: broken.signal,
-    limits: createLimits(options.server.limits, { isShared: hasSeveralCallers(options.server) }),
+    limits,
     dispatcher: telemetry?.trace(dispatcher) ?? dispatcher,
   };
   const failure = await hostTransport(hosting).then(() => null, startFailure);

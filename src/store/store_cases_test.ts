@@ -148,6 +148,30 @@ overAll("append() called many times at one head accepts exactly one", {}, async 
   assert.equal(outcomes.filter((outcome) => outcome === "stale 2").length, 99);
 });
 
+overAll("appendTogether() compares each append by itself, and commits those that fit", {}, async (stores) => {
+  const { runs } = stores;
+  await withTwoRecords(stores);
+  const before = runs.load();
+  const created = appendTo(runKey("three"), null, "create 3", "first", "second of three");
+  const results = await runs.appendTogether([
+    appendTo(runKey("two"), null, "create 2", "second"),
+    appendTo(RUN, FIRST, "a"),
+    created,
+    appendTo(runKey("four"), null, "create"),
+  ]);
+  assert.deepEqual(results.map(shown), ["accepted", "stale 2", "accepted", "operation_exists 1"]);
+  assert.equal(runs.load().batches, before.batches + 1);
+  assert.deepEqual(await runs.listRecords(runKey("three"), 0, 10), [...created.records]);
+  assert.equal((await runs.listRuns(null, 10)).length, 3);
+  assert.deepEqual(await runs.appendTogether([]), []);
+});
+
+overAll("appendTogether() with an append of a wrong shape commits none", {}, async ({ runs }) => {
+  const wrong = { ...appendTo(runKey("two"), null, "create 2"), records: [] };
+  await assert.rejects(runs.appendTogether([CREATE, wrong]), StoreError);
+  assert.deepEqual(await runs.listRuns(null, 10), []);
+});
+
 overAll("append() of a creation called many times creates one run", {}, async ({ runs }) => {
   const rivals = Array.from(
     { length: 20 },

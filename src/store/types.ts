@@ -263,6 +263,11 @@ export interface RunStore {
   readonly outbox: Outbox;
   /** Atomic append; resolves after the commit. */
   append(append: Append): Promise<AppendResult>;
+  /**
+   * Appends to several runs in one transaction, at most once to each. Each is compared by itself: the refusal of one
+   * does not refuse the others.
+   */
+  appendTogether(appends: readonly Append[]): Promise<readonly AppendResult[]>;
   /** Head of a run as committed by any process; null where the run does not exist. */
   getHead(runKey: RunKey): Promise<RunHead | null>;
   /**

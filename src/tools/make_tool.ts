@@ -9,7 +9,7 @@ import { submitsEvidence } from "./services/evidence_use.ts";
 import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
 import { withSpecOfText } from "./services/law_text.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
-import { domainErrorOf, toolError } from "./framework/errors.ts";
+import { auditUnavailable, domainErrorOf } from "./framework/errors.ts";
 import { type Output, resultOrError, shortOutput, withTypes } from "./framework/output.ts";
 import { sharedTypes } from "./framework/result_types.ts";
 import type { Call, Tool, ToolAnswer, ToolError, ToolHints } from "./framework/types.ts";
@@ -136,7 +136,7 @@ function handlerOf<Input>(services: AccessServices, parts: ToolParts<Input>): To
       }
       const denied = parts.admit?.(decoded.input, call) ?? null;
       if (denied !== null) return refuse(denied);
-      if (isAuditedFirst && call.auditor !== undefined && !await call.auditor.begin()) return refuse(unlogged());
+      if (isAuditedFirst && call.auditor !== undefined && !await call.auditor.begin()) throw auditUnavailable();
       const answer = await parts.act(decoded.input, raw, call);
       return answer.ok ? finish(answer) : refuse(answer.error);
     } catch (thrown) {
@@ -145,9 +145,4 @@ function handlerOf<Input>(services: AccessServices, parts: ToolParts<Input>): To
       return refuse(error);
     }
   };
-}
-
-function unlogged(): ToolError {
-  const message = "Cannot do this now: the audit log cannot be written, and nothing is done unlogged; try again";
-  return toolError("audit_unavailable", message);
 }

@@ -102,6 +102,7 @@ const HINTS: Readonly<Record<string, string>> = {
   scenario_submit: "writes",
   scenario_next: "writes, open world",
   scenario_trigger: "writes, open world",
+  scenario_apply: "writes, open world",
   scenario_resolve_creation: "reads",
   scenario_resolve_mutation: "reads",
   schemas_register: "writes",

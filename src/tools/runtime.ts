@@ -16,7 +16,7 @@ import type { PackSigner } from "../runpack/host/signing.ts";
 import type { PackThread } from "./packs/pack_thread.ts";
 import { closeStores, openStores, type Stores } from "../store/open.ts";
 import type { AuditHeads } from "../store/postgres/audit_heads.ts";
-import { type RunFigures as Figures, type RunStore, StoreError } from "../store/types.ts";
+import { type AppendResult, type RunFigures as Figures, type RunStore, StoreError } from "../store/types.ts";
 import { readsEveryNamespace } from "./services/authorise.ts";
 import { countProviders, storeMeasures } from "./services/measures.ts";
 import { createServices, type Services } from "./services/services.ts";
@@ -148,12 +148,13 @@ async function openWatched(
 ): Promise<Stores> {
   const stores = await openStores({ run, schemas }, sha256, storeNotice);
   if (receiver === undefined) return stores;
-  const append: Stores["runs"]["append"] = async (records) => {
-    const result = await stores.runs.append(records);
-    if (result.outcome === "accepted") appended();
-    return result;
+  const appendTogether: Stores["runs"]["appendTogether"] = async (appends) => {
+    const results = await stores.runs.appendTogether(appends);
+    if (results.some(({ outcome }) => outcome === "accepted")) appended();
+    return results;
   };
-  return { ...stores, runs: { ...stores.runs, append } };
+  const append: Stores["runs"]["append"] = async (one) => (await appendTogether([one]))[0] as AppendResult;
+  return { ...stores, runs: { ...stores.runs, append, appendTogether } };
 }
 
 /** The keys of people now; null without a folder of them. */

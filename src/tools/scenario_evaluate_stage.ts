@@ -24,7 +24,8 @@ import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_evaluate_stage", group: "Run", audit: "mutation" } as const;
 
-const REFUSALS = [
+/** The refusals of the tool. */
+export const EVALUATE_REFUSALS = [
   "stale",
   "operation_conflict",
   "run_not_found",
@@ -72,7 +73,7 @@ export const scenarioEvaluateStage: MakeTool = (services) =>
       "run_status is complete. scenario_precheck_stage tries evidence without recording.",
     hints: WRITES_AND_ACQUIRES,
     input,
-    output: outcomeOf(["evaluation"], REFUSALS),
+    output: outcomeOf(["evaluation"], EVALUATE_REFUSALS),
     act: async (input, raw, call) => {
       const { namespace_id, run_id, stage_id, expected_head } = input;
       const outcome = await runMutation(services, {

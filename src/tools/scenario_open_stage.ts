@@ -11,7 +11,8 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_open_stage", group: "Run", audit: "mutation" } as const;
 
-const REFUSALS = [
+/** The refusals of the tool. */
+export const OPEN_REFUSALS = [
   "stale",
   "operation_conflict",
   "run_not_found",
@@ -37,7 +38,7 @@ export const scenarioOpenStage: MakeTool = (services) =>
       "the accepted_head returned.",
     hints: WRITES,
     input: table({ ...runMembers, stage_id: name, expected_head: expectedHead, operation_id: operationId }),
-    output: outcomeOf(["opening"], REFUSALS),
+    output: outcomeOf(["opening"], OPEN_REFUSALS),
     act: async (input, raw, call) => {
       const { stage_id, expected_head } = input;
       const outcome = await runMutation(services, {

@@ -11,7 +11,8 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_start", group: "Run", audit: "mutation" } as const;
 
-const REFUSALS = [
+/** The refusals of the tool. */
+export const START_REFUSALS = [
   "creation_conflict",
   "scenario_not_found",
   "law_not_found",
@@ -47,7 +48,7 @@ export const scenarioStart: MakeTool = (services) =>
       ),
       genesis,
     }),
-    output: outcomeOf(["creation"], REFUSALS),
+    output: outcomeOf(["creation"], START_REFUSALS),
     act: async (input, raw, call) => {
       const outcome = await createRun(services, { tool: NAMED.name, input: raw, ...input }, call);
       return outcomeAnswer(outcome, () => nextAfterCreation(raw, outcome));

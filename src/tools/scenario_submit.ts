@@ -22,7 +22,8 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 
 const NAMED = { name: "scenario_submit", group: "Run", audit: "mutation" } as const;
 
-const REFUSALS = [
+/** The refusals of the tool. */
+export const SUBMIT_REFUSALS = [
   "stale",
   "operation_conflict",
   "run_not_found",
@@ -61,7 +62,7 @@ export const scenarioSubmit: MakeTool = (services) =>
         "{kind: run_wide} | {kind: stage_open, stage_id, stage_open_record_id}",
       ),
     }),
-    output: outcomeOf(["submitting"], REFUSALS),
+    output: outcomeOf(["submitting"], SUBMIT_REFUSALS),
     act: async (input, raw, call) => {
       const { expected_head, content_type, payload, scope } = input;
       const outcome = await runMutation(services, {

@@ -1,4 +1,4 @@
-/** `gate client call` and `gate client list`: the tools of a running server, for scripts. */
+/** `gate client call`, `gate client apply` and `gate client list`: the tools of a running server, for scripts. */
 
 import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
@@ -26,14 +26,28 @@ export interface ClientCallFlags extends ServerFlags {
 /** Maximum bytes of the arguments of a call. */
 const INPUT_BYTES = 16 * 1024 * 1024;
 
-/** Runs `gate client call`; the exit code reflects the tool's answer. */
-export async function runClientCall(tool: string, rest: readonly string[], flags: ClientCallFlags): Promise<number> {
+/** Runs `gate client apply`: the tool `scenario_apply` with the operations of a file. */
+export function runClientApply(file: string, rest: readonly string[], flags: ServerFlags): Promise<number> {
+  return runClientCall("scenario_apply", rest, { ...flags, input: file }, "client apply");
+}
+
+/**
+ * Runs `gate client call`; the exit code reflects the tool's answer.
+ *
+ * @param command The name of the command in its output
+ */
+export async function runClientCall(
+  tool: string,
+  rest: readonly string[],
+  flags: ClientCallFlags,
+  command = "client call",
+): Promise<number> {
   const given = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
   return await withServer(flags, rest, async (session) => {
     const input = flags.set === undefined ? given : await withSet(session, tool, given, flags.set);
     const answer = await callTool(session, tool, input);
     const code = exitCodeOfAnswer(answer);
-    writeAnswer("client call", flags, answer, prettyJson(answer), { exitCode: code });
+    writeAnswer(command, flags, answer, prettyJson(answer), { exitCode: code });
     if (code === EXIT.ok && await isDiscarded(session, tool, flags)) writeError(`gate warn: ${DISCARDED}\n`);
     return code;
   });
@@ -81,14 +95,14 @@ async function readInput(file: string | undefined): Promise<JsonObject> {
   const bytes = await readAll(file);
   const text = bytes === null ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
   if (text === null) {
-    throw new CliError("usage", `Cannot read --input "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
+    throw new CliError("usage", `Cannot read "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
   }
   const parsed = parseJson(text);
   if (!parsed.ok) {
-    throw new CliError("usage", `Cannot read --input "${file}": ${parsed.fault.path}: ${parsed.fault.message}`);
+    throw new CliError("usage", `Cannot read "${file}": ${parsed.fault.path}: ${parsed.fault.message}`);
   }
   if (isJsonObject(parsed.value)) return parsed.value;
-  throw new CliError("usage", `Cannot read --input "${file}": expected one JSON object`);
+  throw new CliError("usage", `Cannot read "${file}": expected one JSON object`);
 }
 
 /** The bytes of a file; null if there are more than a call may have. */
@@ -99,7 +113,7 @@ async function readAll(file: string): Promise<Uint8Array | null> {
       if (!collected.add(chunk)) return null;
     }
   } catch (error) {
-    throw new CliError("usage", `Cannot read --input "${file}": ${reasonOf(error)}`);
+    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}`);
   }
   return collected.bytes();
 }

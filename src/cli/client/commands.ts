@@ -10,6 +10,7 @@ export function addClient(program: GateCommand): void {
     "gate client call scenarios_list --arg namespace_id=2",
   ]);
   addCall(client);
+  addApply(client);
   addList(client);
 }
 
@@ -49,6 +50,16 @@ function addCall(client: GateCommand): void {
       collect,
     )
     .runs(async () => (await import("./call.ts")).runClientCall);
+}
+
+function addApply(client: GateCommand): void {
+  withServerFlags(command(client, "apply", "Make many calls in one; the exit code reflects the first refusal", [
+    "gate client apply operations.json",
+    "gate client apply - --url http://127.0.0.1:8080 < operations.json",
+  ]))
+    .argument("<file>", "a JSON object with operations: [{tool, arguments}]; - for standard input")
+    .argument("[command...]", "with --stdio: the rest of the command")
+    .runs(async () => (await import("./call.ts")).runClientApply);
 }
 
 function addList(client: GateCommand): void {

@@ -63,6 +63,8 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
     if (member(error, "code") === "store_corrupt") return EXIT.verificationFailed;
     return lookUp(ERROR_KINDS, member(error, "kind")) ?? EXIT.usage;
   }
+  const results = member(answer, "results");
+  if (isJsonArray(results)) return exitCodeOfList(results.filter(isJsonObject));
   // A tool without a structured result.
   if (member(answer, "isError") === true) return EXIT.usage;
   const envelope = member(answer, "outcome") ?? member(answer, "publication");
@@ -70,6 +72,20 @@ export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   const outcome = member(envelope, "outcome");
   if (outcome === "accepted") return exitCodeOfResult(member(envelope, "result"));
   return lookUp(REFUSALS, outcome) ?? EXIT.usage;
+}
+
+/** The exit code of the operations of a list: that of the first refusal, else the highest of what is accepted. */
+function exitCodeOfList(results: readonly JsonObject[]): ExitCode {
+  const made = results.filter((one) => member(one, "not_attempted") === undefined);
+  const isAccepted = ({ outcome = null }: JsonObject): boolean =>
+    isJsonObject(outcome) && outcome["outcome"] === "accepted";
+  const refused = made.find((one) => !isAccepted(one));
+  if (refused === undefined && made.length < results.length) return EXIT.unreachable;
+  if (refused === undefined) return Math.max(...made.map(exitCodeOfAnswer)) as ExitCode;
+  const { error = null } = refused;
+  return isJsonObject(error) && typeof error["code"] === "number"
+    ? exitCodeOfEdge(error["data"])
+    : exitCodeOfAnswer(refused);
 }
 
 /** The exit code of an accepted result: the truth value of its attempts, else whether a step holds. */

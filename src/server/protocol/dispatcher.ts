@@ -5,6 +5,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type {
+  AdmittedOperation,
   Call,
   CallOrigin,
   NamespaceList,
@@ -16,7 +17,7 @@ import type {
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { RunReading } from "./run_resource.ts";
 import type { ReadOutcome, ReadRequest } from "./read_request.ts";
-import type { EdgeError } from "../process/edge_error.ts";
+import { type EdgeError, jsonRpcError } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
@@ -74,6 +75,8 @@ export interface DispatcherOptions {
   readonly log: Log;
   /** The offers besides tools; default: no offers. */
   readonly offer?: Offer;
+  /** Counts a request of a caller against its rate, and reports one that is too much. Without it no rate is limited. */
+  readonly countRequest?: (call: Call) => EdgeError | null;
   /** Loads the function that audits calls; called once, at the first call. Without it no call is audited. */
   readonly loadCallAudit?: () => Promise<AuditCall>;
 }
@@ -109,6 +112,30 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
   const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
+  // The list was counted when it arrived: as its first operation.
+  const admitterOf = (call: Call): NonNullable<Call["admitOperation"]> => {
+    let isFirst = true;
+    return async (name, input): Promise<AdmittedOperation> => {
+      const late = isFirst ? null : options.countRequest?.(call) ?? null;
+      isFirst = false;
+      if (late !== null) return { ...notRun(call), refused: { error: edgeError(late) } };
+      const audit = (await loadAudit())(name, input, call);
+      if (!permits(name)) {
+        const error = unknownTool(name, [...(await load()).keys()].filter(isOffered));
+        audit.stopped(error, "tool_unknown");
+        return { ...notRun(call), refused: { error: edgeError(error) } };
+      }
+      const answered = async (answer: ToolAnswer): Promise<void> => {
+        logStoreFault(answer);
+        await audit.answered(answer);
+      };
+      if (isOffered(name)) return { refused: null, call: { ...call, auditor: audit.auditor }, answered };
+      const answer = toolNotAllowed(name, call);
+      await answered(answer);
+      return { ...notRun(call), refused: answer.ok ? null : { error: { ...answer.error } } };
+    };
+  };
+
   const callTool = async (audit: CallAudit, name: string, input: JsonObject, call: Call): Promise<CallOutcome> => {
     const tools = await load();
     const tool = permits(name) ? tools.get(name) : undefined;
@@ -118,7 +145,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return { ok: false, error };
     }
     const answer = isOffered(name)
-      ? await tool.handle(input, { ...call, auditor: audit.auditor })
+      ? await tool.handle(input, { ...call, auditor: audit.auditor, admitOperation: admitterOf(call) })
       : toolNotAllowed(name, call);
     logStoreFault(answer);
     await audit.answered(answer);
@@ -161,6 +188,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         return await authorizedRead(isInForce, request, { call, namespaces, scenarioOf }, audit);
       }),
   };
+}
+
+function edgeError(error: EdgeError): JsonObject {
+  return { ...jsonRpcError(error, null) } as unknown as JsonObject;
+}
+
+function notRun(call: Call): Omit<AdmittedOperation, "refused"> {
+  return { call, answered: () => Promise.resolve() };
 }
 
 const UNAUDITED: CallAudit = {

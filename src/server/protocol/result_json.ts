@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Tool, ToolAnswer } from "../../tools/framework/types.ts";
+import { answerText } from "../../tools/framework/errors.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { LEGACY_VERSIONS, LIST_CACHE, MODERN_VERSION, SERVER_INFO } from "./identity.ts";
 import { type Offer, RUN_APP, RUN_APP_TOOLS } from "./offer.ts";
@@ -129,12 +130,6 @@ export function taskResult(members: JsonObject, isCreated: boolean, result: stri
   const tail = isCreated ? { ...MODERN_MEMBERS, resultType: "task" } : MODERN_MEMBERS;
   const text = JSON.stringify({ ...members, ...tail });
   return result === null ? text : `${text.slice(0, -1)},"result":${result}}`;
-}
-
-/** The JSON of a tool's answer, used both structured and as text. */
-export function answerText(answer: ToolAnswer): string {
-  if (answer.ok) return answer.text ?? JSON.stringify(answer.result);
-  return JSON.stringify({ error: answer.error });
 }
 
 /** The result of `tools/call`: the same JSON as text and structured. Domain failures have `isError`. */

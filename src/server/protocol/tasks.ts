@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
+import { answerText } from "../../tools/framework/errors.ts";
 import type { AnsweredCall, Asking, Call, TaskRule, TaskStanding } from "../../tools/framework/types.ts";
 import { type EdgeError, jsonRpcError } from "../process/edge_error.ts";
 import { delay } from "../process/log.ts";
@@ -18,7 +19,7 @@ import type { Rounds } from "./offer.ts";
 import { capabilitiesOf, type TaskPlan } from "./plan.ts";
 import type { Round } from "./rounds.ts";
 import type { RoundOf } from "./request_state.ts";
-import { answerText, callResult, taskResult } from "./result_json.ts";
+import { callResult, taskResult } from "./result_json.ts";
 
 /** Most bytes of a call that becomes a task: its id travels in a header field. */
 export const TASK_CALL_BYTES = 2048;

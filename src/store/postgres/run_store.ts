@@ -22,7 +22,15 @@ import {
 import { toVerifiedSnapshot } from "../rows/snapshots.ts";
 import { archivedError, withArchived } from "../rows/tombstones.ts";
 import { runOf } from "../rows/store_rows.ts";
-import { type RunHead, type RunStore, type Snapshot, type StoredRecord, StoreError } from "../types.ts";
+import {
+  type Append,
+  type AppendResult,
+  type RunHead,
+  type RunStore,
+  type Snapshot,
+  type StoredRecord,
+  StoreError,
+} from "../types.ts";
 import { findCreation, findHead, findHeads, findReceipt, nameOfRun } from "./append.ts";
 import { archiveRun, findTombstone, putArchivedRun } from "./archive.ts";
 import type { Database } from "./database.ts";
@@ -79,15 +87,16 @@ export function createPostgresRunStore(
   const { read, write } = statementsOn(database, use);
   const writer = createWriter(database, sha256, options);
   const heads = createHeadReader(database, sha256);
+  const submit = async (appends: readonly Append[]): Promise<readonly AppendResult[]> => {
+    appends.forEach(assertAppend);
+    return await writer.submit(appends);
+  };
   return {
     laws: storeLaws(sha256, read, write),
     artifacts: storeArtifacts(sha256, read, write),
     outbox: createPostgresOutbox(database, sha256, use),
-    append: (append) =>
-      use(() => {
-        assertAppend(append);
-        return writer.submit(append);
-      }),
+    append: (append) => use(async () => (await submit([append]))[0] as AppendResult),
+    appendTogether: (appends) => use(() => submit(appends)),
     getHead: (runKey) => use(() => heads(runKey)),
     listRecords: (runKey, after, limit, maximumBytes) =>
       use(() => listRecords(database, sha256, { runKey, after, limit, maximumBytes: maximumBytes ?? Infinity })),

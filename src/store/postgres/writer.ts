@@ -41,23 +41,25 @@ const UNSHARED = 8;
 /** A queue of appends. */
 export interface Writer {
   /**
-   * Queues an append.
+   * Queues appends to different runs, which one statement sends together.
    *
    * @throws {StoreError} `queue_full`, `unavailable`, `closed`
    */
-  readonly submit: (append: Append) => Promise<AppendResult>;
+  readonly submit: (appends: readonly Append[]) => Promise<readonly AppendResult[]>;
   readonly load: () => WriterLoad;
   /** Rejects further appends; resolves once the queue is empty. */
   readonly drain: () => Promise<void>;
 }
 
 interface Waiting {
-  readonly prepared: PreparedAppend;
+  readonly prepared: readonly PreparedAppend[];
+  /** The results that are known, by the place of their append. */
+  readonly results: AppendResult[];
   readonly bytes: number;
-  /** The run; of a creation also its request. Appends on their way have no name in common. */
+  /** The runs; of a creation also its request. Appends on their way have no name in common. */
   readonly names: readonly string[];
   readonly since: number;
-  readonly resolve: (result: AppendResult) => void;
+  readonly resolve: (results: readonly AppendResult[]) => void;
   readonly reject: (error: StoreError) => void;
 }
 
@@ -93,13 +95,14 @@ export function createWriter(database: Database, sha256: Sha256, options: Writer
     draining: null,
   };
   return {
-    submit: (append) =>
+    submit: (appends) =>
       new Promise((resolve, reject) => {
         const refused = writerRefusal(state);
         if (refused !== null) return reject(refused);
-        const prepared = prepareAppend(sha256, append);
-        const [bytes, names] = [appendBytes(append), namesTaken(append)];
-        state.queue.push({ prepared, bytes, names, since: performance.now(), resolve, reject });
+        const prepared = appends.map((append) => prepareAppend(sha256, append));
+        const bytes = appends.reduce((sum, append) => sum + appendBytes(append), 0);
+        const names = appends.flatMap(namesTaken);
+        state.queue.push({ prepared, results: [], bytes, names, since: performance.now(), resolve, reject });
         schedule(state);
       }),
     load: () => ({ queued: state.queue.length, batches: state.batches, operations: state.operations }),
@@ -240,25 +243,38 @@ async function faultOf({ database }: State, work: () => Promise<void>): Promise<
 /** One attempt at the appends that are left. An append leaves the list with its answer, and is never sent again. */
 async function attempt(state: State, left: Set<Waiting>, isRepeated: boolean): Promise<void> {
   const { database, sha256 } = state;
-  if (isRepeated) answerAccepted(left, await findStored(database, [...left].map(({ prepared }) => prepared)));
+  if (isRepeated) await answer(left, await findStored(database, unanswered(left)));
   if (left.size === 0) return;
-  const accepted = await appendBatch(database, [...left].map(({ prepared }) => prepared));
+  const accepted = await appendBatch(database, unanswered(left));
   state.batches += 1;
   state.operations += accepted.size;
-  answerAccepted(left, accepted);
-  for (const waiting of left) {
-    const refused = await refusalOf(database, sha256, waiting.prepared.append);
-    if (refused !== null) answer(left, waiting, refused);
-  }
+  await answer(left, accepted, ({ append }) => refusalOf(database, sha256, append));
 }
 
-function answerAccepted(left: Set<Waiting>, accepted: ReadonlySet<string>): void {
-  for (const waiting of left) {
-    if (accepted.has(waiting.names[0] ?? "")) answer(left, waiting, { outcome: "accepted" });
-  }
+function unanswered(left: ReadonlySet<Waiting>): PreparedAppend[] {
+  return [...left].flatMap(({ prepared, results }) => prepared.filter((_, place) => results[place] === undefined));
 }
 
-function answer(left: Set<Waiting>, waiting: Waiting, result: AppendResult): void {
-  left.delete(waiting);
-  waiting.resolve(result);
+/** Takes the results of appends; a caller is answered once it has those of all of its appends. */
+async function answer(
+  left: Set<Waiting>,
+  accepted: ReadonlySet<string>,
+  refuse: (prepared: PreparedAppend) => Promise<AppendResult | null> = () => Promise.resolve(null),
+): Promise<void> {
+  for (const waiting of left) {
+    const { prepared, results } = waiting;
+    let isWhole = true;
+    for (const [place, one] of prepared.entries()) {
+      if (results[place] !== undefined) continue;
+      const { namespace_id, run_id } = one.append.run_key;
+      const result = accepted.has(nameOfRun(namespace_id, run_id))
+        ? { outcome: "accepted" } as const
+        : await refuse(one);
+      if (result === null) isWhole = false;
+      else results[place] = result;
+    }
+    if (!isWhole) continue;
+    left.delete(waiting);
+    waiting.resolve(results);
+  }
 }

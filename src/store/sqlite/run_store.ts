@@ -109,7 +109,8 @@ export function createSqliteRunStore(file: StoreFile, options: RunStoreOptions):
     laws: storeLaws(sha256, read, write),
     artifacts: storeArtifacts(sha256, read, write),
     outbox: createSqliteOutbox(file, sha256, use),
-    append: (append) => use(() => submitAppend(file, sha256, append)),
+    append: (append) => use(async () => (await submitAppends(file, sha256, [append]))[0] as AppendResult),
+    appendTogether: (appends) => use(() => submitAppends(file, sha256, appends)),
     getHead: (runKey) =>
       use(async () => {
         file.guard.verifyThisTurn();
@@ -167,16 +168,22 @@ export async function ready(file: StoreFile): Promise<void> {
   await file.readers.point((connection) => connection.statement("SELECT max(run_row) FROM runs").get());
 }
 
-async function submitAppend(file: StoreFile, sha256: Sha256, append: Append): Promise<AppendResult> {
-  assertAppend(append);
-  const result = await file.writer.submit(appendBytes(append), prepareAppend(sha256, append));
-  const last = append.records.at(-1);
-  if (result.outcome === "accepted" && last !== undefined) {
-    const { run_key, scenario_id, scenario_law_identity } = append;
+async function submitAppends(
+  file: StoreFile,
+  sha256: Sha256,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  appends.forEach(assertAppend);
+  const prepared = appends.map((append) => prepareAppend(sha256, append));
+  const bytes = appends.reduce((sum, append) => sum + appendBytes(append), 0);
+  const results = await file.writer.submit(bytes, (connection) => prepared.map((apply) => apply(connection)));
+  for (const [index, { run_key, scenario_id, scenario_law_identity, records }] of appends.entries()) {
+    const last = records.at(-1);
+    if (results[index]?.outcome !== "accepted" || last === undefined) continue;
     const head = { record_id: last.record_id, revision: last.revision };
     file.heads.set({ run_key, scenario_id, scenario_law_identity, head });
   }
-  return result;
+  return results;
 }
 
 async function readPage(

@@ -176,6 +176,12 @@ export function success(result: JsonObject): ToolAnswer {
   return { ok: true, result };
 }
 
+/** The JSON of an answer, used both structured and as text. */
+export function answerText(answer: ToolAnswer): string {
+  if (answer.ok) return answer.text ?? JSON.stringify(answer.result);
+  return JSON.stringify({ error: answer.error });
+}
+
 /** Characters of the largest text whose quoted form is kept with it: kept answers of large runs would take twice the memory. */
 const QUOTED_CHARACTERS = 16_384;
 
@@ -259,6 +265,12 @@ export class DomainError extends Error {
 /** The error where the time authority gave no stamp: nothing was decided, and the same call may succeed later. */
 export function noTimeStamp(): DomainError {
   return new DomainError("authority_unavailable", "Cannot decide: the time authority gives no stamp");
+}
+
+/** The error of a call whose beginning the audit log does not have: nothing was done. */
+export function auditUnavailable(): DomainError {
+  const message = "Cannot do this now: the audit log cannot be written, and nothing is done unlogged; try again";
+  return new DomainError("audit_unavailable", message);
 }
 
 /**

@@ -39,6 +39,17 @@ export interface Call {
   readonly auditor?: CallAuditor;
   /** Asks the client; absent for a tool that asks nothing. */
   readonly asking?: Asking;
+  /** Admits an operation of a list as a call of its own; absent where calls are not admitted. */
+  readonly admitOperation?: (tool: string, input: JsonObject) => Promise<AdmittedOperation>;
+}
+
+/** An operation of a list: what a call of its own would be. */
+export interface AdmittedOperation {
+  /** The error of a call that is refused before it runs; null where it runs. */
+  readonly refused: JsonObject | null;
+  readonly call: Call;
+  /** Audits the answer. Resolves once it may be sent. */
+  readonly answered: (answer: ToolAnswer) => Promise<void>;
 }
 
 /** The questions of one call to its client. */

@@ -14,6 +14,7 @@ const WITHOUT = [
   "provider_contract_get",
   "providers_list",
   "runpack_verify",
+  "scenario_apply",
   "scenario_define",
 ];
 

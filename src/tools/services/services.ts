@@ -102,9 +102,12 @@ export interface Services {
   /** The documentation of the service; read on first use. */
   readonly docs: Documentation;
   /** One lock for each operation that this process executes. */
-  readonly operationLock: KeyedLock;
+  readonly operationLock: Pick<KeyedLock, "isHeld" | "acquire">;
   /** Identities of artifacts that this process has stored. */
-  readonly storedArtifacts: Set<Identity>;
+  readonly storedArtifacts: {
+    readonly has: (identity: Identity) => boolean;
+    readonly add: (identity: Identity) => void;
+  };
   /** What this process decided. */
   readonly decisions: DecisionCounts;
 }

@@ -12,7 +12,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   Read: "scenario_status scenario_history scenarios_list scenario_resolve_creation scenario_resolve_mutation " +
     "schemas_list schemas_get runs_list scenarios_get scenario_questions typed_providers_list typed_providers_get",
   Audit: "runpack_export",
-  Anywhere: "runpack_verify providers_list provider_contract_get provider_check_schema_get gate_docs_search",
+  Anywhere:
+    "runpack_verify providers_list provider_contract_get provider_check_schema_get gate_docs_search scenario_apply",
 };
 
 const ALL = "Authoring Run Read Audit Anywhere";

@@ -221,6 +221,7 @@ function callsOf(namespace_id: number, { law, record, identity, runpack, head }:
     },
     scenario_next: { ...run, expected_head: head, request_id: id(6) },
     scenario_trigger: { ...run, expected_head: head, trigger: { trigger_id: id(7), kind: "tick", source_id: "cron" } },
+    scenario_apply: { operations: [{ tool: "scenario_open_stage", arguments: { ...mutation, stage_id: "none" } }] },
     scenario_resolve_creation: { namespace_id, creation_request_id: id(1), invocation_identity: "d".repeat(64) },
     scenario_resolve_mutation: {
       namespace_id,

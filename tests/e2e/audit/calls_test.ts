@@ -26,6 +26,13 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
   ["scenario_submit", "mutation begun authorized", "mutation done stale"],
   ["scenario_next", "mutation begun authorized", "mutation done stale"],
   ["scenario_trigger", "mutation begun authorized", "mutation done stale"],
+  [
+    "scenario_apply",
+    "mutation begun authorized",
+    "mutation begun authorized",
+    "mutation done stale",
+    "mutation done ok",
+  ],
   ["scenario_resolve_creation", "request done invocation_mismatch"],
   ["scenario_resolve_mutation", "request done invocation_mismatch"],
   ["runpack_export", "mutation begun authorized", "mutation done published"],
@@ -56,7 +63,7 @@ Deno.test("every call is logged: a read once, a change or query before and after
       assert.deepEqual(events.map(inWords), expected, tool);
       for (const { tool: named, subject, origin } of events) {
         assert.deepEqual([named, subject, origin?.correlation_id, origin?.peer_address], [
-          tool,
+          tool === "scenario_apply" && named === "scenario_open_stage" ? named : tool,
           "CN=admin",
           "client-1",
           "192.0.2.1",

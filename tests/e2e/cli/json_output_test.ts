@@ -117,6 +117,8 @@ const REFUSING: readonly (readonly [command: string, args: readonly string[]])[]
 /** Commands whose answer is not that everything holds. `admit`: the run kept only the digest of a value. */
 const NEGATIVE: readonly (readonly [command: string, args: readonly string[], code: number])[] = [
   ["runpack admit", ["pack", "--law", "law.json", "--origin-unchecked"], 4],
+  // A list without an operation.
+  ["client apply", ["operations.json"], 2],
   // No folder of a release.
   ["release verify", [".", "--origin-unchecked"], 6],
 ];
@@ -154,6 +156,7 @@ Deno.test("every command with --json writes one line of JSON, for any position o
     await Deno.writeTextFile(join(folder, "evidence.json"), evidence({ built: true, deployed: true }));
     await Deno.writeTextFile(join(folder, "service.json"), SERVICE);
     await Deno.writeTextFile(join(folder, "law.yaml"), LAW_FILE);
+    await Deno.writeTextFile(join(folder, "operations.json"), '{"operations":[]}');
     for (const [command, args] of ROWS) {
       const { code, stdout, stderr } = await gate(folder, ...command.split(" "), ...args, "--json");
       assert.deepEqual([code, stderr], [0, ""], `${command}: ${stdout}${stderr}`);
