@@ -30,7 +30,7 @@ const CALLS: readonly (readonly [tool: string, ...events: string[]])[] = [
     "scenario_apply",
     "mutation begun authorized",
     "mutation begun authorized",
-    "mutation done stale",
+    "mutation done operation_conflict",
     "mutation done ok",
   ],
   ["scenario_resolve_creation", "request done invocation_mismatch"],

@@ -20,18 +20,19 @@ export interface KnownRun {
 export interface Known {
   readonly law: string;
   readonly runs: KnownRun[];
-  /** Identities of operations that were used. */
-  readonly used: string[];
+  /** Identities of operations that were used, by tool. */
+  readonly used: Record<string, string[]>;
 }
 
 function pick<T>(random: Random, options: readonly T[]): T {
   return options[Math.floor(random() * options.length)] as T;
 }
 
-function identity({ used }: Known, random: Random): string {
-  if (used.length > 0 && random() < 0.12) return pick(random, used.slice(-12));
+function identity({ used }: Known, random: Random, tool: string): string {
+  const known = used[tool] ??= [];
+  if (known.length > 0 && random() < 0.12) return pick(random, known.slice(-6));
   const fresh = identityOf(random);
-  used.push(fresh);
+  known.push(fresh);
   return fresh;
 }
 
@@ -75,7 +76,7 @@ function start(known: Known, random: Random, namespace_id: number): JsonObject {
     namespace_id,
     scenario_id: random() < 0.02 ? "other" : "release",
     scenario_law_identity: random() < 0.02 ? "f".repeat(64) : known.law,
-    creation_request_id: identity(known, random),
+    creation_request_id: identity(known, random, "scenario_start"),
     correlation: random() < 0.3 ? { kind: "set", correlation_id: `c${Math.floor(random() * 9)}` } : { kind: "unset" },
     genesis: { kind: "empty" },
   };
@@ -92,22 +93,16 @@ function evidence(random: Random): JsonValue {
 }
 
 function submission(random: Random, opened: JsonValue): JsonObject {
+  const note = { kind: "json", value: { note: identityOf(random), expected_head: { operation: 0 } } };
+  const others: readonly JsonObject[] = [
+    { kind: "json", value: { operation: 0 } },
+    { kind: "bytes", base64: "AAEC" },
+    { kind: "bytes", base64: "not base64" },
+  ];
   return {
-    content_type: pick(random, [
-      "application/json",
-      "application/json",
-      "application/json",
-      "application/json",
-      "text/plain",
-    ]),
-    payload: pick<JsonValue>(random, [
-      { kind: "json", value: { note: identityOf(random), expected_head: { operation: 0 } } },
-      { kind: "json", value: { operation: 0 } },
-      { kind: "json", value: [{ operation: 0 }] },
-      { kind: "bytes", base64: "AAEC" },
-      { kind: "bytes", base64: "not base64" },
-    ]),
-    scope: random() < 0.6
+    content_type: random() < 0.9 ? "application/json" : "text/plain",
+    payload: random() < 0.8 ? note : pick(random, others),
+    scope: random() < 0.7
       ? { kind: "run_wide" }
       : { kind: "stage_open", stage_id: "build", stage_open_record_id: opened },
   };
@@ -122,7 +117,8 @@ function operation(known: Known, random: Random, before: readonly Operation[]): 
   const scenario_id = random() < 0.01 ? "other" : "release";
   const run = { namespace_id, scenario_id, run_id, expected_head: head };
   const stage_id = pick(random, ["build", "build", "build", "build", "deploy", "deploy", "nowhere"]);
-  const fresh = identity(known, random);
+  const tool = choice < 0.42 ? "open" : choice < 0.64 ? "evaluate" : choice < 0.9 ? "submit" : "trigger";
+  const fresh = identity(known, random, tool);
   const extra: JsonObject = random() < 0.03 ? { unknown: 1 } : {};
   if (choice < 0.42) {
     return { tool: "scenario_open_stage", arguments: { ...run, operation_id: fresh, stage_id, ...extra } };

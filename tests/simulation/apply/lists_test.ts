@@ -29,7 +29,7 @@ async function compare(
   await withWorld("memory", offer, (listed) =>
     withWorld("memory", offer, async (single) => {
       assert.equal(listed.law, single.law);
-      const known: Known = { law: single.law, runs: [], used: [] };
+      const known: Known = { law: single.law, runs: [], used: {} };
       const sent: Operation[][] = [];
       for (let index = 0; index < lists; index++) {
         const value = VALUES[Math.floor(random() * VALUES.length)] ?? true;

@@ -39,7 +39,7 @@ export async function callSingly(
     const cause = [run, head, opened].map((at) => at === null ? null : blame[at as number] ?? null)
       .find((at) => at !== null);
     const resultAt = (at: number | null | undefined): JsonObject => made[at ?? -1]?.result ?? {};
-    if (run !== null && made[run as number]?.result != null) {
+    if (run !== null && (made[run as number]?.result ?? null) !== null) {
       const key = resultAt(run)["run_key"] as JsonObject | undefined;
       input["run_id"] = key?.["run_id"] ?? made[run as number]?.input?.["run_id"] ?? null;
     }
