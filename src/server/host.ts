@@ -5,7 +5,9 @@
 import { type AuditService, createAuditService } from "./audit/service.ts";
 import { type AuditCall, createDispatcher, NO_NAMESPACES } from "./protocol/dispatcher.ts";
 import type { Hosting, HostOptions, Runtime } from "./hosting.ts";
-import { createLimits, hasSeveralCallers } from "./process/limits.ts";
+import type { Call } from "../tools/framework/types.ts";
+import type { EdgeError } from "./process/edge_error.ts";
+import { createLimits, hasSeveralCallers, type Limits } from "./process/limits.ts";
 import { formatOfStderr, type Log, type LogLevel, openLog, writeAll } from "./process/log.ts";
 import { exitWhenUncaught, HANGUP_CODE, watchHangup, watchSignals } from "./process/signals.ts";
 import { type StartFailure, startFailure, unreachable } from "./process/start_failure.ts";
@@ -65,12 +67,8 @@ export async function host(options: HostOptions): Promise<number> {
   });
   const telemetry = await telemetryOf(options, ownLog);
   const log = telemetry?.follow(ownLog) ?? ownLog;
-  const audit = createAuditService({
-    config: options.server.audit,
-    writeError,
-    log,
-    openHeads: options.openHeads,
-  });
+  const { server: { audit: config }, openHeads } = options;
+  const audit = createAuditService({ config, writeError, log, openHeads });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
   exitWhenUncaught();
@@ -101,13 +99,7 @@ export async function host(options: HostOptions): Promise<number> {
     scenarioOf: async ({ namespaceId, runId }) => await (await load()).scenarioOf?.(namespaceId, runId) ?? null,
     tools: options.server.tools,
     auth: options.server.auth,
-    countRequest: ({ principal: { subject }, origin }) => {
-      const error = limits.count(subject);
-      if (error !== null && origin !== undefined) {
-        audit.refused({ kind: "request", reason: error.kind, subject, origin });
-      }
-      return error;
-    },
+    countRequest: (call) => countRequest(limits, audit, call),
     log,
     ...options.server.audit.enabled ? { loadCallAudit: () => loadCallAudit(audit, load) } : {},
     ...(options.offer === undefined ? {} : { offer: options.offer }),
@@ -133,6 +125,13 @@ export async function host(options: HostOptions): Promise<number> {
   await flush(LOG_FLUSH_MILLISECONDS);
   restoreConsole();
   return (broken.signal.aborted ? startFailure(broken.signal.reason) : failure)?.exitCode ?? 0;
+}
+
+/** Counts an operation of a list as the request that it would be alone. */
+function countRequest(limits: Limits, audit: AuditService, { principal: { subject }, origin }: Call): EdgeError | null {
+  const error = limits.count(subject);
+  if (error !== null && origin !== undefined) audit.refused({ kind: "request", reason: error.kind, subject, origin });
+  return error;
 }
 
 /** Starts telemetry where a collector is named. The module is loaded only then. */

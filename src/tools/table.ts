@@ -30,7 +30,7 @@ const MODULES: Readonly<Record<ToolName, () => Promise<MakeTool>>> = {
   scenario_submit: async () => (await import("./scenario_submit.ts")).scenarioSubmit,
   scenario_next: async () => (await import("./scenario_next.ts")).scenarioNext,
   scenario_trigger: async () => (await import("./scenario_trigger.ts")).scenarioTrigger,
-  scenario_apply: async () => (await import("./scenario_apply.ts")).scenarioApply,
+  scenario_apply: async () => (await import("./apply/scenario_apply.ts")).scenarioApply,
   scenario_resolve_creation: async () => (await import("./scenario_resolve_creation.ts")).scenarioResolveCreation,
   scenario_resolve_mutation: async () => (await import("./scenario_resolve_mutation.ts")).scenarioResolveMutation,
   runpack_export: async () => (await import("./runpack_export.ts")).runpackExport,

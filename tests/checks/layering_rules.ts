@@ -60,6 +60,7 @@ export const PUBLIC_FILES: readonly {
       "src/tools/runtime.ts",
       "src/tools/table.ts",
       "src/tools/framework/types.ts",
+      "src/tools/framework/errors.ts",
       "src/tools/services/state_keys.ts",
     ],
   },

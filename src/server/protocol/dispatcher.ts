@@ -5,7 +5,6 @@ import type { JsonObject } from "../../canonical/json.ts";
 import { nearestNames } from "../../canonical/nearest.ts";
 import type { AuthConfig, ToolsConfig } from "../../config/types.ts";
 import type {
-  AdmittedOperation,
   Call,
   CallOrigin,
   NamespaceList,
@@ -15,9 +14,10 @@ import type {
   ToolName,
 } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
+import { admitOperations } from "./admitted_operations.ts";
 import type { RunReading } from "./run_resource.ts";
 import type { ReadOutcome, ReadRequest } from "./read_request.ts";
-import { type EdgeError, jsonRpcError } from "../process/edge_error.ts";
+import type { EdgeError } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
 import { type Offer, TOOLS_ALONE } from "./offer.ts";
@@ -112,29 +112,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const load = (): Promise<ReadonlyMap<ToolName, Tool>> => loading ??= options.loadTools();
   const loadAudit = (): Promise<AuditCall> => auditing ??= options.loadCallAudit?.() ?? Promise.resolve(unaudited);
 
-  // The list was counted when it arrived: as its first operation.
-  const admitterOf = (call: Call): NonNullable<Call["admitOperation"]> => {
-    let isFirst = true;
-    return async (name, input): Promise<AdmittedOperation> => {
-      const late = isFirst ? null : options.countRequest?.(call) ?? null;
-      isFirst = false;
-      if (late !== null) return { ...notRun(call), refused: { error: edgeError(late) } };
-      const audit = (await loadAudit())(name, input, call);
-      if (!permits(name)) {
-        const error = unknownTool(name, [...(await load()).keys()].filter(isOffered));
-        audit.stopped(error, "tool_unknown");
-        return { ...notRun(call), refused: { error: edgeError(error) } };
-      }
-      const answered = async (answer: ToolAnswer): Promise<void> => {
-        logStoreFault(answer);
-        await audit.answered(answer);
-      };
-      if (isOffered(name)) return { refused: null, call: { ...call, auditor: audit.auditor }, answered };
-      const answer = toolNotAllowed(name, call);
-      await answered(answer);
-      return { ...notRun(call), refused: answer.ok ? null : { error: { ...answer.error } } };
-    };
-  };
+  const admitterOf = (call: Call): NonNullable<Call["admitOperation"]> =>
+    admitOperations(call, {
+      count: () => options.countRequest?.(call) ?? null,
+      audit: async (name, input) => (await loadAudit())(name, input, call),
+      unknown: async (name) => permits(name) ? null : unknownTool(name, [...(await load()).keys()].filter(isOffered)),
+      refused: (name) => isOffered(name) ? null : toolNotAllowed(name, call),
+      logFault: logStoreFault,
+    });
 
   const callTool = async (audit: CallAudit, name: string, input: JsonObject, call: Call): Promise<CallOutcome> => {
     const tools = await load();
@@ -151,7 +136,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     await audit.answered(answer);
     return { ok: true, answer };
   };
-
   const audited = async <Outcome>(
     name: string,
     input: JsonObject,
@@ -188,14 +172,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         return await authorizedRead(isInForce, request, { call, namespaces, scenarioOf }, audit);
       }),
   };
-}
-
-function edgeError(error: EdgeError): JsonObject {
-  return { ...jsonRpcError(error, null) } as unknown as JsonObject;
-}
-
-function notRun(call: Call): Omit<AdmittedOperation, "refused"> {
-  return { call, answered: () => Promise.resolve() };
 }
 
 const UNAUDITED: CallAudit = {

@@ -1,6 +1,6 @@
 /**
- * The run store of a list of operations: what they accept waits here, and is committed together. Later operations of
- * the list see it; nobody else does.
+ * The run store of a list of operations: what they accept waits here, and is committed together. Only later
+ * operations of the list see it.
  */
 
 import type { CompiledLaw } from "../../run/compile.ts";
@@ -110,7 +110,7 @@ function nameOf({ namespace_id, run_id }: RunKey): string {
 
 const RELEASED_LATER: Disposable = { [Symbol.dispose]: () => {} };
 
-/** The services with staged runs. A lock stays held until the commit: until then nobody knows what became of it. */
+/** The services with staged runs. A lock stays held until the commit decides about its operation. */
 function stagedServices(state: State): Services {
   const { base, runs, locks } = state;
   const isFirst = (): boolean => state.begun.size === 1;
@@ -145,7 +145,7 @@ function stagedServices(state: State): Services {
       isHeld: (key) => base.operationLock.isHeld(key),
       acquire: async (key) => {
         if (locks.has(key)) return RELEASED_LATER;
-        // Whoever holds a lock and waits for another one could wait for ever.
+        // Two lists that hold a lock and wait for that of the other would wait for ever.
         if (base.operationLock.isHeld(key) && !isFirst()) throw COMMIT_FIRST;
         locks.set(key, await base.operationLock.acquire(key));
         return RELEASED_LATER;

@@ -1,21 +1,21 @@
 /** The tool `scenario_apply`. */
 
-import { anyInteger, anyOf, boolean, closed, listOf, oneOf, text } from "../canonical/shape.ts";
-import { table } from "../canonical/table_shape.ts";
-import { ISSUES_MAXIMUM } from "./framework/decode.ts";
-import { toolError } from "./framework/errors.ts";
-import { jsonObject } from "./framework/input.ts";
-import { outcomeOf } from "./framework/outcome_types.ts";
-import { arrayOf, ref } from "./framework/output.ts";
-import type { ToolError } from "./framework/types.ts";
-import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
-import { applyOperations, argumentAt, type Operation, referenceIn, REFERENCES } from "./mutation/apply_operations.ts";
-import { EVALUATE_REFUSALS, scenarioEvaluateStage } from "./scenario_evaluate_stage.ts";
-import { STEP_REFUSALS } from "./scenario_next.ts";
-import { OPEN_REFUSALS, scenarioOpenStage } from "./scenario_open_stage.ts";
-import { scenarioStart, START_REFUSALS } from "./scenario_start.ts";
-import { scenarioSubmit, SUBMIT_REFUSALS } from "./scenario_submit.ts";
-import { scenarioTrigger } from "./scenario_trigger.ts";
+import { anyInteger, anyOf, boolean, closed, listOf, oneOf, text } from "../../canonical/shape.ts";
+import { table } from "../../canonical/table_shape.ts";
+import { ISSUES_MAXIMUM } from "../framework/decode.ts";
+import { toolError } from "../framework/errors.ts";
+import { jsonObject } from "../framework/input.ts";
+import { outcomeOf } from "../framework/outcome_types.ts";
+import { arrayOf, ref } from "../framework/output.ts";
+import type { ToolError } from "../framework/types.ts";
+import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "../make_tool.ts";
+import { applyOperations, argumentAt, type Operation, referenceIn, REFERENCES } from "./operations.ts";
+import { EVALUATE_REFUSALS, scenarioEvaluateStage } from "../scenario_evaluate_stage.ts";
+import { STEP_REFUSALS } from "../scenario_next.ts";
+import { OPEN_REFUSALS, scenarioOpenStage } from "../scenario_open_stage.ts";
+import { scenarioStart, START_REFUSALS } from "../scenario_start.ts";
+import { scenarioSubmit, SUBMIT_REFUSALS } from "../scenario_submit.ts";
+import { scenarioTrigger } from "../scenario_trigger.ts";
 
 const NAMED = { name: "scenario_apply", group: "Run", audit: "mutation" } as const;
 
