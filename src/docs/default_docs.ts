@@ -92,7 +92,7 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Trust",
     description: "Why evidence counts: lanes, signatures, approvals by people, anchors",
     suffix: "trust",
-    files: ["guide/trust.md"],
+    files: ["guide/trust.md", "guide/bound_approvals.md"],
   },
   {
     doc_id: "providers",
