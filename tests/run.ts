@@ -100,7 +100,8 @@ function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
     sharedTests("unit tests at length", SLOW_UNITS),
-    { name: "end to end at length", kind: "tests", options: ["--parallel"], paths: longTests(TREE, OTHERS) },
+    // More groups than cores: the shares of the cores end closer to each other.
+    { ...sharedTests("end to end at length", longTests(TREE, OTHERS)), options: ["--parallel"], threads: 6 },
     {
       name: "end to end at length, one file at a time",
       kind: "tests",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { AUDITED, call, define, end, ENVELOPE, linesOf, pause, startGate, verified } from "./fixture.ts";
 import type { Wire } from "../client.ts";
+import { until } from "../../until.ts";
 import { gate, gateArgs, inFolder, processOf } from "../gate_command.ts";
 import { listening, modernHeaders, send } from "../http_fixture.ts";
 
@@ -64,8 +65,13 @@ Deno.test("gate serve refuses what changes anything while its audit file cannot 
     assert.deepEqual((listed["items"] as Wire[]).map((item) => item["scenario_id"]), ["a"]);
     await server.logged("Cannot write the audit log: calls that change anything are refused");
     Deno.mkdirSync(logs);
-    const again = await call(server, "scenario_define", define("b"));
-    assert.ok(again["scenario_law_identity"], JSON.stringify(again));
+    // Lines that were on their way before the folder came back are lost with what they are for.
+    let refusals = 0;
+    await until("the log is written", async () => {
+      const again = await call(server, "scenario_define", define("b")) as { error?: Wire };
+      if (again.error !== undefined) refusals++;
+      return again.error === undefined;
+    });
     await server.logged("The audit log is written again");
     await end(server);
     const lines = linesOf(`${logs}/audit.jsonl`);
@@ -73,7 +79,7 @@ Deno.test("gate serve refuses what changes anything while its audit file cannot 
       .reduce((sum, { details }) => sum + Number(details?.["count"]), 0);
     const listing = lines.filter(({ tool }) => tool === "scenarios_list").length;
     // The beginning that was refused, its refusal, and the list, whose line may have found the folder again.
-    assert.equal(lost + listing, 3);
+    assert.equal(lost + listing, 3 + 2 * refusals);
     const rest = lines.filter(({ tool, reason }) => tool !== "scenarios_list" && reason !== "events_lost");
     assert.deepEqual(rest.map(({ reason }) => reason), ["chain_continued", "authorized", "ok", "process_stopped"]);
   }));

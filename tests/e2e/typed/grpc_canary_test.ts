@@ -85,7 +85,7 @@ async function writeProvider(folder: string, { port }: Peer): Promise<void> {
     ...profile,
     endpoint: `localhost:${port}`,
     tls: { ca: "file://ca.pem", client: { certificate: "file://client.pem", key: "file://client.key" } },
-    limits: { timeout_ms: 1500, max_response_bytes: 65_536 },
+    limits: { timeout_ms: 5000, max_response_bytes: 65_536 },
     credentials: [
       { kind: "bearer", locator: "file://token" },
       { kind: "metadata", name: "x-key", locator: "file://key" },

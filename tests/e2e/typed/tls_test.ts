@@ -8,7 +8,7 @@ import { answeringSocket, type TlsSettings, withTlsServer, withTyped, writeSecre
 
 const RESPONSE = ok('{"failed":3}');
 const UNMARKED = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-const LIMITS = { timeout_ms: 3000, max_response_bytes: 256 };
+const LIMITS = { timeout_ms: 10_000, max_response_bytes: 256 };
 const CLIENT = { certificate: "file://client.pem", key: "file://client.key" } as const;
 
 const authority = await ownCertificate({ name: "authority", isAuthority: true });
@@ -128,7 +128,7 @@ for (const [what, behaviour, outcome] of NO_TLS) {
           await writeSecret(folder, "client.key", client.key);
           const profile = httpProfile({
             base_url: `https://127.0.0.1:${port}`,
-            limits: { ...LIMITS, timeout_ms: 700 },
+            limits: { ...LIMITS, timeout_ms: outcome === "failed: timeout" ? 700 : 10_000 },
             tls: { ca: null, client: isMutual ? CLIENT : null },
           });
           await withTyped({ profile, grants: { credentialsDir: folder } }, async (provider) => {
