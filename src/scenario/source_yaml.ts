@@ -65,7 +65,7 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
  *
  * - A quote or a bracket that is not closed: where it opens.
  * - A line that continues the text of the line above, as it is indented deeper: at that line.
- * - A line whose indentation differs from its block: at its first character that is not blank.
+ * - A line whose indentation differs from its block: at its first character that is no space.
  */
 function placeFault(
   text: string,
@@ -81,7 +81,7 @@ function placeFault(
   if (quoting.startsWith("Implicit map keys")) return { offset, message: REASONS["multiline_implicit_key"] ?? "" };
   const rest = text.slice(offset);
   const line = quoting.startsWith("Nested mappings") ? rest.lastIndexOf("\n", rest.search(/:(?:\s|$)/)) + 1 : 0;
-  const place = offset + line + rest.slice(line).search(/[^ \t]|$/);
+  const place = offset + line + rest.slice(line).search(/[^ ]|$/);
   if (line > 0) return { offset: place, message: CONTINUED_LINE };
   if (!quoting.startsWith("A block sequence")) return { offset: place };
   const isOfStage = /\n +after:.*\n$/.test(text.slice(0, offset));
