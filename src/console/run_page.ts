@@ -138,7 +138,9 @@ export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
 
 /** The run as the drawing shows it: by its records, with the causes and waits that the server derives. */
 function pictureOf({ run: { law, records, state }, hints }: ShownRun): RunPicture {
-  const causes = new Map(hints.attempts.map((attempt) => [attempt.record_id, attempt.causes ?? []]));
+  const causes = new Map(
+    hints.attempts.map(({ record_id, causes = [], met = [] }) => [record_id, [...causes, ...met]]),
+  );
   const recent_attempts = records.flatMap(({ record, record_id }) =>
     record.record_kind === "stage_evaluated"
       ? [{

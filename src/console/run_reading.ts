@@ -45,7 +45,8 @@ export interface CheckedRun {
 export interface RunHints {
   readonly missing: readonly StageStanding[];
   readonly waiting: readonly WaitingCondition[];
-  readonly attempts: readonly (Attempt & { readonly causes?: readonly UnmetCause[] })[];
+  readonly attempts:
+    readonly (Attempt & { readonly causes?: readonly UnmetCause[]; readonly met?: readonly UnmetCause[] })[];
 }
 
 /** The records of a run were moved to a runpack. */

@@ -213,8 +213,8 @@ function factsOf(
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     `${parameter_id} = ${canonicalize(value.value)}`
   );
-  const { causes = [] } = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
-  const known = withRefusals(stage_id, causes, waiting === undefined ? [] : [waiting]);
+  const { causes = [], met = [] } = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
+  const known = withRefusals(stage_id, [...causes, ...met], waiting === undefined ? [] : [waiting]);
   const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], known).map((one) =>
     make("li", {}, shownText(one))
   );

@@ -9,7 +9,7 @@ import type { Condition } from "../law/types.ts";
 import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { judgedFromRecord, type UnmetCause, unmetCauses } from "./missing/causes.ts";
+import { findingsOf, judgedFromRecord, type UnmetCause } from "./missing/causes.ts";
 import type { Signers } from "./missing/sentence.ts";
 import { openForEvidence, type Refusal, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
@@ -73,7 +73,7 @@ export function knownValues(sha256: Sha256, law: CompiledLaw): ReadonlyMap<Ident
 }
 
 /**
- * Why conditions of an attempt are unmet, from its record and the law alone: of other values it says that the record
+ * What conditions of an attempt were judged from, by its record and the law alone: of other values it says that the record
  * has the hash.
  */
 export function recordedCauses(
@@ -85,7 +85,8 @@ export function recordedCauses(
   if (stage === undefined) return [];
   const known = knownValues(sha256, law);
   const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), true));
-  return unmetCauses(stage, trace, items, null).map((cause) => ({
+  const { causes, met } = findingsOf(stage, trace, items, null);
+  return [...causes, ...met].map((cause) => ({
     ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},
     ...cause,
   }));

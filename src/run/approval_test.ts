@@ -68,7 +68,8 @@ Deno.test("recordedCauses() counts and shows the values that a reader of the law
   const hash = "a value of which the record has the hash";
   // The judgement, the items, and what is said of them.
   const rows: readonly (readonly [Pick<TraceItem, "value" | "reason">, readonly EvidenceItem[], object[]])[] = [
-    [{ value: "true" }, [item(known, true)], []],
+    [{ value: "true" }, [item(known, true)], [{ value: "true", counts: counts(1), found: [String(known?.value)] }]],
+    [{ value: "true" }, [item(known, false)], []],
     [{ value: "false" }, [item(known, true)], [{ value: "false", counts: counts(1), found: [String(known?.value)] }]],
     [{ value: "false" }, [item(other, true)], [{ value: "false", found: [hash] }]],
     [{ value: "unknown", reason: "no_evidence" }, [], [{ value: "unknown", reason: "no_evidence", counts: counts(0) }]],

@@ -5,7 +5,7 @@ import { optional, table } from "../canonical/table_shape.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { readJson } from "../canonical/scan.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
-import { type UnmetCause, unmetCauses } from "../run/missing/causes.ts";
+import { type Findings, findingsOf } from "../run/missing/causes.ts";
 import { unmetConditions } from "../run/missing/missing.ts";
 import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
@@ -105,8 +105,8 @@ async function judge(services: Services, input: Input, call: Call): Promise<Tool
   const judged = await withVerdicts(services, namespace_id, stage, values);
   const environment = precheckEnvironment(services);
   const decided = precheckAsserted(law, stage, judged, environment);
-  const causes = unmetCauses(stage, decided.trace, decided.items, environment.precheck_at);
-  return answer(law, stage, decided, causes, verifiedOnlyUnder(environment.profile));
+  const findings = findingsOf(stage, decided.trace, decided.items, environment.precheck_at);
+  return answer(law, stage, decided, findings, verifiedOnlyUnder(environment.profile));
 }
 
 function schemaOf(record: string): JsonValue {
@@ -160,7 +160,7 @@ function answer(
   law: CompiledLaw,
   stage: CompiledStage,
   { items: _items, ...judged }: AssertedPrecheck,
-  causes: readonly UnmetCause[],
+  findings: Findings,
   verifiedOnly: VerifiedOnly,
 ): ToolAnswer {
   const { stage_id, completion_requirement } = stage.stage;
@@ -171,7 +171,7 @@ function answer(
   return cutAnswer({
     decision: { kind, stage_id, unmet },
     ...asJson(judged) as JsonObject,
-    ...causesMember(causes),
+    ...causesMember(law.law, findings),
     ...missingMember(stage, judged.trace, verifiedOnly),
   });
 }

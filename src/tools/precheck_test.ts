@@ -96,6 +96,8 @@ Deno.test("precheck() names the trust lane where it decides", () =>
     assert.equal((await ask())["blocked_by"], undefined);
   }, lane("verified")));
 
+const LANE = { value: "unknown", reason: "unqualified", cause: ["lane"] } as const;
+
 Deno.test("precheck() shows the causes: the lane, or missing evidence", () => {
   const unknown = { value: "unknown" } as const;
   const noted = async (least: "verified" | "asserted", payload: JsonObject, expected: unknown): Promise<void> => {
@@ -107,13 +109,23 @@ Deno.test("precheck() shows the causes: the lane, or missing evidence", () => {
   return Promise.all([
     noted("asserted", { passed: true, coverage: 80 }, undefined),
     noted("asserted", { passed: true }, [
-      { condition_id: "coverage", ...unknown, reason: "no_evidence" },
-      { condition_id: "waived", ...unknown, reason: "no_evidence" },
+      { condition_id: "coverage", ...unknown, reason: "no_evidence", sentence: "coverage >= 80: nothing known yet ?" },
+      { condition_id: "waived", ...unknown, reason: "no_evidence", sentence: "waived: nothing known yet ?" },
     ]),
     noted("verified", { passed: true, coverage: 80 }, [
-      { condition_id: "passed", ...unknown, reason: "unqualified", cause: ["lane"] },
-      { condition_id: "coverage", ...unknown, reason: "unqualified", cause: ["lane"] },
-      { condition_id: "waived", ...unknown, reason: "no_evidence" },
+      {
+        condition_id: "passed",
+        ...LANE,
+        found: ["true"],
+        sentence: "passed: found true, which does not count (lane) ?",
+      },
+      {
+        condition_id: "coverage",
+        ...LANE,
+        found: ["80"],
+        sentence: "coverage >= 80: found 80, which does not count (lane) ?",
+      },
+      { condition_id: "waived", ...unknown, reason: "no_evidence", sentence: "waived: nothing known yet ?" },
     ]),
   ]).then(() => undefined);
 });

@@ -5,7 +5,7 @@ import { described, optional, table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import type { CallerEvidence } from "../run/evidence.ts";
-import { judgedFromPrecheck, unmetCauses } from "../run/missing/causes.ts";
+import { findingsOf, judgedFromPrecheck } from "../run/missing/causes.ts";
 import { verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type Precheck, type PrecheckEnvironment, precheckResult, precheckStage } from "../run/precheck.ts";
 import { asJson } from "../run/primitives.ts";
@@ -98,9 +98,9 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const verifiedOnly = verifiedOnlyUnder(services.environment.profile);
   const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer => {
     const { trace, evidence } = precheck;
-    const causes = unmetCauses(stage, trace, evidence.map(judgedFromPrecheck), environment.precheck_at);
+    const findings = findingsOf(stage, trace, evidence.map(judgedFromPrecheck), environment.precheck_at);
     const missing = missingMember(stage, trace, verifiedOnly);
-    return cutAnswer({ ...precheckResult(precheck), ...causesMember(causes), ...missing });
+    return cutAnswer({ ...precheckResult(precheck), ...causesMember(law.law, findings), ...missing });
   };
   const judged = [...evidence, ...assumedEvidence(law, input)];
   const verdicts = await judgeSchemas(services, law, stage, judged, registeredSchemas(services, namespace_id));

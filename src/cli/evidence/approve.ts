@@ -216,7 +216,12 @@ async function findQuestion(
     law: law.law,
     causes: flags.law !== undefined && asked.attempt !== undefined
       ? recordedCauses(sha256, law, asked.attempt)
-      : attempts.find(({ record_id }) => record_id === asked.attempt?.record_id)?.causes ?? [],
+      : attempts.filter(({ record_id }) => record_id === asked.attempt?.record_id).flatMap((
+        { causes = [], met = [] },
+      ) => [
+        ...causes,
+        ...met,
+      ]),
     earlier: lastStatementAt(asked, key.public_key),
     waiting: withRecordedComments(
       waiting.find((one) => one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id),

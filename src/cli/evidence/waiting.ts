@@ -28,6 +28,7 @@ export const NO_KEY_REMEDY =
 interface ExplainedAttempt {
   readonly record_id: string;
   readonly causes?: readonly UnmetCause[];
+  readonly met?: readonly UnmetCause[];
 }
 
 /** Runs of a page. */

@@ -8,7 +8,7 @@ import { type ProjectedRun, projectRuns } from "../../store/projection.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { RunStore } from "../../store/types.ts";
 import { readRefusals } from "../../tools/mutation/submitted_evidence.ts";
-import { causesOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
+import { findingsOfRecord, stageOfAttempt } from "../../tools/precheck/attempt_causes.ts";
 import { archivedOf } from "../../store/rows/tombstones.ts";
 import { archivedLine } from "./archived_text.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -78,8 +78,9 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
     const { stage_id, attempt_number, outcome } = body;
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || !open.includes(stage_id) || found.has(stage_id)) continue;
+    const findings = findingsOfRecord(stage, body, stored.material, () => true);
     const causes = await Promise.all(
-      causesOfRecord(stage, body, stored.material, () => true).map(async (cause) => {
+      findings.causes.map(async (cause) => {
         const condition = law.conditionIndex.get(cause.condition_id)?.condition;
         const refused = condition === undefined ? [] : await readRefusals(runs, { state, stage_id, condition });
         return refused.length === 0 ? cause : { ...cause, refused };
@@ -91,6 +92,7 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
       record_id: stored.record_id,
       outcome,
       causes,
+      met: findings.met,
       holds: holdsOf(body.trace),
     });
     if (found.size === open.length) break;

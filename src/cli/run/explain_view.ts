@@ -66,6 +66,7 @@ export interface LastAttempt {
   readonly record_id: string;
   readonly outcome: Kleene;
   readonly causes: readonly UnmetCause[];
+  readonly met?: readonly UnmetCause[];
   /** The conditions that held in it. */
   readonly holds: readonly string[];
 }
@@ -90,8 +91,8 @@ export function inOrder<Named extends { readonly stage_id: string }>(
   return named.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
 }
 
-function describeAttempt({ outcome, attempt_number, causes }: LastAttempt, law: EvidenceLaw): string[] {
-  const lines = attemptSentences(law, causes).map((line) => `    ${shown(line)}\n`);
+function describeAttempt({ outcome, attempt_number, causes, met = [] }: LastAttempt, law: EvidenceLaw): string[] {
+  const lines = attemptSentences(law, [...causes, ...met]).map((line) => `    ${shown(line)}\n`);
   return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...lines];
 }
 

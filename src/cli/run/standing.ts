@@ -78,8 +78,8 @@ export async function readStanding(
     attempts: open.flatMap((stageId) => {
       const attempt = last.get(stageId);
       if (attempt === undefined) return [];
-      const { stage_id, attempt_number, record_id, outcome, causes = [], trace } = attempt;
-      return [{ stage_id, attempt_number, record_id, outcome, causes, holds: holdsOf(trace ?? []) }];
+      const { stage_id, attempt_number, record_id, outcome, causes = [], met = [], trace } = attempt;
+      return [{ stage_id, attempt_number, record_id, outcome, causes, met, holds: holdsOf(trace ?? []) }];
     }),
   };
 }

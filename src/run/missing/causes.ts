@@ -35,7 +35,7 @@ export interface QuorumCounts {
   readonly needed: number;
 }
 
-/** Why one condition is unmet. */
+/** Why one condition is unmet, or what a condition was judged from that is not in the way. */
 export interface UnmetCause {
   readonly condition_id: string;
   readonly value: Kleene;
@@ -81,7 +81,7 @@ function foundOf(items: readonly JudgedItem[]): readonly string[] {
   return [...new Set(texts)].slice(0, FOUND_VALUES);
 }
 
-/** An item of a precheck. */
+/** An item of a precheck, whose values its caller gave. */
 export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedItem {
   const { condition_id, error, value } = item;
   const qualified = reason === null && error === undefined;
@@ -89,7 +89,7 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
     condition_id,
     qualified,
     ...reason === null ? {} : { reason },
-    ...error === undefined ? { value } : { error },
+    ...error === undefined ? { value, isShown: true } : { error },
   };
 }
 
@@ -114,20 +114,28 @@ export function countsValues({ conditions }: CompiledStage): boolean {
   return conditions.some(({ condition }) => condition.evidence_use_policy.combination.combination === "Quorum");
 }
 
+/** What the conditions of an attempt were judged from. */
+export interface Findings {
+  /** One entry for each unmet condition, in the order of the requirement; empty if the requirement holds. */
+  readonly causes: readonly UnmetCause[];
+  /** One entry for each other condition with a value that may be shown. */
+  readonly met: readonly UnmetCause[];
+}
+
 /**
- * One entry for each unmet condition, in the order of the requirement; empty if the requirement holds.
+ * What the conditions of an attempt were judged from.
  *
  * @param evaluatedAt The evaluation time of the attempt; read only with values
  */
-export function unmetCauses(
+export function findingsOf(
   stage: CompiledStage,
   trace: readonly TraceItem[],
   items: readonly JudgedItem[],
   evaluatedAt: EvaluationTime,
-): UnmetCause[] {
+): Findings {
   const lines = new Map(trace.map((line) => [line.condition_id, line]));
   const itemsOf = Map.groupBy(items, (item) => item.condition_id);
-  return unmetConditions(stage.stage.completion_requirement, judgedBy(trace)).map((condition_id) => {
+  const findingOf = (condition_id: string): UnmetCause => {
     const { value, reason } = lines.get(condition_id) ?? { value: "unknown" };
     const own = itemsOf.get(condition_id) ?? [];
     const cause = own.flatMap(({ qualified, reason, error }) =>
@@ -135,7 +143,8 @@ export function unmetCauses(
     );
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
     const counts = condition === undefined ? null : countsOf(condition, own, evaluatedAt);
-    const found = foundOf(own);
+    // A condition holds by the items that count.
+    const found = foundOf(value === "true" ? own.filter(({ qualified }) => qualified) : own);
     return {
       condition_id,
       value,
@@ -144,5 +153,8 @@ export function unmetCauses(
       ...counts === null ? {} : { counts },
       ...found.length === 0 ? {} : { found },
     };
-  });
+  };
+  const unmet = new Set(unmetConditions(stage.stage.completion_requirement, judgedBy(trace)));
+  const others = [...lines.keys()].filter((id) => !unmet.has(id)).map(findingOf);
+  return { causes: [...unmet].map(findingOf), met: others.filter(({ found }) => found !== undefined) };
 }

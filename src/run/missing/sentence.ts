@@ -41,7 +41,9 @@ export function foundText(
   if (people !== "") return seen === null || seen === "found false" ? people : `${seen}; ${people}`;
   switch (reason) {
     case undefined:
-      if (seen !== null || value === "true") return seen ?? "";
+      // A name that stands alone is true where it holds.
+      if (value === "true") return seen === null || seen === "found true" ? "" : seen;
+      if (seen !== null) return seen;
       if (value === "unknown") return "nothing known yet";
       return `found ${policy?.retention === "retain_digest_only" ? "a value of which only the hash is kept" : HIDDEN}`;
     case "no_evidence":

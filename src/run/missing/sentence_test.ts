@@ -104,4 +104,8 @@ for (const [signed, refused, may, text] of SIGNERS) {
   Deno.test(`signersText() "${text}"`, () => assert.equal(signersText({ signed, refused, may }), text));
 }
 
-Deno.test("foundText() says nothing of what holds", () => assert.equal(foundText({ value: "true" }), ""));
+Deno.test("foundText() of what holds is its value, but for a name that stands alone", () => {
+  assert.equal(foundText({ value: "true" }), "");
+  assert.equal(foundText({ value: "true", found: ["true"] }), "");
+  assert.equal(foundText({ value: "true", found: ["91.5"] }), "found 91.5");
+});

@@ -51,6 +51,7 @@ export interface PicturedAttempt {
   readonly outcome: "true" | "false" | "unknown";
   readonly trace?: readonly Pick<TraceItem, "condition_id" | "value" | "reason">[];
   readonly causes?: readonly UnmetCause[];
+  readonly met?: readonly UnmetCause[];
 }
 
 /** The part of an answer of `scenario_status` that a drawing shows; `waiting` needs `include: ["waiting"]`. */
@@ -120,8 +121,10 @@ function causesOf(
 ): UnmetCause[] {
   const items = Map.groupBy(evidence, ({ condition_id }) => condition_id);
   return trace.flatMap(({ condition_id, value }) => {
-    const own = items.get(condition_id) ?? [];
-    if (value === "true" || own.length === 0) return [];
+    const all = items.get(condition_id) ?? [];
+    // A condition holds by the items that count.
+    const own = value === "true" ? all.filter(({ qualified }) => qualified) : all;
+    if (own.length === 0) return [];
     const cause = own.flatMap(({ qualified, error, reason }) =>
       qualified ? [] : [error?.code ?? reason ?? "unqualified"]
     );
@@ -184,7 +187,7 @@ function stageMark({ classification, attempt }: StageFacts, conditions: readonly
  */
 function judgedLines(stage: Stage, { classification, attempt }: StageFacts): ReadonlyMap<string, Judged> {
   const { completion_requirement: requirement } = stage;
-  const causes = new Map((attempt?.causes ?? []).map((cause) => [cause.condition_id, cause]));
+  const causes = new Map([...attempt?.causes ?? [], ...attempt?.met ?? []].map((cause) => [cause.condition_id, cause]));
   const lines = new Map<string, Judged>(causes);
   for (const line of attempt?.trace ?? []) lines.set(line.condition_id, { ...causes.get(line.condition_id), ...line });
   if (classification !== "complete" || !isConjunction(requirement)) return lines;
@@ -204,8 +207,8 @@ function conditionPicture(
   const isWaiting = isOpen && (isNamedWaiting || isStated);
   if (line === undefined) return { mark: isWaiting ? "waiting" : "not_judged", detail: "" };
   const { value, reason } = line;
-  if (value === "true") return { mark: "met", detail: "" };
   const detail = foundText(line, condition?.evidence_use_policy);
+  if (value === "true") return { mark: "met", detail };
   if (value === "false") return { mark: isStated && channels.length === 1 ? "refused" : "not_met", detail };
   if (reason === "error") return { mark: "unavailable", detail };
   return { mark: isWaiting ? "waiting" : "unknown", detail };

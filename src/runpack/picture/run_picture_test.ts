@@ -171,6 +171,7 @@ Deno.test("details from records name the code of each item that did not count, o
     { qualified: false, reason: "lane" },
     { qualified: true },
     { condition_id: "tested", qualified: false, reason: "channel" },
+    { condition_id: "tested", qualified: true },
   ].map((item) => ({ condition_id: "scanned", ...item }));
   const body = {
     stage_id: "build",
@@ -184,7 +185,7 @@ Deno.test("details from records name the code of each item that did not count, o
     record("stage_opened", { stage_id: "build" }),
     record("stage_evaluated", body),
   ], () => "x");
-  assert.deepEqual(stages.get("build")?.conditions.get("tested"), { mark: "met", detail: "" });
+  assert.deepEqual(stages.get("build")?.conditions.get("tested"), { mark: "met", detail: "found x" });
   assert.deepEqual(stages.get("build")?.conditions.get("scanned"), {
     mark: "unavailable",
     detail: "no answer (file not found, lane)",

@@ -63,10 +63,12 @@ const ATTEMPT_MEMBERS: Outputs = {
 };
 const ATTEMPT_DETAILS: Outputs = {
   causes: arrayOf(ref("unmet_cause")),
+  met: arrayOf(ref("unmet_cause")),
   missing: arrayOf(ref("stage_missing")),
   trace_left_out: anyInteger,
   evidence_left_out: anyInteger,
   causes_left_out: anyInteger,
+  met_left_out: anyInteger,
 };
 const SETS = { sets: arrayOf(arrayOf(ref("needed"))), complete: boolean };
 
@@ -96,6 +98,7 @@ const EVALUATION_PARTS: Outputs = {
     cause: texts,
     counts: closed({ holds: anyInteger, fails: anyInteger, needed: anyInteger }),
     found: texts,
+    sentence: text,
   }),
   shown_item: closed({ ...ITEM, lane: LANE }, { ...ITEM_DETAILS, value: ref("typed") }),
   needed: closed({ condition_id: text, needed: boolean }),

@@ -47,6 +47,7 @@ const LISTS: ReadonlySet<string> = new Set([
   "evidence",
   "unmet",
   "causes",
+  "met",
   "entry_intents",
   "prerequisite_trace",
   "rejections",

@@ -119,7 +119,9 @@ export function sharedTypes(): JsonObject {
 /** The optional members beside the trace of a precheck. */
 export const PRECHECK_MEMBERS: Outputs = {
   causes: arrayOf(ref("unmet_cause")),
+  met: arrayOf(ref("unmet_cause")),
   missing: arrayOf(ref("stage_missing")),
   trace_left_out: anyInteger,
   causes_left_out: anyInteger,
+  met_left_out: anyInteger,
 };

@@ -1,10 +1,18 @@
 /** The causes of attempts, in one form for all answers. */
 
-import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import type { CompiledLaw, CompiledStage } from "../../run/compile.ts";
-import { countsValues, judgedFromRecord, type UnmetCause, unmetCauses } from "../../run/missing/causes.ts";
+import {
+  countsValues,
+  type Findings,
+  findingsOf,
+  judgedFromRecord,
+  type UnmetCause,
+} from "../../run/missing/causes.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { Attempt, Head, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
@@ -18,9 +26,16 @@ export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage
   return law.stages[law.stageIndex.get(stageId) ?? -1];
 }
 
-/** The member `causes` for a trace; no member without causes. */
-export function causesMember(causes: readonly UnmetCause[]): JsonObject {
-  return causes.length === 0 ? {} : asJson({ causes }) as JsonObject;
+/** The members `causes` and `met` of an attempt, each entry with its sentence; no member for an empty list. */
+export function causesMember(law: ScenarioLaw, { causes, met }: Findings): JsonObject {
+  const withSentences = (list: readonly UnmetCause[]): JsonValue => {
+    const sentences = attemptSentences(law, list);
+    return asJson(list.map((one, index) => ({ ...one, sentence: sentences[index] })));
+  };
+  return {
+    ...causes.length === 0 ? {} : { causes: withSentences(causes) },
+    ...met.length === 0 ? {} : { met: withSentences(met) },
+  };
 }
 
 /** Whether the value of an item may be shown to the reader of an answer. */
@@ -35,13 +50,13 @@ export function mayShowValue(
   return mayDiscloseRaw(config.evidence, provider ?? { allow_raw: false });
 }
 
-/** The causes of a recorded attempt, from the retained values of its record. */
-export function causesOfRecord(
+/** What the conditions of a recorded attempt were judged from, by the retained values of its record. */
+export function findingsOfRecord(
   stage: CompiledStage,
   { trace, evidence, time_source }: Pick<StageEvaluatedBody, "trace" | "evidence" | "time_source">,
   material: StoredRecord["material"],
   mayShow: MayShow = () => false,
-): UnmetCause[] {
+): Findings {
   const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
   const valueOf = (identity: string): TypedValue | undefined => {
     const body = bodies.get(identity);
@@ -53,7 +68,7 @@ export function causesOfRecord(
     const isShown = mayShow(item);
     return judgedFromRecord(item, reads || isShown ? valueOf : () => undefined, isShown);
   });
-  return unmetCauses(stage, trace, items, time_source.reading_unix_millis);
+  return findingsOf(stage, trace, items, time_source.reading_unix_millis);
 }
 
 /**
@@ -73,9 +88,10 @@ export async function causesOfAttempts(
   const mayShow: MayShow = (item) => mayShowValue(services, item);
   for (const { record_id, stage_id, outcome, trace, evidence } of attempts) {
     const stage = stageOfAttempt(law, stage_id);
-    if (stage === undefined || outcome === "true") continue;
-    if (countsValues(stage) || evidence.some(mayShow)) wanted.set(record_id, stage);
-    else causes.set(record_id, causesMember(unmetCauses(stage, trace, evidence, null)));
+    const isShown = evidence.some(mayShow);
+    if (stage === undefined || (outcome === "true" && !isShown)) continue;
+    if (countsValues(stage) || isShown) wanted.set(record_id, stage);
+    else causes.set(record_id, causesMember(law.law, findingsOf(stage, trace, evidence, null)));
   }
   // The values that counts need are in the runpack of an archived run.
   if (wanted.size === 0 || archived !== undefined) return causes;
@@ -83,7 +99,8 @@ export async function causesOfAttempts(
     const stage = wanted.get(stored.record_id);
     if (stage === undefined) continue;
     wanted.delete(stored.record_id);
-    causes.set(stored.record_id, causesMember(causesOfRecord(stage, record.body, stored.material, mayShow)));
+    const findings = findingsOfRecord(stage, record.body, stored.material, mayShow);
+    causes.set(stored.record_id, causesMember(law.law, findings));
     if (wanted.size === 0) break;
   }
   return causes;

@@ -13,7 +13,7 @@ import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { AcceptedCall, RecordedStep } from "../mutation/derived_mutation.ts";
-import { causesMember, causesOfRecord, mayShowValue, stageOfAttempt } from "./attempt_causes.ts";
+import { causesMember, findingsOfRecord, mayShowValue, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -109,9 +109,10 @@ async function shownAttempt(
   const stage = stageOfAttempt(accepted.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
-  const causes = stage === undefined
-    ? {}
-    : causesMember(causesOfRecord(stage, record.body, material, (item) => mayShowValue(services, item)));
+  const causes = stage === undefined ? {} : causesMember(
+    accepted.law.law,
+    findingsOfRecord(stage, record.body, material, (item) => mayShowValue(services, item)),
+  );
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, kept));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;
   return [{

@@ -42,32 +42,85 @@ function observed(code: string): EvidenceResult {
   return { ...NOTHING, error: { code, message: "Cannot read the source" } };
 }
 
+const HIDDEN = "found a value that is hidden from callers of the server (evidence.allow_raw_values)";
+
 /**
  * Name, policy, evidence of callers, answer of the provider (null: not queried), and the causes in every answer.
  */
 const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult | null, readonly JsonObject[]][] = [
-  ["no evidence", {}, [], null, [{ condition_id: "built", value: "unknown", reason: "no_evidence" }]],
-  ["a false value", {}, [built(false)], null, [{ condition_id: "built", value: "false" }]],
+  ["no evidence", {}, [], null, [
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "no_evidence",
+      sentence: "built: nothing known yet (scanner was not asked) ?",
+    },
+  ]],
+  ["a false value", {}, [built(false)], null, [{
+    condition_id: "built",
+    value: "false",
+    sentence: `built: ${HIDDEN} ✗`,
+  }]],
   ["two values that differ", {}, [built(true), built(false)], null, [
-    { condition_id: "built", value: "unknown", reason: "disagreement" },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "disagreement",
+      sentence: "built: found values, which differ ?",
+    },
   ]],
   ["an error that the provider observed", {}, [], observed("file_not_found"), [
-    { condition_id: "built", value: "unknown", reason: "error", cause: ["file_not_found"] },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "error",
+      cause: ["file_not_found"],
+      sentence: "built: no answer (file not found) ?",
+    },
   ]],
   ["a value of the lane asserted", {}, [], found(true, { lane: "asserted" }), [
-    { condition_id: "built", value: "unknown", reason: "unqualified", cause: ["lane"] },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "unqualified",
+      cause: ["lane"],
+      sentence: "built: what was given does not count (lane) ?",
+    },
   ]],
   ["a value without the signature that the law asks", { authorization: "signature" }, [built(true)], null, [
-    { condition_id: "built", value: "unknown", reason: "unqualified", cause: ["authorization"] },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "unqualified",
+      cause: ["authorization"],
+      sentence: "built: what was given does not count (authorization) ?",
+    },
   ]],
   ["one of two that a quorum needs", QUORUM, [built(true)], null, [
-    { condition_id: "built", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "no_evidence",
+      counts: { holds: 1, fails: 0, needed: 2 },
+      sentence: "built: 1 of 2 (scanner was not asked) ?",
+    },
   ]],
   ["a quorum that is split", QUORUM, [built(true), built(false)], null, [
-    { condition_id: "built", value: "unknown", reason: "disagreement", counts: { holds: 1, fails: 1, needed: 2 } },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "disagreement",
+      counts: { holds: 1, fails: 1, needed: 2 },
+      sentence: "built: 1 of 2, 1 refused ?",
+    },
   ]],
   ["a quorum that fails", QUORUM, [built(false), built(false)], null, [
-    { condition_id: "built", value: "false", counts: { holds: 0, fails: 2, needed: 2 } },
+    {
+      condition_id: "built",
+      value: "false",
+      counts: { holds: 0, fails: 2, needed: 2 },
+      sentence: "built: 0 of 2, 2 refused ✗",
+    },
   ]],
   ["a quorum beside an error", QUORUM, [built(true)], observed("file_not_found"), [{
     condition_id: "built",
@@ -75,16 +128,28 @@ const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult 
     reason: "error",
     cause: ["file_not_found"],
     counts: { holds: 1, fails: 0, needed: 2 },
+    sentence: "built: 1 of 2 (file not found) ?",
   }]],
   ["a quorum beside a check that found nothing", QUORUM, [built(true)], NOTHING, [
-    { condition_id: "built", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "no_evidence",
+      counts: { holds: 1, fails: 0, needed: 2 },
+      sentence: "built: 1 of 2 (scanner was not asked) ?",
+    },
   ]],
   [
     "a quorum whose values are not retained",
     { ...QUORUM, ...DIGEST_ONLY },
     [built(true, "RetainDigestOnly")],
     null,
-    [{ condition_id: "built", value: "unknown", reason: "no_evidence" }],
+    [{
+      condition_id: "built",
+      value: "unknown",
+      reason: "no_evidence",
+      sentence: "built: nothing known yet (scanner was not asked) ?",
+    }],
   ],
 ];
 
@@ -216,8 +281,37 @@ Deno.test("a true attempt has no causes, nor has a condition that prevents nothi
     const all = next(s, { request_id: id(3), caller_evidence: [evidence("a", true), evidence("c", true)] });
     assert.equal(attemptIn(envelope(await bench.call("scenario_next", all)).result)["causes"], undefined);
     assert.equal((await lastInStatus(s))["causes"], undefined);
+    assert.equal((await lastInStatus(s))["met"], undefined, "values are hidden");
     assert.equal(envelope(await bench.call("scenario_next", all, REMOTE)).result["feedback"], undefined);
   }));
+
+Deno.test("what is met has its value, where it may be shown, also in an attempt that is true", () =>
+  withTools(async (bench) => {
+    const s = await scene(bench, {
+      conditions: ["a", "b"].map((name) => booleanCondition(name)),
+      stages: [{
+        ...stage("build", "a"),
+        completion_requirement: {
+          Or: [{ And: [{ Not: { Condition: "a" } }, { Condition: "b" }] }, { Condition: "b" }],
+        },
+      }],
+      completion_requirement: { Condition: "build" },
+    });
+    const held = next(s, { caller_evidence: [evidence("a", false)] });
+    await bench.call("scenario_next", held);
+    const met = [{ condition_id: "a", value: "false", found: ["false"], sentence: "a: found false ✗" }];
+    assert.deepEqual((await lastInStatus(s))["met"], met);
+    s.head = (await bench.call("scenario_status", s.run))["accepted_head"] as JsonObject;
+    await bench.call(
+      "scenario_next",
+      next(s, { request_id: id(3), caller_evidence: [evidence("a", false), evidence("b", true)] }),
+    );
+    const { outcome, causes, met: all } = await lastInStatus(s);
+    assert.deepEqual([outcome, causes, all], ["true", undefined, [
+      { condition_id: "b", value: "true", found: ["true"], sentence: "b ✓" },
+      ...met,
+    ]]);
+  }, { config: { evidence: { ...DEFAULT_SETTINGS.evidence, allow_raw_values: true } } }));
 
 for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && items.length > 0)) {
   Deno.test(`scenario_precheck_stage() shows the causes of ${row[0]}`, () =>
@@ -232,6 +326,11 @@ for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && ite
       // A precheck has the value of an item that no record would retain.
       const [expected] = row[4];
       const counts = row[1]["retention"] === undefined ? {} : { counts: { holds: 1, fails: 0, needed: 2 } };
-      assert.deepEqual(causes, [{ ...expected, ...counts }]);
+      // The caller sees the values that it gave.
+      const [{ sentence, found, ...cause } = {}] = causes as JsonObject[];
+      const { sentence: _, ...wanted }: JsonObject = { ...expected, ...counts };
+      assert.deepEqual(cause, wanted);
+      assert.deepEqual(found, [...new Set(row[2].map(({ value }) => String((value as JsonObject)["value"])))]);
+      assert.match(String(sentence), "counts" in cause ? /^built: [01] of 2/ : /^built: found (true|false)/);
     }));
 }

@@ -71,7 +71,13 @@ Deno.test("gate status --svg draws the run as its records show it, to a file tha
       const history = JSON.parse((await gate(folder, "history", run, "--json")).stdout) as {
         readonly result: { readonly records: readonly { readonly record: RunRecord }[] };
       };
-      const picture = pictureOfRecords(law, history.result.records.map(({ record }) => record), () => "false");
+      const records = history.result.records.map(({ record }) => record);
+      const isFailed = run === failed;
+      const picture = pictureOfRecords(
+        law,
+        records,
+        ({ condition_id }) => String(!isFailed || condition_id !== "deployed"),
+      );
       assert.equal(await Deno.readTextFile(file), `${drawLaw(law, picture, { as: "file" }).markup}\n`);
       const again = await gate(folder, "status", run, "--svg", file);
       assert.match(again.stderr, /Cannot write ".*\.svg": it exists already/);
