@@ -67,8 +67,7 @@ export async function host(options: HostOptions): Promise<number> {
   });
   const telemetry = await telemetryOf(options, ownLog);
   const log = telemetry?.follow(ownLog) ?? ownLog;
-  const { server: { audit: config }, openHeads } = options;
-  const audit = createAuditService({ config, writeError, log, openHeads });
+  const audit = createAuditService({ config: options.server.audit, writeError, log, openHeads: options.openHeads });
   const restoreConsole = redirectConsole(log);
   const signals = watchSignals(Deno.exit);
   exitWhenUncaught();
@@ -97,6 +96,7 @@ export async function host(options: HostOptions): Promise<number> {
     loadTools: async () => (await load()).tools,
     listNamespaces: async (begun, call) => await (await load()).namespaces?.(begun, call) ?? NO_NAMESPACES,
     scenarioOf: async ({ namespaceId, runId }) => await (await load()).scenarioOf?.(namespaceId, runId) ?? null,
+    readPack: async (...request) => await (await load()).readPack?.(...request) ?? null,
     tools: options.server.tools,
     auth: options.server.auth,
     countRequest: (call) => countRequest(limits, audit, call),

@@ -5,12 +5,11 @@ import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
-import { HOST_PRIMITIVES } from "../evidence/host_primitives.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { RepositoryError } from "../runpack/host/repository.ts";
 import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
-import { authorise } from "./services/authorise.ts";
+import { isPackShown, NOT_SHOWN_MILLISECONDS } from "./packs/shown_pack.ts";
 import { failure, success } from "./framework/errors.ts";
 import { givenIdentity, listedAs } from "./framework/input.ts";
 import { ref } from "./framework/output.ts";
@@ -41,9 +40,6 @@ const input = table({
 });
 
 type Input = Read<typeof input>;
-
-/** The least time of an answer without a report: a hidden runpack is read, a missing one is not, and both take as long. */
-const NOT_SHOWN_MILLISECONDS = 25;
 
 /** The tool `runpack_verify`. */
 export const runpackVerify: MakeTool = (services) =>
@@ -90,12 +86,10 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   if (dataDir === null) return notFound(services, decoded);
   const soonest = performance.now() + NOT_SHOWN_MILLISECONDS;
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
-  const { localPackSource, openLocalRepository } = await import("../runpack/host/local_repository.ts");
+  const { openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
-  const manifest = await localPackSource(root, decoded.runpack_identity).manifest();
-  const isShown = await isVisible(services, decoded, manifest, call);
-  const refused = isShown ? null : await fetchMirrored(services, decoded, manifest === "missing", call);
+  const refused = await refusedPack(services, root, decoded, call);
   if (refused !== null) return await setTimeout(soonest - performance.now(), refused);
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
@@ -116,24 +110,16 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   }
 }
 
-/**
- * Fetches a pack that another server has exported. A pack that this server has and hides from the caller is looked up
- * too, and not fetched: an unavailable object store must not reveal that it exists.
- *
- * @returns The answer of the call where the pack cannot be verified
- */
-async function fetchMirrored(
+/** The answer of the call where the pack cannot be verified. */
+async function refusedPack(
   services: Services,
+  root: string,
   decoded: Input,
-  isMissingHere: boolean,
   call: Call,
 ): Promise<ToolAnswer | null> {
   try {
-    const pack = await (await services.publisher()).mirrored(decoded.runpack_identity, call.signal);
-    const isShown = isMissingHere && pack !== null && await isVisible(services, decoded, pack.manifest, call);
-    if (!isShown) return notFound(services, decoded);
-    await pack.fetch();
-    return null;
+    const pack = { identity: decoded.runpack_identity, tools: [NAMED] };
+    return await isPackShown(services, root, pack, call) ? null : notFound(services, decoded);
   } catch (error) {
     if (!(error instanceof RepositoryError)) throw error;
     const message = `Cannot fetch runpack "${decoded.runpack_identity}" from the object store`;
@@ -141,27 +127,6 @@ async function fetchMirrored(
       ? failure("store_corrupt", `${message}: it is damaged there`)
       : failure("store_unavailable", `${message}: it is not available now`);
   }
-}
-
-/**
- * Whether a caller may see a pack, by the namespace of its manifest. Where the manifest does not prove a namespace,
- * only local callers without roles may see the report.
- */
-async function isVisible(
-  services: Services,
-  { runpack_identity }: Input,
-  manifest: Uint8Array | string,
-  call: Call,
-): Promise<boolean> {
-  if (manifest === "missing") return false;
-  const { decodeManifest, runpackIdentity } = await import("../runpack/format/manifest.ts");
-  const named = typeof manifest !== "string" && runpackIdentity(HOST_PRIMITIVES.sha256, manifest) === runpack_identity
-    ? decodeManifest(manifest)
-    : null;
-  if (named?.ok !== true) {
-    return call.principal.authMethod === "local" && (services.config.server.auth?.principals.length ?? 0) === 0;
-  }
-  return await authorise(services, NAMED, call, named.manifest.run_key.namespace_id) === null;
 }
 
 /** The public keys of `trust` and of the providers; null without keys. */

@@ -24,7 +24,7 @@ import type { TypedProviders } from "./services/typed_providers.ts";
 import type { Notifier, NotifierOptions } from "./notifications/notifier.ts";
 import type { Receiver } from "./notifications/open.ts";
 import { createTools } from "./table.ts";
-import type { Call, Measure, NamespaceList, Tool, ToolName } from "./framework/types.ts";
+import type { Call, Measure, NamespaceList, ReadPack, Tool, ToolName } from "./framework/types.ts";
 import { gauge } from "./framework/measure.ts";
 
 /** Milliseconds for which figures are shown. */
@@ -104,6 +104,8 @@ export interface ToolRuntime {
   readonly readRevision: (namespaceId: number, runId: string) => Promise<number | null>;
   /** The scenario of a run; null where the run does not exist. */
   readonly scenarioOf: (namespaceId: number, runId: string) => Promise<string | null>;
+  /** Reads a runpack that was exported here, or a part of it. */
+  readonly readPack: ReadPack;
   /** The metrics for a caller, or for the operator. Those who may read every namespace get the names of scenarios too. */
   readonly measures: (reader: Principal | "operator") => readonly Measure[];
   /** Ends providers and workers and closes the stores; call it after the last call. */
@@ -131,6 +133,15 @@ function readersOf(
       return [...shared(), ...isWhole ? decisions.detailed() : decisions.measures()];
     },
   };
+}
+
+/** The reader of packs. Its module is loaded with the first pack. */
+function packsOf(services: Services): ReadPack {
+  let reader: Promise<ReadPack> | null = null;
+  return async (...request) =>
+    await (await (reader ??= import("./packs/pack_parts.ts").then(({ packReader }) => packReader(services))))(
+      ...request,
+    );
 }
 
 /** Starts to send events where a receiver is named. The modules are loaded only then. */
@@ -231,6 +242,7 @@ export async function openRuntime(config: GateConfig, options: RuntimeOptions): 
       unready: () => unreadyOf(stores, openPublisher),
       namespaces: async (prefix, call) =>
         await (await import("./services/visible_namespaces.ts")).visibleNamespaces(services, prefix, call),
+      readPack: packsOf(services),
       ...readersOf(services, () => measures(), notifier),
       close,
     };

@@ -1,37 +1,42 @@
 /** Exports the run of `gate run` as a runpack in a single file. */
 
 import { join } from "node:path";
-import { isJsonObject, member } from "../../canonical/json.ts";
 import { replaceArchive } from "../../runpack/host/archive_file.ts";
+import type { PackContents } from "../../runpack/host/contents.ts";
 import type { RunKey } from "../../run/types.ts";
 import { fileReason } from "../../store/file_reason.ts";
 import { removedUnlessDone } from "../../store/unfinished.ts";
 import { withPackErrors } from "../runpack/session.ts";
-import { mustCall, refusedCall, type ToolSession } from "../session/tool_session.ts";
+import type { ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
+import { publishRun, withDownload } from "../runpack/download.ts";
 import { publishedContents } from "../runpack/export.ts";
 
 /**
- * Publishes a run in the data folder, and copies the runpack to a file, which it replaces. The file is complete at
- * every moment. A link to a file stays, and so does what is no file, such as a device.
+ * Publishes a run, and copies the runpack to a file, which it replaces. The file is complete at every moment. A link to
+ * a file stays, and so does what is no file, such as a device.
  *
+ * @param dataDir The folder of runpacks; null where the session is that of a server
  * @returns The runpack identity
  */
-export async function exportPack(session: ToolSession, runKey: RunKey, dataDir: string, file: string): Promise<string> {
+export async function exportPack(
+  session: ToolSession,
+  runKey: RunKey,
+  dataDir: string | null,
+  file: string,
+): Promise<string> {
   const found = await Deno.stat(file).catch(() => null);
   if (found?.isFile === false) throw new CliError("usage", `Cannot write --export "${file}": it is not a file`);
-  const answer = await mustCall(session, "runpack_export", { ...runKey });
-  const publication = member(answer, "publication") ?? null;
-  const identity = isJsonObject(publication) ? member(publication, "runpack_identity") : undefined;
-  if (!isJsonObject(publication) || member(publication, "outcome") !== "published" || typeof identity !== "string") {
-    throw refusedCall("runpack_export", answer);
-  }
+  const identity = await publishRun(session, runKey);
   await withPackErrors(async () => {
-    const contents = await publishedContents(dataDir, identity);
-    await replaceArchive(found === null ? file : await Deno.realPath(file), contents).catch((error) => {
-      const reason = fileReason(error);
-      throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
-    });
+    const path = found === null ? file : await Deno.realPath(file);
+    const write = (contents: PackContents): Promise<string> =>
+      replaceArchive(path, contents).catch((error) => {
+        const reason = fileReason(error);
+        throw reason === null ? error : new CliError("usage", `Cannot write --export "${file}": ${reason}`);
+      });
+    if (dataDir === null) await withDownload(session.resource, identity, path, write);
+    else await write(await publishedContents(dataDir, identity));
   });
   return identity;
 }

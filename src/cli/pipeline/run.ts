@@ -11,7 +11,7 @@ import type { RunKey } from "../../run/types.ts";
 import { parametersText } from "../run/parameters_text.ts";
 import { readLaw } from "../run/read_law.ts";
 import { describeStanding, progressOf, readStanding, type RunStanding, standingAsJson } from "../run/standing.ts";
-import { signerOf } from "../runpack/session.ts";
+import { SERVER_SIGNS, SIGN_FILE, signerOf } from "../runpack/session.ts";
 import { READER_PRIMITIVES } from "../runpack/view.ts";
 import type { Source } from "../scenario/source.ts";
 import {
@@ -123,13 +123,10 @@ async function checkFlags({ server, runKey, dryRun, signingKey, export: pack }: 
   if (signingKey !== undefined && pack === undefined) {
     throw new CliError("usage", "Flag --signing-key signs the runpack of --export, which is missing");
   }
+  if (server !== undefined && signingKey !== undefined) throw new CliError("usage", SERVER_SIGNS, SIGN_FILE);
   await signerOf(signingKey);
   if (server === undefined) return;
   if (dryRun === true) throw new CliError("usage", "Flag --dry-run takes the steps in memory: omit --server");
-  if (pack !== undefined) {
-    const hint = "the tool runpack_export publishes it there, and gate runpack pull fetches it from the object store";
-    throw new CliError("usage", "Cannot use --export with --server: a server keeps its runpacks", hint);
-  }
 }
 
 /** The configuration with the store of the run: its own, else with a run key the default one, else memory. */
@@ -171,7 +168,7 @@ async function drive(driving: Driving): Promise<number> {
   const runKey = await startRun(session, { identity, law, genesis, runKey: flags.runKey });
   const { standing, looks } = await look(driving, runKey, law, set.evidence);
   const file = flags.dryRun === true ? undefined : flags.export;
-  const runpack = file === undefined || dataDir === null
+  const runpack = file === undefined
     ? null
     : { identity: await exportPack(session, runKey, dataDir, resolve(file)), file };
   return await report(flags, { identity, genesis, standing, looks, runpack });

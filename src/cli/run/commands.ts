@@ -4,7 +4,7 @@ import type { RunStatus } from "../../run/types.ts";
 import { collect, command, type GateCommand } from "../terminal/command_parts.ts";
 
 /** Adds the flags that name a running server. */
-function withServerAddress(added: GateCommand): GateCommand {
+export function withServerAddress(added: GateCommand): GateCommand {
   return added
     .option(
       "--server <URL>",

@@ -1,5 +1,6 @@
 /** The commands of `gate runpack`: names, help and flags. */
 
+import { withServerAddress } from "../run/commands.ts";
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 import { addVerification } from "./verification_commands.ts";
 
@@ -18,11 +19,14 @@ export function addRunpack(program: GateCommand): void {
 }
 
 function addExport(runpack: GateCommand): void {
-  command(runpack, "export", "Publish a run, up to its accepted head, as a runpack", [
-    "gate runpack export --namespace 2 --run 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
-    "gate runpack export --namespace 2 --run RUN --archive release.runpack",
-    "gate runpack export --namespace 2 --run RUN --out release --redact customer",
-  ])
+  withServerAddress(
+    command(runpack, "export", "Publish a run, up to its accepted head, as a runpack", [
+      "gate runpack export --namespace 2 --run 0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+      "gate runpack export --namespace 2 --run RUN --archive release.runpack",
+      "gate runpack export --namespace 2 --run RUN --out release --redact customer",
+      "gate runpack export --namespace 2 --run RUN --archive release.runpack \\\n  --server https://gate.example.com",
+    ]),
+  )
     .requiredOption("--namespace <N>", "namespace of the run")
     .requiredOption("--run <RUN_ID>", "the run")
     .withConfig()

@@ -13,19 +13,22 @@ import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { openPublisher, repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { Publication } from "../../runpack/host/publish.ts";
 import type { PackSigner } from "../../runpack/host/signing.ts";
+import { findRun } from "../run/find_run.ts";
 import { findStoredRun, requireRunDigits } from "../run/stored_run.ts";
+import { namesServer, type ServerAddressFlags, withServerSession } from "../session/tool_session.ts";
 import { CliError, type CliErrorCode } from "../terminal/cli_error.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { EXIT, type ExitCode } from "../terminal/exit_codes.ts";
 import { cannotWrite, requireNew } from "../terminal/new_file.ts";
 import { writeAnswer } from "../terminal/output.ts";
-import { type Progress, progressLine, signerOf, withPackErrors } from "./session.ts";
+import { publishRun, withDownload } from "./download.ts";
+import { type Progress, progressLine, SERVER_SIGNS, SIGN_FILE, signerOf, withPackErrors } from "./session.ts";
 import { withPipelineStore, withRunStore } from "../store/files.ts";
 import { parseNamespace } from "../terminal/namespace_flag.ts";
 import type { RepositoryFlags } from "./open.ts";
 
 /** The flags of `gate runpack export`. */
-export interface RunpackExportOptions extends RepositoryFlags {
+export interface RunpackExportOptions extends RepositoryFlags, ServerAddressFlags {
   readonly namespace?: string;
   readonly run?: string;
   readonly out?: string;
@@ -36,8 +39,10 @@ export interface RunpackExportOptions extends RepositoryFlags {
 
 /** Runs `gate runpack export`. */
 export async function runRunpackExport(flags: RunpackExportOptions): Promise<number> {
+  const isRemote = namesServer(flags);
   const given = runKeyOf(flags);
   const target = targetOf(flags);
+  if (isRemote) return await exportFromServer(flags, given, target);
   const signer = await signerOf(flags.signingKey);
   const config = await withPipelineStore(await loadConfig(flags));
   const runKey = await wholeRunKey(config, given);
@@ -46,7 +51,9 @@ export async function runRunpackExport(flags: RunpackExportOptions): Promise<num
   const withheld = flags.redact ?? [];
   const publication = named(await publish(config, dataDir, runKey, withheld, signer, progress), withheld);
   const identity = "runpack_identity" in publication ? publication.runpack_identity : null;
-  if (identity !== null) await copyTo(target, dataDir, identity, progress);
+  if (identity !== null && isWanted(target)) {
+    await withPackErrors(async () => copyTo(target, await publishedContents(dataDir, identity), progress));
+  }
   progress.end();
   if (publication.outcome !== "published") throw failureOf(publication, runKey);
   const { runpack_identity } = publication;
@@ -118,22 +125,50 @@ export async function publishedContents(dataDir: string, identity: Identity): Pr
   throw new CliError("runpack_not_found", message, "gate runpack pull fetches it from the object store");
 }
 
-async function copyTo({ out, archive }: Target, dataDir: string, identity: string, progress: Progress): Promise<void> {
-  if (out === null && archive === null) return;
-  await withPackErrors(async () => {
-    const contents = await publishedContents(dataDir, identity);
-    let count = 0;
-    if (out !== null) {
-      await writeFolder(out, contents, () => progress.show("out", ++count)).catch((error) => {
-        throw cannotWrite(out, error);
-      });
+function isWanted({ out, archive }: Target): boolean {
+  return out !== null || archive !== null;
+}
+
+async function copyTo({ out, archive }: Target, contents: PackContents, progress: Progress): Promise<void> {
+  let count = 0;
+  if (out !== null) {
+    await writeFolder(out, contents, () => progress.show("out", ++count)).catch((error) => {
+      throw cannotWrite(out, error);
+    });
+  }
+  count = 0;
+  if (archive !== null) {
+    await writeArchive(archive, contents, () => progress.show("archive", ++count)).catch((error) => {
+      throw cannotWrite(archive, error);
+    });
+  }
+}
+
+/** Publishes on a server, which signs with its own key, and downloads what it published. */
+async function exportFromServer(flags: RunpackExportOptions, given: RunKey, target: Target): Promise<number> {
+  if (flags.signingKey !== undefined) throw new CliError("usage", SERVER_SIGNS, SIGN_FILE);
+  if (flags.redact !== undefined) {
+    throw new CliError("usage", "Cannot use --redact with --server: a server publishes the whole run");
+  }
+  return await withServerSession(flags, async (session) => {
+    const { run_key } = isOperationIdentity(given.run_id)
+      ? { run_key: given }
+      : await findRun(session, flags, given.run_id);
+    const identity = await publishRun(session, run_key);
+    const progress = progressLine(flags.json === true);
+    const path = target.archive ?? target.out;
+    let key_id: Identity | null = null;
+    if (path !== null) {
+      await withPackErrors(() =>
+        withDownload(session.resource, identity, path, async (contents) => {
+          key_id = contents.signatures[0]?.keyId ?? null;
+          await copyTo(target, contents, progress);
+        })
+      );
     }
-    count = 0;
-    if (archive !== null) {
-      await writeArchive(archive, contents, () => progress.show("archive", ++count)).catch((error) => {
-        throw cannotWrite(archive, error);
-      });
-    }
+    progress.end();
+    const result = { runpack_identity: identity, ...run_key, key_id, ...target };
+    return writeAnswer("runpack export", flags, result, `${identity}\n`);
   });
 }
 

@@ -20,6 +20,10 @@ export async function signerOf(path: string | undefined): Promise<PackSigner | n
   }
 }
 
+/** Why a server is given no key, and what to do. */
+export const SERVER_SIGNS = "Flag --server names a running server, which signs with its own key: omit --signing-key";
+export const SIGN_FILE = "gate runpack sign signs the file";
+
 /** Runs work on packs, and converts errors of repositories, archives and packs to {@link CliError}. */
 export async function withPackErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -22,12 +22,17 @@ export interface ServerAddressFlags {
   readonly timeout?: string;
 }
 
+/** Reads a resource of a server. */
+export type ReadResource = (uri: string) => Promise<{ readonly text?: string; readonly blob?: string }>;
+
 /** Calls tools. */
 export interface ToolSession {
   /** The structured answer of a tool; a domain error has the member `error`. */
   readonly call: (tool: string, input: JsonObject) => Promise<JsonObject>;
   /** The namespaces that the caller may read; null where the server does not say. */
   readonly namespaces: () => Promise<readonly number[] | null>;
+  /** Absent for the tools of this process. */
+  readonly resource?: ReadResource;
 }
 
 /** The subject of calls on the stores of a configuration: that of `gate serve` on standard input. */
@@ -77,6 +82,10 @@ export async function withServerSession<Result>(
   return await withServer({ ...given, url: server }, [], (connected) =>
     body({
       call: (tool, input) => callTool(connected, tool, input),
+      resource: async (uri) => {
+        const { contents: [first] } = await connected.client.readResource({ uri }, { timeout: connected.timeout });
+        return first ?? {};
+      },
       namespaces: async () => {
         const ref = { type: "ref/prompt", name: "drive_run" } as const;
         const argument = { name: "namespace_id", value: "" };
@@ -136,7 +145,11 @@ export async function withLocalSession<Result>(
  *
  * @throws {CliError} `refused` with the exit code of `gate client call`
  */
-export async function mustCall(session: ToolSession, tool: string, input: JsonObject): Promise<JsonObject> {
+export async function mustCall(
+  session: Pick<ToolSession, "call">,
+  tool: string,
+  input: JsonObject,
+): Promise<JsonObject> {
   const answer = await session.call(tool, input);
   if (member(answer, "error") === undefined) return answer;
   throw refusedCall(tool, answer);

@@ -133,6 +133,48 @@ async function signaturesOf(
   return found;
 }
 
+/** A file of an archive that is about to be written. */
+interface ContentEntry {
+  readonly name: string;
+  readonly bytes: number;
+  /** Its bytes; null for an object, which {@link read} reads. */
+  readonly held: Uint8Array | null;
+  readonly read: () => Promise<Uint8Array>;
+}
+
+/**
+ * The files of the archive of a pack in their order. Objects are not read: headers hold sizes and precede contents.
+ *
+ * @param path The archive, for messages
+ * @throws {PackError} If an archive cannot have as many files
+ */
+export async function archiveEntries(path: string, contents: PackContents): Promise<readonly ContentEntry[]> {
+  const objects: WalkedObject[] = [];
+  for await (const object of contents.objects()) objects.push(object);
+  if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
+    throw new PackError(
+      `Cannot write archive "${path}": it would have more than ${ARCHIVE_ENTRIES} files; a folder may`,
+    );
+  }
+  objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
+  const holding = (name: string, held: Uint8Array): ContentEntry => ({
+    name,
+    bytes: held.length,
+    held,
+    read: () => Promise.resolve(held),
+  });
+  return [
+    holding(MANIFEST_NAME, contents.manifest),
+    ...objects.map(({ reference: { object, bytes }, bytes: read }) => ({
+      name: objectName(object),
+      bytes,
+      held: null,
+      read,
+    })),
+    ...contents.signatures.map(({ keyId, bytes }) => holding(signatureName(keyId), bytes)),
+  ];
+}
+
 /**
  * The bytes of the single file of a pack, in pieces.
  *
@@ -145,26 +187,12 @@ async function* archivePieces(
   contents: PackContents,
   onObject: () => void = () => {},
 ): AsyncGenerator<Uint8Array> {
-  const objects: WalkedObject[] = [];
-  // Headers hold sizes and precede contents. So a first walk collects the sizes, and a second one reads.
-  for await (const object of contents.objects()) objects.push(object);
-  if (objects.length + contents.signatures.length >= ARCHIVE_ENTRIES) {
-    throw new PackError(
-      `Cannot write archive "${path}": it would have more than ${ARCHIVE_ENTRIES} files; a folder may`,
-    );
+  for (const { name, bytes, held, read } of await archiveEntries(path, contents)) {
+    yield entryHeader(name, bytes);
+    yield await read();
+    yield new Uint8Array(paddingAfter(bytes));
+    if (held === null) onObject();
   }
-  objects.sort((a, b) => compareCodePoints(a.reference.object, b.reference.object));
-  const entry = (name: string, bytes: Uint8Array): Uint8Array[] => [
-    entryHeader(name, bytes.length),
-    bytes,
-    new Uint8Array(paddingAfter(bytes.length)),
-  ];
-  yield* entry(MANIFEST_NAME, contents.manifest);
-  for (const { reference, bytes } of objects) {
-    yield* entry(objectName(reference.object), await bytes());
-    onObject();
-  }
-  for (const { keyId, bytes } of contents.signatures) yield* entry(signatureName(keyId), bytes);
   yield new Uint8Array(END_BYTES);
 }
 

@@ -8,6 +8,7 @@ import type {
   Call,
   CallOrigin,
   NamespaceList,
+  ReadPack,
   TaskRule,
   Tool,
   ToolAnswer,
@@ -16,7 +17,7 @@ import type {
 import type { CallAudit } from "../audit/call_audit.ts";
 import { admitOperations } from "./admitted_operations.ts";
 import type { RunReading } from "./run_resource.ts";
-import type { ReadOutcome, ReadRequest } from "./read_request.ts";
+import type { Reader, ReadOutcome, ReadRequest } from "./read_request.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { internalError } from "../process/internal_error.ts";
 import type { Log } from "../process/log.ts";
@@ -70,6 +71,8 @@ export interface DispatcherOptions {
   readonly listNamespaces?: (begun: string, call: Call) => Promise<NamespaceList>;
   /** The scenario of a run; without it runs are no resources. */
   readonly scenarioOf?: RunReading["scenarioOf"];
+  /** Reads runpacks; without it they are no resources. */
+  readonly readPack?: ReadPack;
   readonly tools: ToolsConfig;
   readonly auth: AuthConfig | null;
   readonly log: Log;
@@ -165,12 +168,25 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     read: (request, call) =>
       audited(request.method, request.names, call, request.method, async (audit) => {
         const { authorizedRead } = await import("./read_request.ts");
-        const namespaces = async (begun: string): Promise<NamespaceList> =>
-          isOffered("scenarios_list") ? await options.listNamespaces?.(begun, call) ?? NO_NAMESPACES : NO_NAMESPACES;
-        const scenarioOf = options.scenarioOf ?? (() => Promise.resolve(null));
         const isInForce = (options.auth?.principals.length ?? 0) > 0;
-        return await authorizedRead(isInForce, request, { call, namespaces, scenarioOf }, audit);
+        return await authorizedRead(isInForce, request, readerOf(options, isOffered, call, audit), audit);
       }),
+  };
+}
+
+/** What a caller may read beside the documents. */
+function readerOf(
+  { listNamespaces, scenarioOf = () => Promise.resolve(null), readPack }: DispatcherOptions,
+  isOffered: (tool: string) => boolean,
+  call: Call,
+  { auditor }: CallAudit,
+): Reader {
+  return {
+    call,
+    namespaces: async (begun) =>
+      isOffered("scenarios_list") ? await listNamespaces?.(begun, call) ?? NO_NAMESPACES : NO_NAMESPACES,
+    scenarioOf,
+    pack: async (identity, part) => await readPack?.(identity, part, isOffered, { ...call, auditor }) ?? null,
   };
 }
 

@@ -9,7 +9,7 @@ import { type DocumentRequest, type ListMethod, type PromptRequest, unknownCurso
 import { asCompletion, type Ask, completeArgument, type Completion } from "./prompt_completion.ts";
 import type { WritePrompt } from "./prompt_questions.ts";
 import { listPrompts, sourcesOf, writePrompt } from "./prompts.ts";
-import type { ReadOutcome } from "./read_request.ts";
+import type { Reader, ReadOutcome } from "./read_request.ts";
 import type { DocumentAnswer, QuestionAnswer } from "./result_types.ts";
 import {
   completePage,
@@ -21,6 +21,7 @@ import {
   resourceUris,
   unknownResource,
 } from "./resources.ts";
+import { PACK_TEMPLATES, readPackResource } from "./pack_resource.ts";
 import { readRunResource, RUN_TEMPLATE, type RunReading } from "./run_resource.ts";
 import {
   completeTool,
@@ -40,11 +41,11 @@ export async function readDocument(
   return await dispatcher.read<DocumentAnswer | QuestionAnswer>({
     method: request.method,
     names: documentNames(request),
-    read: async ({ namespaces, scenarioOf }) => {
+    read: async ({ namespaces, scenarioOf, pack }) => {
       const tool: Ask["tool"] = (name, input) => dispatcher.call(name, input, call);
       switch (request.method) {
         case "resources/read":
-          return await readOne(dispatcher, request.uri, { tool, scenarioOf });
+          return await readOne(dispatcher, request.uri, { tool, scenarioOf, pack });
         case "prompts/get": {
           const write: WritePrompt = (given) => writePrompt(request.name, given, promptOffer(dispatcher));
           return await promptAnswer(request, write, dispatcher.offer.rounds, call);
@@ -79,7 +80,14 @@ async function listOf(dispatcher: Dispatcher, method: ListMethod): Promise<Docum
     case "resources/list":
       return { resources: [...listResources(await docsOf(dispatcher)), ...listSchemaResources()] };
     case "resources/templates/list":
-      return { resourceTemplates: [...listTemplates(await docsOf(dispatcher)), SCHEMA_TEMPLATE, RUN_TEMPLATE] };
+      return {
+        resourceTemplates: [
+          ...listTemplates(await docsOf(dispatcher)),
+          SCHEMA_TEMPLATE,
+          RUN_TEMPLATE,
+          ...PACK_TEMPLATES,
+        ],
+      };
     case "prompts/list":
       return { prompts: listPrompts(promptOffer(dispatcher)) };
   }
@@ -117,7 +125,7 @@ function promptOffer({ offer }: Dispatcher): Parameters<typeof writePrompt>[2] {
 async function readOne(
   dispatcher: Dispatcher,
   uri: string,
-  reading: RunReading,
+  reading: RunReading & Pick<Reader, "pack">,
 ): Promise<ReadOutcome<DocumentAnswer>> {
   const { runApp } = dispatcher.offer;
   if (uri === RUN_APP && runApp !== undefined) return { ok: true, found: { contents: [appContents(await runApp())] } };
@@ -125,7 +133,8 @@ async function readOne(
   const doc = readResource(docs, uri);
   if (doc !== null) return { ok: true, found: { contents: [doc] } };
   const tools = await dispatcher.listing();
-  const found = await readSchemaResource(uri, tools) ?? await readRunResource(uri, reading);
+  const found = await readSchemaResource(uri, tools) ?? await readRunResource(uri, reading) ??
+    await readPackResource(uri, reading.pack);
   if (found !== null) return { ok: true, found: { contents: [found] } };
   return { ok: false, error: unknownResource(uri, [...resourceUris(docs), ...schemaUris(tools)]) };
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../canonical/json.ts";
 import type { Call, NamespaceList, ToolAnswer } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { RunReading } from "./run_resource.ts";
+import type { ReadPackFile } from "./pack_resource.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 
 /** A request that reads something other than a tool's answer. */
@@ -25,6 +26,8 @@ export interface Reader {
   readonly namespaces: (begun: string) => Promise<NamespaceList>;
   /** The scenario of a run, for a caller that may read it; null where the run does not exist. */
   readonly scenarioOf: RunReading["scenarioOf"];
+  /** Reads a runpack, for a caller that may export or read its run. */
+  readonly pack: ReadPackFile;
 }
 
 /** The result of a read, or an error. */

@@ -27,6 +27,12 @@ export interface ResourceText {
   readonly text: string;
 }
 
+/** The result of `resources/read` for bytes. */
+export interface ResourceBlob extends Omit<ResourceText, "text"> {
+  /** Base64. */
+  readonly blob: string;
+}
+
 /** Media type of every document. */
 const MARKDOWN = "text/markdown";
 

@@ -1,5 +1,6 @@
 /** The shape of a tool that a dispatcher lists and calls. It does not depend on transport and protocol revision. */
 
+import type { Identity } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { Principal } from "../../access/types.ts";
 
@@ -232,3 +233,11 @@ export interface Measure {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
+
+/** Reads a runpack: without a part what it has, with one the bytes of the part. Null where the caller may see none. */
+export type ReadPack = (
+  identity: Identity,
+  part: number | null,
+  isOffered: (tool: string) => boolean,
+  call: Call,
+) => Promise<JsonObject | Uint8Array | null>;

@@ -77,6 +77,8 @@ for (const era of ERAS) {
         "gate://docs/tools/{page}",
         "gate://schemas/{tool}",
         "gate://runs/{namespace_id}/{run_id}",
+        "gate://runpacks/{runpack_identity}",
+        "gate://runpacks/{runpack_identity}/{part}",
       ]);
       const completed = resultOf(
         await ask("completion/complete", {

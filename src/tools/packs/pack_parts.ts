@@ -1,0 +1,50 @@
+/** Runpacks for those who may export or read the run: the single file of a pack, in parts. */
+
+import { setTimeout } from "node:timers/promises";
+import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { type ArchiveLayout, layOutArchive, PART_BYTES, readPart } from "../../runpack/host/archive_parts.ts";
+import { openContents, type PackContents } from "../../runpack/host/contents.ts";
+import { openLocalRepository } from "../../runpack/host/local_repository.ts";
+import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import type { ReadPack, Tool } from "../framework/types.ts";
+import type { Services } from "../services/services.ts";
+import { isPackShown, NOT_SHOWN_MILLISECONDS } from "./shown_pack.ts";
+
+/** The tools that show what a runpack holds. A caller needs one of them. */
+const TOOLS: readonly Pick<Tool, "name" | "group">[] = [
+  { name: "runpack_export", group: "Audit" },
+  { name: "scenario_history", group: "Read" },
+];
+
+/** Files of a pack whose layout is kept for the next part. */
+const KEPT_ENTRIES = 65_536;
+
+/**
+ * Makes the reader of packs. The layout of the last pack is kept, since its parts are read one after the other.
+ */
+export function packReader(services: Services): ReadPack {
+  let kept: { readonly key: string; readonly layout: ArchiveLayout } | null = null;
+  const layoutOf = async (contents: PackContents): Promise<ArchiveLayout> => {
+    // A signature may be added between two parts: its entry then follows those that were read already.
+    const key = [contents.runpackIdentity, ...contents.signatures.map(({ keyId }) => keyId)].join();
+    if (kept?.key === key) return kept.layout;
+    const layout = await layOutArchive(contents);
+    if (layout.entries.length <= KEPT_ENTRIES) kept = { key, layout };
+    return layout;
+  };
+  return async (identity, part, isOffered, call) => {
+    const { dataDir } = services;
+    if (dataDir === null) return null;
+    const soonest = performance.now() + NOT_SHOWN_MILLISECONDS;
+    const root = repositoryFolder(dataDir);
+    const tools = TOOLS.filter(({ name }) => isOffered(name));
+    const contents = await isPackShown(services, root, { identity, tools }, call)
+      ? await openContents(HOST_PRIMITIVES.sha256, openLocalRepository(root), identity)
+      : null;
+    if (contents === null) return await setTimeout(soonest - performance.now(), null);
+    const layout = await layoutOf(contents);
+    if (part !== null) return await readPart(root, layout, part);
+    const { bytes } = layout;
+    return { runpack_identity: identity, bytes, part_bytes: PART_BYTES, parts: Math.ceil(bytes / PART_BYTES) };
+  };
+}
