@@ -16,6 +16,14 @@ export const PROOF_STEPS: readonly Step[] = [
     silentMinutes: 60,
   },
   {
+    name: "five thousand random lists, against their operations alone; forty servers killed in the middle of lists",
+    kind: "tests",
+    options: [],
+    paths: ["tests/simulation/apply"],
+    environment: { GATE_APPLY_LISTS: "5000", GATE_APPLY_CRASHES: "40" },
+    silentMinutes: 30,
+  },
+  {
     name: "a server killed under load, ninety seeds",
     kind: "tests",
     options: [],

@@ -37,12 +37,49 @@ function partsOf({ run_key: { namespace_id, run_id } }: BenchRun): readonly [str
   ];
 }
 
+/** The part of a request around the operations of a list, and those of an operation around its arguments. */
+const LIST = [
+  `,"method":"tools/call","params":{"name":"scenario_apply","arguments":{"operations":[`,
+  "]}}}\n",
+] as const;
+const SUBMIT = '"name":"scenario_submit","arguments":';
+
 let operations = 0;
 
 /** A new operation identity. Its first digits are spread, as those of random ones are: they are an index of the store. */
 function nextOperation(): string {
   const spread = Math.imul(++operations, 0x9e3779b1) >>> 0;
   return spread.toString(16).padStart(8, "0") + operations.toString(16).padStart(24, "0");
+}
+
+/** Lets one caller submit to every run in one list, so often; returns operations a second. */
+export async function applyRound(peer: StdioPeer, runs: readonly BenchRun[], lists: number): Promise<number> {
+  const parts = runs.map((run) => {
+    const [before, after] = partsOf(run);
+    return [
+      `{"tool":"scenario_submit","arguments":${before.slice(before.indexOf(SUBMIT) + SUBMIT.length)}`,
+      after.slice(0, -2),
+    ];
+  });
+  const request = (): string => {
+    const made = runs.map(({ head: { record_id, revision } }, index) => {
+      const [before, after] = parts[index] as [string, string];
+      return `${before}${record_id}","revision":${revision}},"operation_id":"${nextOperation()}${after}`;
+    });
+    return `{"jsonrpc":"2.0","id":${++operations}${LIST[0]}${made.join(",")}${LIST[1]}`;
+  };
+  let left = lists;
+  const start = performance.now();
+  await peer.exchange(request(), ([line = ""]) => {
+    let at = 0;
+    for (const run of runs) {
+      at = line.indexOf(HEAD, at) + HEAD.length;
+      if (at < HEAD.length) throw new Error(`Cannot measure: ${line.slice(0, 300)}`);
+      run.head = { record_id: line.slice(at, at + IDENTITY_LENGTH), revision: run.head.revision + 1 };
+    }
+    return --left === 0 ? null : request();
+  });
+  return runs.length * lists / (performance.now() - start) * 1000;
 }
 
 /** Lets each caller submit so often in a loop of its own; the heads of the runs move on. */

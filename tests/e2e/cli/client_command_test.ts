@@ -6,6 +6,7 @@ import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer } from "../client.ts";
 import { gate, gateArgs, inFolder, processOf } from "../gate_command.ts";
 import { listening } from "../http_fixture.ts";
+import { applyLists } from "./apply_case.ts";
 
 const CONFIG = '[run_state_store]\ntype = "sqlite"\npath = "gate.db"\n';
 
@@ -85,6 +86,12 @@ Deno.test("gate client drives a run, and its exit codes reflect the answers", ()
     );
     assert.equal(status.code, 0, status.stderr);
     assert.equal(JSON.parse(status.stdout).status, "active");
+  }));
+
+Deno.test("gate client apply makes the operations of a file, and its exit code is that of the first refusal", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, CONFIG);
+    await applyLists(folder, (...args) => gate(folder, ...args));
   }));
 
 Deno.test("gate client warns that the result of a call is lost, unless it is stored or only read", () =>

@@ -7,6 +7,7 @@ import type { JsonObject } from "@/canonical/json.ts";
 import { startServer } from "../../e2e/client.ts";
 import { callText, listening, send } from "../../e2e/http_fixture.ts";
 import { evidence, LAW } from "../../e2e/cli/run_command_fixture.ts";
+import { applyLists } from "../../e2e/cli/apply_case.ts";
 import { type Ended, gateArgs, inFolder, processOf } from "../../e2e/gate_command.ts";
 import { OWNER, runSql, startPostgres } from "./server.ts";
 
@@ -135,6 +136,12 @@ Deno.test("a run in a database is driven, listed, explained, exported and verifi
     }));
     assert.equal(identities[0], identities[1]);
     assert.ok((await Deno.stat(`${folder}/run.runpack`)).isFile);
+  }));
+
+Deno.test("lists of operations in a database are applied by separate processes", () =>
+  inWorld(async ({ folder, gate, migrate }) => {
+    await migrate();
+    await applyLists(folder, gate);
   }));
 
 Deno.test("the role of the servers can neither remove nor change what was accepted", () =>
