@@ -18,6 +18,7 @@ import { IMPORT_KINDS, SHELLS } from "./terminal/choices.ts";
 import { EXIT } from "./terminal/exit_codes.ts";
 import { ownWords, writeOut, writeResult } from "./terminal/output.ts";
 import { addEvidence } from "./evidence/commands.ts";
+import { addHook } from "./hook/commands.ts";
 import { addRun, addRuns } from "./run/commands.ts";
 import { addRunpack } from "./runpack/commands.ts";
 import { addLsp, addNew, addScenario } from "./scenario/commands.ts";
@@ -108,6 +109,7 @@ export function buildProgram(finish: (code: number) => void): GateCommand {
   program.commandsGroup("Drive a run:");
   addClient(program);
   addRun(program);
+  addHook(program);
   addRuns(program);
   addExplain(program);
   addEvidence(program);

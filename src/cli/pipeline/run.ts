@@ -97,16 +97,20 @@ const RUN_KEY_BYTES = 1024;
  * client call`.
  */
 export async function runRun(file: string | undefined, flags: RunCommandFlags): Promise<number> {
-  const isRemote = namesServer(flags);
+  namesServer(flags);
   await checkFlags(flags);
   const waitMillis = flags.wait === undefined ? 0 : durationOf(flags.wait);
-  const source = await readLawFile(file, flags);
-  if (isRemote) {
+  return await report(flags, await driveRun(flags, await readLawFile(file, flags), waitMillis));
+}
+
+/** Takes every step of the run of a law: on the server of the flags, else on the store of the configuration. */
+export async function driveRun(flags: RunCommandFlags, source: Source, waitMillis: number): Promise<Driven> {
+  if (namesServer(flags)) {
     return await withServerSession(flags, (session) => drive({ session, source, flags, waitMillis, dataDir: null }));
   }
   const config = await loadConfigToWrite(flags);
   const used = withStore(config, flags);
-  const local = (dataDir: string): Promise<number> =>
+  const local = (dataDir: string): Promise<Driven> =>
     withLocalSession(used, (session) => drive({ session, source, flags, waitMillis, dataDir }), {
       dataDir,
       signingKey: flags.signingKey ?? null,
@@ -152,7 +156,7 @@ interface Driving {
 }
 
 /** What a run came to. */
-interface Driven {
+export interface Driven {
   readonly identity: string;
   readonly genesis: JsonObject;
   readonly standing: RunStanding;
@@ -160,7 +164,7 @@ interface Driven {
   readonly runpack: { readonly identity: string; readonly file: string } | null;
 }
 
-async function drive(driving: Driving): Promise<number> {
+async function drive(driving: Driving): Promise<Driven> {
   const { session, flags, dataDir } = driving;
   const { identity, law } = await defineLaw(session, driving.source);
   const set = await readValues(driving.source, law, flags.set ?? []);
@@ -171,7 +175,7 @@ async function drive(driving: Driving): Promise<number> {
   const runpack = file === undefined
     ? null
     : { identity: await exportPack(session, runKey, dataDir, resolve(file)), file };
-  return await report(flags, { identity, genesis, standing, looks, runpack });
+  return { identity, genesis, standing, looks, runpack };
 }
 
 /** Defines the law unless it is there. */
@@ -271,6 +275,14 @@ async function look(
   }
 }
 
+/** Where a run stands, and which stages could not be evaluated at the last look. */
+export function describeDriven({ standing, looks }: Driven, colour: boolean): string {
+  const obstacles = (looks.at(-1)?.obstacles ?? []).map(({ stage_id, message }) =>
+    `Stage ${JSON.stringify(shown(stage_id))} cannot be evaluated now: ${message}\n`
+  );
+  return describeStanding(standing, colour) + obstacles.join("");
+}
+
 async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode> {
   const { identity, genesis, standing, looks, runpack } = driven;
   const obstacles = looks.at(-1)?.obstacles ?? [];
@@ -295,10 +307,7 @@ async function report(flags: RunCommandFlags, driven: Driven): Promise<ExitCode>
     );
     return code;
   }
-  writeOut(describeStanding(standing, wantsColour()));
-  for (const { stage_id, message } of obstacles) {
-    writeOut(`Stage ${JSON.stringify(shown(stage_id))} cannot be evaluated now: ${message}\n`);
-  }
+  writeOut(describeDriven(driven, wantsColour()));
   if (runpack !== null) writeOut(`Runpack ${runpack.identity} in ${runpack.file}\n`);
   if (flags.dryRun === true) writeOut("Nothing was recorded: --dry-run\n");
   return code;

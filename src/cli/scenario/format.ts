@@ -2,7 +2,7 @@
 
 import { extname } from "node:path";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
-import { collectBytes } from "../../canonical/collect_bytes.ts";
+import { readStandardInput } from "../terminal/standard_input.ts";
 import { formatLaw } from "../../scenario/law_file.ts";
 import { isLawFile } from "../../scenario/source_position.ts";
 import { readYamlSource } from "../../scenario/source_yaml.ts";
@@ -41,10 +41,12 @@ async function readFormatted(
 ): Promise<{ readonly file: string; readonly text: string; readonly formatted: string }> {
   const refuse = (reason: string): CliError => new CliError("usage", `Cannot format "${file}": ${reason}`);
   if (file !== "-" && ![".yaml", ".yml"].includes(extname(file).toLowerCase())) throw refuse("expected a file in YAML");
-  const bytes = file === "-" ? await readStandardInput() : await readAtMost(file, SOURCE_BYTES_MAXIMUM)
-    .catch((error: unknown) => {
-      throw refuse(reasonOf(error));
-    });
+  const bytes = file === "-"
+    ? await readStandardInput(SOURCE_BYTES_MAXIMUM)
+    : await readAtMost(file, SOURCE_BYTES_MAXIMUM)
+      .catch((error: unknown) => {
+        throw refuse(reasonOf(error));
+      });
   const text = bytes === null || bytes.length > SOURCE_BYTES_MAXIMUM ? null : decodeUtf8Strict(bytes);
   if (bytes === null || text === null) throw refuse(`expected UTF-8 of at most ${SOURCE_BYTES_MAXIMUM} bytes`);
   const read = readYamlSource(bytes);
@@ -54,10 +56,4 @@ async function readFormatted(
   }
   if (!isLawFile(read.value)) throw refuse('expected a law file, with the member "law"');
   return { file, text, formatted: formatLaw(text) };
-}
-
-async function readStandardInput(): Promise<Uint8Array | null> {
-  const collected = collectBytes(SOURCE_BYTES_MAXIMUM);
-  for await (const chunk of Deno.stdin.readable) if (!collected.add(chunk)) return null;
-  return collected.bytes();
 }

@@ -109,6 +109,8 @@ const REFUSING: readonly (readonly [command: string, args: readonly string[]])[]
   ["serve", ["--nope"]],
   ["console", ["--nope"]],
   ["lsp", ["--nope"]],
+  ["hook stop", []],
+  ["hook tool", []],
   ["runpack pull", ["0".repeat(64)]],
   ["approve", [run_id, "--key", "a.key", "--yes"]],
   ["runpack attest", ["pack", "--law", "law.json", "--subject", `a=sha256:${"0".repeat(64)}`, "--key", "a.key"]],

@@ -1,0 +1,136 @@
+/**
+ * `gate hook`: answers a host of agents that asks before the agent stops, or before it uses a tool. Claude Code, Gemini
+ * CLI and others take exit code 0 without output for yes, and 2 with the reason on standard error for no. They go on
+ * after every other code, so a hook that cannot answer ends with 2 as well.
+ */
+
+import { dirname, join, resolve } from "node:path";
+import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { readAtMost } from "../../config/files.ts";
+import { readLawFile } from "../pipeline/inputs.ts";
+import { describeDriven, type Driven, driveRun, type RunCommandFlags } from "../pipeline/run.ts";
+import { CliError } from "../terminal/cli_error.ts";
+import { EXIT } from "../terminal/exit_codes.ts";
+import { reportFailure } from "../terminal/output.ts";
+import { readStandardInput } from "../terminal/standard_input.ts";
+import { type AskedLaw, findHooks, lawsAsked } from "./hooks_file.ts";
+
+/** Most bytes of what a host says: the arguments of a tool may hold a whole file. */
+const INPUT_BYTES = 16 * 1024 * 1024;
+
+/** Answers in a row without a changed attempt, after which the answer says who can end this. */
+const SAME_MAXIMUM = 8;
+
+/** The flags of `gate hook stop` and `gate hook tool`. */
+export interface HookFlags extends RunCommandFlags {
+  readonly hooks?: string;
+  readonly input?: string;
+}
+
+/** What a host says. Its other members are its own. */
+interface HostInput {
+  readonly session: string;
+  readonly cwd: string;
+  /** The tool that is about to be used; null before a stop. */
+  readonly tool: string | null;
+  /** Whether the agent goes on because of an earlier answer. */
+  readonly isAgain: boolean;
+}
+
+/** Runs `gate hook stop`: 0 where the run of the law is complete, else 2. */
+export function runHookStop(flags: HookFlags): Promise<number> {
+  return answered(flags, (input) => hostInput(input, false));
+}
+
+/** Runs `gate hook tool`: 0 where no law is asked about the tool, or where all of their runs are complete, else 2. */
+export function runHookTool(flags: HookFlags): Promise<number> {
+  return answered(flags, (input) => hostInput(input, true));
+}
+
+async function answered(flags: HookFlags, read: (input: JsonObject) => HostInput): Promise<number> {
+  try {
+    const host = read(await readInput(flags.input));
+    const file = await findHooks(flags.hooks, host.cwd);
+    const laws = await lawsAsked(file, host.tool);
+    const named = absoluteFiles(flags);
+    // The file is the reader's place: laws, the configuration and the store lie beside it.
+    Deno.chdir(dirname(file));
+    for (const law of laws) await requireComplete(law, host, named);
+    return EXIT.ok;
+  } catch (error) {
+    reportFailure(error, flags.json === true);
+    return EXIT.usage;
+  }
+}
+
+/** Files of flags are named from the folder of the process, whatever the file of hooks is. */
+function absoluteFiles(flags: HookFlags): HookFlags {
+  const names = ["config", "dataDir", "tokenFile", "clientCert", "clientKey", "evidenceKeys"] as const;
+  const given = names.flatMap((name) => flags[name] === undefined ? [] : [[name, resolve(flags[name])]]);
+  return { ...flags, ...Object.fromEntries(given) };
+}
+
+/** @throws {CliError} `refused`: what the run is missing */
+async function requireComplete(asked: AskedLaw, host: HostInput, flags: HookFlags): Promise<void> {
+  const source = await readLawFile(asked.law, {});
+  const run = { ...flags, parameter: asked.parameters, runKey: asked.run_key ?? host.session };
+  const driven = await driveRun(run, source, 0);
+  if (driven.standing.status === "complete") return;
+  const same = await countSame(driven, host);
+  const lines = describeDriven(driven, false).trimEnd().split("\n").filter((line) => line.trim() !== "");
+  if (same > SAME_MAXIMUM) {
+    lines.push(
+      `This is answer ${same} in a row, and nothing has changed. A person has to look: at what is missing, or at the law "${asked.law}".`,
+    );
+  }
+  const what = host.tool === null ? "stop" : `use tool ${JSON.stringify(host.tool)}`;
+  throw new CliError("refused", `Cannot ${what} yet: the law is not satisfied`, null, EXIT.usage, lines);
+}
+
+/**
+ * How often in a row a run was found as it is now. The count is in the working folder, where the agent may change it:
+ * it decides nothing but the words of an answer.
+ */
+async function countSame({ standing: { run_key, head } }: Driven, { cwd, isAgain }: HostInput): Promise<number> {
+  const folder = join(cwd, ".gate", "hooks");
+  const file = join(folder, run_key.run_id);
+  const text = await readAtMost(file, 64).then((bytes) => new TextDecoder().decode(bytes), () => "");
+  const [, count] = new RegExp(`^${head.revision} (\\d{1,6})$`).exec(text) ?? [];
+  const same = isAgain && count !== undefined ? Number(count) + 1 : 1;
+  const write = async (): Promise<void> => {
+    await Deno.mkdir(folder, { recursive: true });
+    await Deno.writeTextFile(file, `${head.revision} ${same}`);
+  };
+  await write().catch(() => {});
+  return same;
+}
+
+/** @throws {CliError} `usage` for input that is no object in JSON, or has too many bytes */
+async function readInput(file: string | undefined): Promise<JsonObject> {
+  const bytes = file === undefined ? await readStandardInput(INPUT_BYTES) : await readAtMost(file, INPUT_BYTES);
+  if (bytes === null || bytes.length > INPUT_BYTES) throw wrongInput(`at most ${INPUT_BYTES} bytes`);
+  const text = decodeUtf8Strict(bytes);
+  const parsed = text === null ? null : parseJson(text);
+  if (parsed?.ok === true && isJsonObject(parsed.value)) return parsed.value;
+  throw wrongInput("an object in JSON");
+}
+
+function hostInput(input: JsonObject, namesTool: boolean): HostInput {
+  return {
+    session: textOf(input, "session_id", 1024),
+    cwd: textOf(input, "cwd", 4096),
+    tool: namesTool ? textOf(input, "tool_name", 1024) : null,
+    isAgain: member(input, "stop_hook_active") === true,
+  };
+}
+
+function textOf(input: JsonObject, name: string, maximum: number): string {
+  const value = member(input, name);
+  if (typeof value === "string" && value !== "" && value.length <= maximum) return value;
+  throw wrongInput(`${name} with 1 to ${maximum} characters`);
+}
+
+function wrongInput(expected: string): CliError {
+  return new CliError("usage", `Cannot read what the host says: expected ${expected}`);
+}
