@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { lawWords, shownType } from "../../law/words.ts";
 import { formatLaw, readLawText } from "../../scenario/law_file.ts";
+import { FUNCTIONS } from "../../scenario/law_file/expression.ts";
 import { CHECK_LINES } from "../../scenario/law_file/line.ts";
 import { LAW_FILE_SCHEMA } from "../../scenario/law_file/schema.ts";
 import { TYPE_NAMES } from "../../scenario/law_file/type.ts";
@@ -47,16 +48,71 @@ export function nameAt(text: string, { line, column }: Position): string {
   return before + (/^[A-Za-z0-9_-]*/.exec(whole.slice(column - 1))?.[0] ?? "");
 }
 
-/** What may be typed: each word with its kind. */
-export function completionsOf(names: LawLanguage["names"]): ReadonlyMap<string, string> {
-  return new Map([
-    ...membersOf(LAW_FILE_SCHEMA).map((name) => [name, "member"] as const),
-    ...TYPE_NAMES.map((name) => [name, "type"] as const),
-    ...CHECK_LINES.map(({ word, provider, check, params }) =>
-      [word, `${provider}.${check} ${params.join(" ")}`.trim()] as const
-    ),
-    ...[...names].map(([name, sentence]) => [name, sentence.split("\n")[0] ?? ""] as const),
-  ]);
+/** The names that each section of a text declares, also while the text is no law. */
+function declaredIn(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const declared = new Map<string, string[]>();
+  let names: string[] = [];
+  let indent = 0;
+  for (const line of lines) {
+    const [, blanks = "", name] = /^( *)([A-Za-z_]\w*):/.exec(line) ?? [];
+    if (name === undefined) continue;
+    if (blanks === "") {
+      names = [];
+      indent = 0;
+      declared.set(name, names);
+    } else if (indent === 0 || blanks.length === indent) {
+      indent = blanks.length;
+      names.push(name);
+    }
+  }
+  return declared;
+}
+
+const LINE_WORDS = CHECK_LINES.map(({ word }) => word);
+const CHECK_NAMES = CHECK_LINES.map(({ provider, check }) => `${provider}.${check}`);
+
+/** What may be typed at a position, which counts from 1. */
+export function completionsAt(text: string, { line, column }: Position): readonly string[] {
+  const lines = text.split("\n");
+  // The word at the position is being typed.
+  const head = (lines[line - 1] ?? "").slice(0, column - 1).replace(/[\w.]*$/, "");
+  const root = member(LAW_FILE_SCHEMA, "properties") as JsonObject;
+  if (head === "") return Object.keys(root);
+  const section = lines.slice(0, line).findLast((one) => /^\w+:/.test(one))?.split(":")[0] ?? "";
+  const isBlank = head.trim() === "";
+  const parent = lines.slice(0, line - 1).findLast((one) => one.trim() !== "" && one.search(/\S/) < head.length) ?? "";
+  // The names of a section are the author's own.
+  if (isBlank && /^\w/.test(parent)) return [];
+  if (isBlank ? parent.trimEnd().endsWith(":") : /(?:^|[\s\w.]:? )\{[^{}[]*$/.test(head) && /[{,] *$/.test(head)) {
+    const [, check] = /([\w-]+\.[\w-]+): *\{[^{}]*$/.exec(head) ?? [];
+    if (check === undefined) {
+      return /from: *\{ *$/.test(head) ? CHECK_NAMES : membersOf({ [section]: root[section] ?? {} });
+    }
+    return CHECK_LINES.find((one) => `${one.provider}.${one.check}` === check)?.params ?? [];
+  }
+  return valuesIn(section, head, declaredIn(lines));
+}
+
+/** The words that may follow the head of a line in a section. */
+function valuesIn(section: string, head: string, declared: ReturnType<typeof declaredIn>): readonly string[] {
+  const names = (one: string): readonly string[] => declared.get(one) ?? [];
+  switch (section) {
+    case "parameters":
+      return TYPE_NAMES;
+    case "evidence":
+      if (head.endsWith("{")) return names("parameters");
+      if (/(?:\bof|\bby|signed_by:) +\[?(?:\w+, *)*$/.test(head)) return names("people");
+      if (/\bfrom:? +$/.test(head)) return LINE_WORDS;
+      return /type: +$/.test(head) ? TYPE_NAMES : [...new Set(["caller", ...TYPE_NAMES, ...LINE_WORDS])];
+    case "stages":
+    case "unused":
+      if (/\bafter: /.test(head)) return names("stages");
+      return [...names("evidence"), ...names("parameters"), "now", ...FUNCTIONS];
+    case "complete":
+      return names("stages");
+    default:
+      return [];
+  }
 }
 
 /** The members of a schema and of the objects in it. */

@@ -5,7 +5,7 @@ import { parseJson } from "../../canonical/scan.ts";
 import type { Position } from "../../scenario/source_position.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { writeOut } from "../terminal/output.ts";
-import { completionsOf, layOutText, nameAt, readLanguage } from "./law_language.ts";
+import { completionsAt, layOutText, nameAt, readLanguage } from "./law_language.ts";
 
 /** Maximum bytes of the head of a message. */
 export const HEAD_BYTES_MAXIMUM = 4096;
@@ -119,13 +119,19 @@ function answer(method: string, params: JsonValue | undefined, text: string | un
     const edit = { range: { start: { line: 0, character: 0 }, end }, newText: formatted ?? "" };
     return { result: formatted === null || formatted === text ? [] : [edit] };
   }
+  // Lines and columns of editors count from 0.
+  const [line, column] = ["line", "character"].map((name) => Number(at(params, "position", name)) + 1);
+  const position = { line: line ?? 1, column: column ?? 1 };
   const { names } = readLanguage(text);
   if (method === "textDocument/completion") {
-    return { result: [...completionsOf(names)].map(([label, detail]) => ({ label, detail })) };
+    return {
+      result: completionsAt(text, position).map((label) => {
+        const sentence = names.get(label)?.split("\n")[0];
+        return { label, ...sentence === undefined ? {} : { detail: sentence } };
+      }),
+    };
   }
-  const line = at(params, "position", "line");
-  const character = at(params, "position", "character");
-  const sentence = names.get(nameAt(text, { line: Number(line) + 1, column: Number(character) + 1 }));
+  const sentence = names.get(nameAt(text, position));
   return { result: sentence === undefined ? null : { contents: { kind: "plaintext", value: sentence } } };
 }
 
@@ -135,7 +141,7 @@ const WHOLE = 1;
 const CAPABILITIES: JsonObject = {
   textDocumentSync: WHOLE,
   hoverProvider: true,
-  completionProvider: {},
+  completionProvider: { triggerCharacters: [" ", "{"] },
   documentFormattingProvider: true,
 };
 

@@ -174,7 +174,18 @@ function parseMessage(text: string, error: ParseError, start: number): string {
 }
 
 /** The functions of expressions, for hints. */
-const FUNCTIONS = ["at_least", "all", "any", "present", "absent", "lex", "deep", "timestamp", "json", "duration"];
+export const FUNCTIONS = [
+  "at_least",
+  "all",
+  "any",
+  "present",
+  "absent",
+  "lex",
+  "deep",
+  "timestamp",
+  "json",
+  "duration",
+];
 
 const FLIPPED: Readonly<Record<string, string>> = {
   "<": ">",
