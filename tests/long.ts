@@ -63,14 +63,18 @@ export const LONG = [
   "tests/protocol",
 ];
 
-/** Those that measure time or memory, or fill the machine's connections or its memory. */
-export const LONG_ALONE = [
+/** Those that fill much memory, or count the open connections of their process: a file at a time, beside other steps. */
+export const LONG_APART = [
   "tests/e2e/evidence/acquisition_mcp_test.ts",
+  "tests/e2e/typed/import_hostile_test.ts",
+];
+
+/** Those that measure time, or fill the machine's connections: nothing else runs meanwhile. */
+export const LONG_ALONE = [
   "tests/e2e/evidence/acquisition_responsive_test.ts",
   "tests/e2e/evidence/precheck_responsive_test.ts",
   "tests/e2e/http/attacks_test.ts",
   "tests/e2e/http/overload_test.ts",
-  "tests/e2e/typed/import_hostile_test.ts",
 ];
 
 /** Unit tests that take seconds: brute force, peers, hostile input, many runs and timers. */

@@ -13,7 +13,7 @@ import { type Downloads, downloadsLine, OF_ALL_TESTS, OF_THE_TESTS } from "../do
 import { pagesOf, readTree } from "./checks/tree.ts";
 import { FULL_STEPS } from "./full.ts";
 import { importersOf } from "./import_graph.ts";
-import { isIn, LATER_UNITS, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
+import { isIn, LATER_UNITS, LONG_ALONE, LONG_APART, longTests, SLOW_UNITS } from "./long.ts";
 import { PROOF_STEPS } from "./proof.ts";
 import {
   addTallies,
@@ -79,7 +79,9 @@ const ELSEWHERE = [
 const ALONE = ["tests/e2e/providers/values_test.ts"];
 
 /** Test files that belong to no step of their own, wherever they are. */
-const OTHERS = testFilesIn(["tests", "docs"]).filter((file) => !isIn([...ELSEWHERE, ...ALONE, ...LONG_ALONE], file));
+const OTHERS = testFilesIn(["tests", "docs"]).filter((file) =>
+  !isIn([...ELSEWHERE, ...ALONE, ...LONG_APART, ...LONG_ALONE], file)
+);
 
 function wholeSteps(): readonly Step[] {
   const long = longTests(TREE, OTHERS);
@@ -102,15 +104,22 @@ function fullSteps(): readonly Step[] {
     sharedTests("unit tests at length", SLOW_UNITS),
     // More groups than cores: the shares of the cores end closer to each other.
     { ...sharedTests("end to end at length", longTests(TREE, OTHERS)), options: ["--parallel"], threads: 6 },
+    ...FULL_STEPS,
     {
       name: "end to end at length, one file at a time",
+      kind: "tests",
+      options: [],
+      paths: LONG_APART,
+      silentMinutes: 10,
+    },
+    {
+      name: "end to end at length, alone",
       kind: "tests",
       options: [],
       paths: LONG_ALONE,
       silentMinutes: 10,
       isAlone: true,
     },
-    ...FULL_STEPS,
   ];
 }
 

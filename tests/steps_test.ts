@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { FULL_STEPS } from "./full.ts";
 import { PROOF_STEPS } from "./proof.ts";
-import { LONG, LONG_ALONE, longTests, SLOW_UNITS } from "./long.ts";
+import { LATER_UNITS, LONG, LONG_ALONE, LONG_APART, longTests, SLOW_UNITS } from "./long.ts";
 import { readReport } from "./report.ts";
 import {
   type Ending,
@@ -278,7 +278,8 @@ Deno.test("longTests() takes every file of its folders and what imports the firs
   ];
   const files = tree.map(({ path }) => path);
   assert.deepEqual(longTests(tree, files), ["tests/e2e/people/new_test.ts", "tests/e2e/http/sdk_test.ts"]);
-  for (const path of [...LONG, ...LONG_ALONE, ...SLOW_UNITS]) assert.ok(existsSync(path), path);
+  const named = [...LONG, ...LONG_ALONE, ...LONG_APART, ...SLOW_UNITS, ...LATER_UNITS];
+  for (const path of named) assert.ok(existsSync(path), path);
 });
 
 for (const [folder, steps] of [["tests/full", FULL_STEPS], ["tests/proof", PROOF_STEPS]] as const) {
