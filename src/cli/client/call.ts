@@ -1,20 +1,16 @@
 /** `gate client call`, `gate client apply` and `gate client list`: the tools of a running server, for scripts. */
 
-import { isJsonObject, type JsonObject } from "../../canonical/json.ts";
-import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import type { JsonObject } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
-import { CliError } from "../terminal/cli_error.ts";
 import { type ServerFlags, type ServerSession, withServer } from "./connect.ts";
 import type { ToolSession } from "../session/tool_session.ts";
 import { exitCodeOfAnswer } from "./exit_code.ts";
 import { callTool, listTools } from "./tools.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { readInputObject } from "../terminal/input.ts";
 import { namedValues } from "../terminal/named_values.ts";
 import { prettyJson, writeAnswer, writeError } from "../terminal/output.ts";
-import { withoutByteOrderMark } from "../../config/files.ts";
-import { reasonOf } from "../../store/file_reason.ts";
 import { columns } from "../terminal/text.ts";
-import { collectBytes } from "../../canonical/collect_bytes.ts";
 
 /** The flags of `gate client call`. */
 export interface ClientCallFlags extends ServerFlags {
@@ -22,9 +18,6 @@ export interface ClientCallFlags extends ServerFlags {
   readonly arg?: readonly string[];
   readonly set?: readonly string[];
 }
-
-/** Maximum bytes of the arguments of a call. */
-const INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Runs `gate client apply`: the tool `scenario_apply` with the operations of a file. */
 export function runClientApply(file: string, rest: readonly string[], flags: ServerFlags): Promise<number> {
@@ -42,7 +35,10 @@ export async function runClientCall(
   flags: ClientCallFlags,
   command = "client call",
 ): Promise<number> {
-  const given = { ...await readInput(flags.input), ...namedValues("--arg", flags.arg ?? []) };
+  const given = {
+    ...flags.input === undefined ? {} : await readInputObject(flags.input),
+    ...namedValues("--arg", flags.arg ?? []),
+  };
   return await withServer(flags, rest, async (session) => {
     const input = flags.set === undefined ? given : await withSet(session, tool, given, flags.set);
     const answer = await callTool(session, tool, input);
@@ -88,32 +84,4 @@ export function runClientList(rest: readonly string[], flags: ServerFlags): Prom
       columns(tools.map(({ name, title }) => [name, title ?? ""])),
     );
   });
-}
-
-async function readInput(file: string | undefined): Promise<JsonObject> {
-  if (file === undefined) return {};
-  const bytes = await readAll(file);
-  const text = bytes === null ? null : decodeUtf8Strict(withoutByteOrderMark(bytes));
-  if (text === null) {
-    throw new CliError("usage", `Cannot read "${file}": expected UTF-8 of at most ${INPUT_BYTES} bytes`);
-  }
-  const parsed = parseJson(text);
-  if (!parsed.ok) {
-    throw new CliError("usage", `Cannot read "${file}": ${parsed.fault.path}: ${parsed.fault.message}`);
-  }
-  if (isJsonObject(parsed.value)) return parsed.value;
-  throw new CliError("usage", `Cannot read "${file}": expected one JSON object`);
-}
-
-/** The bytes of a file; null if there are more than a call may have. */
-async function readAll(file: string): Promise<Uint8Array | null> {
-  const collected = collectBytes(INPUT_BYTES);
-  try {
-    for await (const chunk of file === "-" ? Deno.stdin.readable : (await Deno.open(file)).readable) {
-      if (!collected.add(chunk)) return null;
-    }
-  } catch (error) {
-    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}`);
-  }
-  return collected.bytes();
 }

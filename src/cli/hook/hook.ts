@@ -5,19 +5,15 @@
  */
 
 import { dirname, join, resolve } from "node:path";
-import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
-import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
+import { type JsonObject, member } from "../../canonical/json.ts";
 import { readAtMost } from "../../config/files.ts";
 import { readLawFile } from "../pipeline/inputs.ts";
 import { describeDriven, type Driven, driveRun, type RunCommandFlags } from "../pipeline/run.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
+import { readInputObject } from "../terminal/input.ts";
 import { reportFailure } from "../terminal/output.ts";
-import { readStandardInput } from "../terminal/standard_input.ts";
 import { type AskedLaw, findHooks, lawsAsked } from "./hooks_file.ts";
-
-/** Most bytes of what a host says: the arguments of a tool may hold a whole file. */
-const INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Answers in a row without a changed attempt, after which the answer says who can end this. */
 const SAME_MAXIMUM = 8;
@@ -50,7 +46,7 @@ export function runHookTool(flags: HookFlags): Promise<number> {
 
 async function answered(flags: HookFlags, read: (input: JsonObject) => HostInput): Promise<number> {
   try {
-    const host = read(await readInput(flags.input));
+    const host = read(await readInputObject(flags.input ?? "-"));
     const file = await findHooks(flags.hooks, host.cwd);
     const laws = await lawsAsked(file, host.tool);
     const named = absoluteFiles(flags);
@@ -104,16 +100,6 @@ async function countSame({ standing: { run_key, head } }: Driven, { cwd, isAgain
   };
   await write().catch(() => {});
   return same;
-}
-
-/** @throws {CliError} `usage` for input that is no object in JSON, or has too many bytes */
-async function readInput(file: string | undefined): Promise<JsonObject> {
-  const bytes = file === undefined ? await readStandardInput(INPUT_BYTES) : await readAtMost(file, INPUT_BYTES);
-  if (bytes === null || bytes.length > INPUT_BYTES) throw wrongInput(`at most ${INPUT_BYTES} bytes`);
-  const text = decodeUtf8Strict(bytes);
-  const parsed = text === null ? null : parseJson(text);
-  if (parsed?.ok === true && isJsonObject(parsed.value)) return parsed.value;
-  throw wrongInput("an object in JSON");
 }
 
 function hostInput(input: JsonObject, namesTool: boolean): HostInput {

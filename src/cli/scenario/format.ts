@@ -2,11 +2,10 @@
 
 import { extname } from "node:path";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
-import { readStandardInput } from "../terminal/standard_input.ts";
+import { readInput } from "../terminal/input.ts";
 import { formatLaw } from "../../scenario/law_file.ts";
 import { isLawFile } from "../../scenario/source_position.ts";
 import { readYamlSource } from "../../scenario/source_yaml.ts";
-import { readAtMost } from "../../config/files.ts";
 import { reasonOf } from "../../store/file_reason.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
@@ -41,13 +40,10 @@ async function readFormatted(
 ): Promise<{ readonly file: string; readonly text: string; readonly formatted: string }> {
   const refuse = (reason: string): CliError => new CliError("usage", `Cannot format "${file}": ${reason}`);
   if (file !== "-" && ![".yaml", ".yml"].includes(extname(file).toLowerCase())) throw refuse("expected a file in YAML");
-  const bytes = file === "-"
-    ? await readStandardInput(SOURCE_BYTES_MAXIMUM)
-    : await readAtMost(file, SOURCE_BYTES_MAXIMUM)
-      .catch((error: unknown) => {
-        throw refuse(reasonOf(error));
-      });
-  const text = bytes === null || bytes.length > SOURCE_BYTES_MAXIMUM ? null : decodeUtf8Strict(bytes);
+  const bytes = await readInput(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
+    throw refuse(reasonOf(error));
+  });
+  const text = bytes === null ? null : decodeUtf8Strict(bytes);
   if (bytes === null || text === null) throw refuse(`expected UTF-8 of at most ${SOURCE_BYTES_MAXIMUM} bytes`);
   const read = readYamlSource(bytes);
   if (!read.ok) {

@@ -83,6 +83,9 @@ export async function withServerSession<Result>(
     body({
       call: (tool, input) => callTool(connected, tool, input),
       resource: async (uri) => {
+        if (connected.client.getServerCapabilities()?.resources === undefined) {
+          throw new CliError("refused", `Cannot read ${uri}: the server has no resources (docs.enable_resources)`);
+        }
         const { contents: [first] } = await connected.client.readResource({ uri }, { timeout: connected.timeout });
         return first ?? {};
       },

@@ -59,7 +59,7 @@ const NOT_SATISFIED = new RegExp(
   "^gate: Cannot stop yet: the law is not satisfied\n(?:gate: .*\n)*" +
     "gate: +✗ tests_failed == 0 +not met, found (?:3|a value that is hidden from callers)",
 );
-const UNREAD = /^gate: Cannot read what the host says: expected /;
+const UNREAD = /^gate: Cannot read (?:what the host says|"(?:-|event\.json)"): /;
 const NO_HOOKS = /^gate: Cannot use ".*gate\.hooks\.yaml"/;
 
 /** What an agent does, and what the hook says then; what it adds to the command of the hook. */

@@ -76,6 +76,22 @@ const partOf = (uri: string): number | null => {
   return part === undefined ? null : Number(part);
 };
 
+Deno.test("gate run --server --export says that a server has no resources", () =>
+  inFolder(async (folder) => {
+    const network = '[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n[docs]\nenable_resources = false\n';
+    await Deno.writeTextFile(join(folder, "http.toml"), `${STORES}${network}`);
+    await Deno.writeTextFile(join(folder, "law.yaml"), LAW);
+    await using server = await listening(
+      startServer({ args: gateArgs("serve", "--config", "http.toml"), cwd: folder }),
+    );
+    const ended = await gate(folder, "run", "law.yaml", "--server", server.url, "--export", "a.runpack");
+    assert.equal(ended.code, 2, ended.stderr);
+    assert.match(
+      ended.stderr,
+      /Cannot read gate:\/\/runpacks\/[0-9a-f]{64}: the server has no resources \(docs\.enable_resources\)/,
+    );
+  }));
+
 /** A proxy that answers requests for parts as a row says; it counts those that it forwards. */
 function proxyOf(url: string, change: (part: number, answer: string) => string | null): {
   readonly url: string;
