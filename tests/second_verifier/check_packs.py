@@ -19,7 +19,7 @@ from verify import answer as verify_answer
 from verify import verify
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "runpack", "packs")
-FILES = "codes", "texts", "evidence", "parameters", "typed", "waiting", "people", "segments", "archives", "envelopes", "limits", "admissions"
+FILES = "codes", "texts", "evidence", "parameters", "typed", "calendar", "waiting", "people", "segments", "archives", "envelopes", "limits", "admissions"
 
 
 def load(name):
@@ -62,7 +62,7 @@ def sources(manifest, objects):
 def packed(case, bases):
     """The pack of a case, or None where it cannot be opened."""
     like = case.get("like") if "archive" in case else case["pack"].get("like")
-    base = sources(*bases[like])
+    base = sources(*bases.get(like, (None, {})))
     if "archive" in case:
         try:
             return open_archive(assembled(case["archive"], base))

@@ -20,6 +20,7 @@ import { ADMISSION_ROWS } from "./admission_rows.ts";
 import { playAdmissionRun, playStagesRun, playTextsRun } from "./admission_run.ts";
 import { answerOf, type PackCase, type RequestText, verifyArchive, verifyCase, WHOLE } from "./cases.ts";
 import { type Bases, encodeFile, encodePack, type PackText } from "./encoding.ts";
+import { CALENDAR_ROWS } from "./calendar_run.ts";
 import { ENVELOPE_ROWS } from "./envelope_rows.ts";
 import { playEvidenceRun } from "./evidence_run.ts";
 import { FORGED_ROWS } from "./forged_rows.ts";
@@ -210,6 +211,10 @@ function typedFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(TYPED_ROWS, (row) => makeCase(bases, "typed", row, row.make(base("typed"))));
 }
 
+function calendarFile({ bases }: World): Promise<MadeCase[]> {
+  return makeCases(CALENDAR_ROWS, (row) => makeCase(bases, undefined, row, row.make()));
+}
+
 function waitingFile({ bases, base }: World): Promise<MadeCase[]> {
   return makeCases(WAITING_ROWS, (row) => makeCase(bases, "waiting", row, row.make(base("waiting"))));
 }
@@ -270,6 +275,7 @@ const FILES: readonly (readonly [name: string, about: string, make: (world: Worl
   ["parameters", "A run with parameters, honest and forged", parametersFile],
   ["segments", "A run of two segments", segmentsFile],
   ["typed", "A run that acquires from a typed provider, honest and forged", typedFile],
+  ["calendar", "A run that a weekly window holds, honest and forged", calendarFile],
   ["waiting", "A run whose evidence waited, honest and forged", waitingFile],
   ["people", "A run in which people decide over days, at each limit and beyond it", peopleFile],
   ["archives", "Single files", archivesFile],
