@@ -85,7 +85,7 @@ write_configuration() {
   local config="$dir/gate$1/gate.toml" digest
   digest="$(printf %s "$(<"$dir/token")" | sha256sum | cut -d ' ' -f 1)"
   mkdir -p "$dir/gate$1"
-  sed -e "s|0\.0\.0\.0:8080|127.0.0.1:$((ports + $1))|" -e "s|<token of the pipeline>|$(<"$dir/token")|" \
+  sed -e "s|0\.0\.0\.0:8080|127.0.0.1:$((ports + $1))|" \
     -e "s|<sha256 of the pipeline's token>|$digest|" -e "s|/var/log/gate/|$dir/gate$1/|" -e "s|/etc/gate/state.key|$dir/state.key|" \
     "$here/gate.toml" >"$config"
   if [[ -n "${S3_ENDPOINT:-}" ]]; then

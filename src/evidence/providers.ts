@@ -116,8 +116,9 @@ async function loadFiles(entry: ProviderConfig, config: GateConfig, schemas: Sch
 
 /** The names of the environment variables that a configuration refers to. */
 export async function referencedEnvironment(config: GateConfig): Promise<readonly string[]> {
-  const found = [config.run_state_store.url, config.schema_registry.url].flatMap((url) =>
-    variableOfUrl(url ?? "") ?? []
+  const tokens = config.server.auth?.bearer_tokens ?? [];
+  const found = [config.run_state_store.url, config.schema_registry.url, ...tokens].flatMap((setting) =>
+    variableOfUrl(setting ?? "") ?? []
   );
   for (const entry of config.providers) {
     if (entry.type !== "builtin" || entry.name !== "rest") continue;

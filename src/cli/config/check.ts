@@ -8,7 +8,7 @@ import { readFileAtMost } from "../../config/files.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer } from "../terminal/output.ts";
-import { databaseProblems } from "./variable.ts";
+import { bearerProblems, databaseProblems } from "./variable.ts";
 
 /** The flags of `gate config check`. */
 export interface ConfigCheckOptions extends ConfigFlags {
@@ -65,7 +65,7 @@ async function problemsOfNamed(
   const evidenceKeys = keysFolder(config, named);
   const isAlone = trustedKeyMembers(config).length < 2 && evidenceKeys === null;
   const repeated = isAlone ? [] : await problemsOfKeys(config, evidenceKeys);
-  return [...databaseProblems(config), ...repeated, ...await problemsOfContracts(config)];
+  return [...databaseProblems(config), ...bearerProblems(config), ...repeated, ...await problemsOfContracts(config)];
 }
 
 async function problemsOfKeys(

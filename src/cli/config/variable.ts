@@ -4,6 +4,8 @@
  */
 
 import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts";
+import { tokenProblems } from "../../config/bearer_tokens.ts";
+import { sha256 } from "../../evidence/host_primitives.ts";
 import { isGranted } from "../permissions/grants.ts";
 import type { ConfigProblem } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
@@ -17,6 +19,13 @@ export function databaseProblems(config: GateConfig): readonly ConfigProblem[] {
     const address = resolveAddress(url, readVariable);
     return "fault" in address ? [{ path: `${section}.url`, message: address.fault }] : [];
   });
+}
+
+/** Problems of the variables that hold bearer tokens; those that the process may not read have none. */
+export function bearerProblems(config: GateConfig): readonly ConfigProblem[] {
+  const read = (variable: string): string | undefined =>
+    isGranted({ name: "env", variable }) ? Deno.env.get(variable) : "unread";
+  return tokenProblems(config, read, sha256);
 }
 
 /** The value of a variable; undefined if it is unset or the process may not read it. */

@@ -1,12 +1,14 @@
 /** The checks of `gate doctor` on access: callers, subjects and roles without effect. */
 
 import { classesOf, POLICY_CLASSES, policyClassOf } from "../../access/roles.ts";
+import { digestOfToken } from "../../config/bearer_tokens.ts";
 import { formatPath } from "../../config/problems.ts";
 import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { LOOPBACK_SUBJECT } from "../../server/auth/local_only.ts";
 import { STDIO_SUBJECT } from "../../server/stdio/serve_stdio.ts";
 import { writtenSubject } from "../../server/tls/subject.ts";
+import { readVariable } from "../config/variable.ts";
 import { type Finding, note } from "./checks.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { ineffectiveAclSettings, unknownRoles } from "./posture.ts";
@@ -103,7 +105,10 @@ function callersOf({ transport, auth }: ServerConfig): readonly Caller[] {
     }));
   switch (auth?.mode) {
     case "bearer_token":
-      return list("bearer_tokens", (token) => `token:${sha256(new TextEncoder().encode(token))}`);
+      return list("bearer_tokens", (item) => {
+        const digest = digestOfToken(item, readVariable, sha256);
+        return typeof digest === "string" ? `token:${digest}` : item;
+      });
     case "mtls":
       return list("mtls_subjects", (subject) => subject);
     default:

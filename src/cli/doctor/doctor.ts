@@ -2,7 +2,7 @@
 
 import { loadConfig } from "../../config/load.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
-import { ConfigError, formatProblem } from "../../config/problems.ts";
+import { ConfigError, type ConfigProblem, formatProblem } from "../../config/problems.ts";
 import type { GateConfig, TlsConfig } from "../../config/types.ts";
 import {
   type ClientBlock,
@@ -25,7 +25,7 @@ import {
   note,
   ok,
 } from "./checks.ts";
-import { databaseProblems } from "../config/variable.ts";
+import { bearerProblems, databaseProblems } from "../config/variable.ts";
 import { checkConfigured } from "./config.ts";
 import { checkNetwork } from "./network.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -158,8 +158,9 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
     } else stores.set(path, [...stores.get(path) ?? [], section]);
   }
   for (const [path, sections] of stores) findings.push(checkStoreFile(sections.join(", "), path));
-  const faults = databaseProblems(config).map((problem) => fail("configuration", formatProblem(problem)));
-  findings.push(...faults);
+  const failed = (problem: ConfigProblem): Finding => fail("configuration", formatProblem(problem));
+  const faults = databaseProblems(config).map(failed);
+  findings.push(...faults, ...bearerProblems(config).map(failed));
   if (config.run_state_store.type === "postgres" && faults.length === 0) findings.push(await checkDatabase(config));
   if (isRuntimeExporting()) findings.push(note("telemetry", RUNTIME_EXPORTS));
   findings.push(

@@ -1,6 +1,7 @@
 /** Finds files with secrets that every user of the machine can read. */
 
 import { dirname } from "node:path";
+import { isLiteralToken } from "../../config/bearer_tokens.ts";
 import { referencedVariable } from "../../config/request_headers.ts";
 import type { GateConfig, ProviderConfig } from "../../config/types.ts";
 
@@ -25,7 +26,8 @@ export function exposedFiles(config: GateConfig, modeOf: ModeOf = modeAt): reado
 
 /** Whether the configuration file itself contains a secret. */
 function holdsSecrets({ server, namespace, providers }: GateConfig): boolean {
-  return (server.auth?.bearer_tokens.length ?? 0) > 0 || (namespace.authority.ledger?.auth_token ?? null) !== null ||
+  return (server.auth?.bearer_tokens.some(isLiteralToken) ?? false) ||
+    (namespace.authority.ledger?.auth_token ?? null) !== null ||
     providers.some(hasCredentials);
 }
 

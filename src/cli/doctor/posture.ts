@@ -2,6 +2,7 @@
 
 import { offeredTools } from "../../access/offered_tools.ts";
 import { ROLE_NAMES } from "../../access/roles.ts";
+import { isLiteralToken } from "../../config/bearer_tokens.ts";
 import { formatPath } from "../../config/problems.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
 import type { RegistryAclConfig } from "../../config/types.ts";
@@ -149,11 +150,14 @@ export function settingWarnings(config: GateConfig): readonly string[] {
   ];
 }
 
-/** Warns of bearer tokens that can be guessed or are repeated. A message never contains a token. */
+/** Warns of bearer tokens that stand in the file, can be guessed or are repeated. A message never contains a token. */
 function weakTokens(tokens: readonly string[]): readonly string[] {
   const pathOf = (index: number): string => formatPath(["server", "auth", "bearer_tokens", index]);
   return tokens.flatMap((token, index) => [
-    ...token.length < TOKEN_CHARACTERS
+    ...isLiteralToken(token)
+      ? [`${pathOf(index)} is a token itself, so each reader of the file has it: expected sha256:HEX or env:NAME`]
+      : [],
+    ...isLiteralToken(token) && token.length < TOKEN_CHARACTERS
       ? [`${pathOf(index)} is short: 128 random bits need at least ${TOKEN_CHARACTERS} characters`]
       : [],
     ...tokens.indexOf(token) < index ? [`${pathOf(index)} is the same as ${pathOf(tokens.indexOf(token))}`] : [],

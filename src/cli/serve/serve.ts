@@ -1,5 +1,6 @@
 /** `gate serve`: serves MCP clients until its input ends or a signal stops it. */
 
+import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
 import type { Collector } from "../../server/telemetry/exporter.ts";
@@ -37,6 +38,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
   const { serve } = await loading;
+  await refuseUnsetTokens(config);
   const network = config.server.transport === "stdio" ? null : await networkOf(config, flags);
   const notices = network?.notices ?? ineffectiveFlags(flags);
   const typed = await grantsOf(config, flags);
@@ -80,6 +82,14 @@ async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise
   revokeOthers(plan);
   const message = describeWider(comparison);
   return message === null ? [] : [{ level: "info", message }];
+}
+
+/** @throws {ConfigError} Where a variable of `server.auth.bearer_tokens` holds no token */
+async function refuseUnsetTokens(config: GateConfig): Promise<void> {
+  if (!config.server.auth?.bearer_tokens.length) return;
+  const { bearerProblems } = await import("../config/variable.ts");
+  const problems = bearerProblems(config);
+  if (problems.length > 0) throw new ConfigError(config.config_path ?? "built-in defaults", problems);
 }
 
 /** The console of `--console`. It is loaded before files are counted, since a checkout bundles it now. */

@@ -1,8 +1,9 @@
 /** The section `server`: its schema, and the rules over several of its members. */
 
 import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
-import { described, orEmpty, table, withDefault } from "../../canonical/table_shape.ts";
+import { described, orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "../defaults.ts";
+import { TOKEN_FORMS } from "../bearer_tokens.ts";
 import { isLoopbackAddress, parseBind } from "../bind.ts";
 import { filled, path, strings, token } from "../primitives.ts";
 import { quoteShort, type Report } from "../problems.ts";
@@ -98,9 +99,15 @@ const principal = table({
 /** `server.auth.principals[]`. */
 export type PrincipalConfig = Read<typeof principal>;
 
+const TOKEN_EXPECTED = 'must be "sha256:" and 64 lower-case hex digits, "env:" and the name of a variable, or a token';
+
 const auth = table({
   mode: withDefault(oneOf("local_only", "bearer_token", "mtls"), AUTH_DEFAULTS.mode, "How callers are authenticated."),
-  bearer_tokens: withDefault(listOf(token(256), 64), [], "Accepted bearer tokens."),
+  bearer_tokens: withDefault(
+    listOf(patterned(token(256), TOKEN_FORMS, TOKEN_EXPECTED), 64),
+    [],
+    "Accepted bearer tokens: `sha256:HEX` of one, `env:NAME` of a variable that holds one, or one itself.",
+  ),
   mtls_subjects: withDefault(listOf(filled(512), 64), [], "Accepted client certificate subjects."),
   allowed_tools: withDefault(toolNames, [], "Tools that may be called; empty for all."),
   principals: withDefault(listOf(principal, 64), [], "Roles of each subject; empty for no role checks."),

@@ -115,6 +115,26 @@ for (const [authorization, outcome] of BEARER) {
   });
 }
 
+/** An item of the configuration, what a request presents, and the outcome. The variable holds the token. */
+const ITEMS: readonly (readonly [item: string, presented: string, outcome: string])[] = [
+  [TOKEN, TOKEN, ID],
+  [`sha256:${fingerprint(TOKEN)}`, TOKEN, ID],
+  [`sha256:${fingerprint(TOKEN)}`, `sha256:${fingerprint(TOKEN)}`, "401 token_unknown"],
+  [`sha256:${fingerprint(TOKEN)}`, fingerprint(TOKEN), "401 token_unknown"],
+  ["env:GATE_TOKEN_OF_TESTS", TOKEN, ID],
+  ["env:GATE_TOKEN_OF_TESTS", "env:GATE_TOKEN_OF_TESTS", "401 token_unknown"],
+];
+
+for (const [item, presented, outcome] of ITEMS) {
+  Deno.test(`createBearerToken() of ${item.slice(0, 24)} for ${presented.slice(0, 24)}: ${outcome}`, () => {
+    Deno.env.set("GATE_TOKEN_OF_TESTS", TOKEN);
+    const auth: AuthConfig = { ...NONE, mode: "bearer_token", bearer_tokens: [item] };
+    const authenticate = createAuthenticator({ auth, subjects: SUBJECTS });
+    Deno.env.delete("GATE_TOKEN_OF_TESTS");
+    assert.equal(said(authenticate(request({ authorization: `Bearer ${presented}` }))), outcome);
+  });
+}
+
 const REPEATED: readonly (readonly [first: string, second: string | null, outcome: string])[] = [
   [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`, ID],
   [`Bearer ${TOKEN}`, "Bearer other-token", `token:${fingerprint("other-token")}`],

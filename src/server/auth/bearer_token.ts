@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { principalOf } from "../../access/principal.ts";
+import { digestOfToken } from "../../config/bearer_tokens.ts";
 import type { PrincipalConfig } from "../../config/types.ts";
 import type { Authentication, Authenticator, RequestHeaders } from "./types.ts";
 
@@ -21,11 +22,15 @@ const CREDENTIALS = /^bearer +([^\s]+)$/i;
  * token that a connection repeats is compared with the accepted one instead, in constant time too: hashing costs most
  * of a check.
  *
- * @param tokens `server.auth.bearer_tokens`
+ * @param tokens `server.auth.bearer_tokens`; their variables are set
  * @param principals `server.auth.principals`
  */
 export function createBearerToken(tokens: readonly string[], principals: readonly PrincipalConfig[]): Authenticator {
-  const known = tokens.map((token) => fingerprint(new TextEncoder().encode(token)));
+  const known = tokens.map((item) => {
+    const digest = digestOfToken(item, (name) => Deno.env.get(name), (data) => fingerprint(data).toString("hex"));
+    if (typeof digest !== "string") throw new TypeError(`Cannot authenticate: a token ${digest.fault}`);
+    return Buffer.from(digest, "hex");
+  });
   const callers = known.map((print) => principalOf(principals, `token:${print.toString("hex")}`, "bearer_token"));
   const accepted = new WeakMap<object, Accepted>();
   return ({ headers, connection }) => {
@@ -70,7 +75,7 @@ function isSameText(known: string, given: string): boolean {
   return difference === 0;
 }
 
-function fingerprint(token: Uint8Array): Uint8Array & { toString(encoding: "hex"): string } {
+function fingerprint(token: Uint8Array | string): Uint8Array & { toString(encoding: "hex"): string } {
   return createHash("sha256").update(token).digest();
 }
 

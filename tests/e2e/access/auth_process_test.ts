@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { spec } from "@/tools/tests/tools_fixture.ts";
 import { startServer, type Wire } from "../client.ts";
-import { gateArgs, inFolder } from "../gate_command.ts";
+import { gate, gateArgs, inFolder } from "../gate_command.ts";
 import { type Answer, type HttpServer, listening, modernHeaders, send } from "../http_fixture.ts";
 
 const ENVELOPE = {
@@ -13,7 +13,7 @@ const ENVELOPE = {
 async function startGate(folder: string, config: string, ...flags: readonly string[]): Promise<HttpServer> {
   await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${config}`);
   const args = gateArgs("serve", "--config", "gate.toml", ...flags);
-  return await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "" } }));
+  return await listening(startServer({ args, cwd: folder, env: { GATE_CONFIG: "", READER_TOKEN: "reader-token" } }));
 }
 
 /** Calls a tool; gives status, challenge, and the code of the JSON-RPC error, of the tool's error, or `called`. */
@@ -42,7 +42,7 @@ function fingerprint(token: string): string {
 const ROLES = `
 [server.auth]
 mode = "bearer_token"
-bearer_tokens = ["owner-token", "reader-token", "nobody-token"]
+bearer_tokens = ["sha256:${fingerprint("owner-token")}", "env:READER_TOKEN", "nobody-token"]
 allowed_tools = ["scenario_define", "scenarios_list", "scenario_status", "providers_list"]
 
 [[server.auth.principals]]
@@ -87,6 +87,28 @@ Deno.test("gate serve admits tokens, with the permissions of their roles", (test
         assert.equal((await call(server, tool, input, headers)).said, said);
       });
     }
+    const warned = server.process.errors().match(/bearer_tokens\[\d\] is a token itself/g);
+    assert.deepEqual(warned, ["bearer_tokens[2] is a token itself"]);
+    assert.ok(!server.process.errors().includes("reader-token"), "the log shows no token");
+  }));
+
+Deno.test("a variable of bearer_tokens that is not set ends the start and the checks with 2", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${ROLES}`);
+    const fault = /server\.auth\.bearer_tokens\[1\]: refers to variable "READER_TOKEN", which is not set/;
+    for (
+      const args of [["serve", "--config", "gate.toml"], ["config", "check", "gate.toml"], [
+        "doctor",
+        "--config",
+        "gate.toml",
+      ]]
+    ) {
+      const { code, stdout, stderr } = await gate(folder, ...args);
+      assert.equal(code, 2, args[0]);
+      assert.match(`${stdout}${stderr}`.replaceAll('\\"', '"'), fault);
+    }
+    const { stdout } = await gate(folder, "permissions", "--config", "gate.toml");
+    assert.match(stdout, /--allow-env=[^ ]*READER_TOKEN/);
   }));
 
 const SCRAPERS = `
