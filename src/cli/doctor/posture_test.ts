@@ -155,20 +155,15 @@ Deno.test("securityPosture() warns of settings that are likely mistakes", async 
   const values = (allow_raw_values: boolean, require_provider_opt_in: boolean): Partial<GateConfig> => ({
     evidence: { allow_raw_values, require_provider_opt_in },
   });
-  const LITERAL = "is a token itself, so each reader of the file has it: expected sha256:HEX or env:NAME";
-  const SHORT = "is short: 128 random bits need at least 22 characters";
+  const FIRST = "server.auth.bearer_tokens[0]";
+  const LITERAL = `${FIRST} is a token itself, so each reader of the file has it: expected sha256:HEX or env:NAME`;
+  const SHORT = `${FIRST} is short: 128 random bits need at least 22 characters`;
   const NONE = "server.tools and server.auth.allowed_tools allow no tool: nothing can be called";
   const INEFFECTIVE = "has no effect while schema_registry.acl.mode is";
   const rows: readonly (readonly [what: string, config: Partial<GateConfig>, ...messages: string[]])[] = [
-    ["a token of 22 characters", tokens("a".repeat(22)), `server.auth.bearer_tokens[0] ${LITERAL}`],
-    [
-      "a token of 21 characters",
-      tokens("a".repeat(21)),
-      `server.auth.bearer_tokens[0] ${LITERAL}`,
-      `server.auth.bearer_tokens[0] ${SHORT}`,
-    ],
-    ["the digest of a token", tokens(`sha256:${"a".repeat(64)}`)],
-    ["a short name of a variable", tokens("env:T")],
+    ["a token of 22 characters", tokens("a".repeat(22)), LITERAL],
+    ["a token of 21 characters", tokens("a".repeat(21)), LITERAL, SHORT],
+    ["the digest of a token, and a variable", tokens(`sha256:${"a".repeat(64)}`, "env:T")],
     [
       "a token twice",
       tokens("env:B", "env:A", "env:B"),
