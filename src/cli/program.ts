@@ -292,6 +292,8 @@ function addPermissions(program: GateCommand): void {
     "gate permissions --config gate.toml",
     "gate permissions --config gate.toml --signing-key signing.pem",
   ])
+    .withValues({ command: ["serve"] })
+    .argument("[command]", "the command that needs them: serve", "serve")
     .option("--config <PATH>", CONFIG_FILE)
     .asForServe(...SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== "config" && name !== "json"))
     .option("--flags", "print the flags of the runtime alone, one a line")

@@ -15,7 +15,7 @@ import { spec } from "@/tools/tests/tools_fixture.ts";
 import { ENDPOINT, serveVersion } from "../../docs/examples/release_gate/checks.ts";
 import type { Json } from "../../docs/examples/release_gate/gate_session.ts";
 import { gate, inFolder } from "../e2e/gate_command.ts";
-import { type Platform, PLATFORMS } from "../release/program.ts";
+import { type Platform, PLATFORMS, runtimeFlags } from "../release/program.ts";
 import { availableOf, writeRelease } from "../release/main.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -54,8 +54,8 @@ interface Installed {
   readonly outside: string;
   /** The same folder as the installed gate names it. */
   readonly inside: string;
-  /** Arguments that start the server, where the package has its own; it then reads its configuration from `GATE_CONFIG`. */
-  readonly serve?: readonly string[];
+  /** Arguments up to those of the runtime, where no launcher plans the permissions of a server. */
+  readonly runtime?: readonly string[];
   readonly uninstall?: () => Promise<unknown>;
 }
 
@@ -63,28 +63,52 @@ async function runInstalled({ command, args, env, outside }: Installed, words: r
   return await run(command, [...args, ...words], { clearEnv: true, env: { ...env }, cwd: outside });
 }
 
-/** Starts a server twice with a data folder and no configuration: the law that the first one accepts is there for the second. */
+/**
+ * Starts a server with a data folder and no configuration, and starts it again after its end and after its kill: what was accepted is
+ * there each time.
+ */
 async function assertKeeps({ command, args, env, outside }: Installed, serve: readonly string[]): Promise<void> {
-  const called = async (name: string, input: Json): Promise<Json> => {
+  type Call = (name: string, input: Json) => Promise<Json>;
+  const session = async (kills: boolean, body: (call: Call) => Promise<Json>): Promise<Json> => {
     const transport = new StdioClientTransport({ command, args: [...args, ...serve], env: { ...env }, cwd: outside });
     const client = new Client({ name: "release-test", version: "1.0.0" });
     await client.connect(transport);
     try {
-      const { structuredContent, isError } = await client.callTool({ name, arguments: { ...input } });
-      assert.ok(isError !== true, JSON.stringify(structuredContent));
-      return structuredContent as Json;
+      return await body(async (name, input) => {
+        const { structuredContent, isError } = await client.callTool({ name, arguments: { ...input } });
+        assert.ok(isError !== true, JSON.stringify(structuredContent));
+        return structuredContent as Json;
+      });
     } finally {
+      if (kills) Deno.kill(transport.pid ?? assert.fail(), "SIGKILL");
       await client.close();
     }
   };
-  const { scenario_law_identity } = await called("scenario_define", { spec: spec() });
-  const { items } = await called("scenarios_list", { namespace_id: 2 });
-  assert.deepEqual(items.map((item: Json) => item["scenario_law_identity"]), [scenario_law_identity]);
+  const identity = (): string => crypto.randomUUID().replaceAll("-", "");
+  const accepted = ({ outcome }: Json): Json => {
+    assert.equal(outcome.outcome, "accepted", JSON.stringify(outcome));
+    return outcome;
+  };
+  const key = await session(false, async (call) => {
+    const { scenario_law_identity } = await call("scenario_define", { spec: spec() });
+    const start = { namespace_id: 2, scenario_id: "release", scenario_law_identity, creation_request_id: identity() };
+    const unset = { correlation: { kind: "unset" }, genesis: { kind: "empty" } };
+    const { result } = accepted(await call("scenario_start", { ...start, ...unset }));
+    return { ...result["run_key"], scenario_id: "release" };
+  });
+  const kept = await session(true, async (call) => {
+    const { accepted_head } = await call("scenario_status", key);
+    const operation = { ...key, operation_id: identity(), expected_head: accepted_head, stage_id: "build" };
+    accepted(await call("scenario_open_stage", operation));
+    return await call("scenario_status", key);
+  });
+  assert.deepEqual(await session(false, (call) => call("scenario_status", key)), kept);
 }
 
 /** Takes a run of the release gate to its end, and verifies its runpack with the same gate. */
 async function driveReleaseGate(installed: Installed): Promise<void> {
-  const { outside, inside, command, args, serve, env } = installed;
+  const { outside, inside, command, args, runtime, env } = installed;
+  const configured = ["serve", "--config", `${inside}/gate.toml`];
   const endpoint = serveVersion();
   try {
     await Deno.mkdir(join(outside, "evidence"), { recursive: true });
@@ -95,10 +119,13 @@ async function driveReleaseGate(installed: Installed): Promise<void> {
     const results = { commit: COMMIT, format: passed, lint: passed, types: passed, tests: { passed: 9, failed: 0 } };
     await Deno.writeTextFile(join(outside, "evidence/results.json"), JSON.stringify(results));
     const spec = JSON.parse(await runInstalled(installed, ["scenario", "build", `${inside}/scenario.yaml`])) as Json;
+    const planned = await runInstalled(installed, ["permissions", ...configured, "--json"]);
+    const words = (JSON.parse(planned) as Json)["result"]["run"].slice(1) as string[];
     const transport = new StdioClientTransport({
       command,
-      args: [...args, ...serve ?? ["serve", "--config", `${inside}/gate.toml`]],
-      env: { ...env, ...serve === undefined ? {} : { GATE_CONFIG: `${inside}/gate.toml` }, RELEASE_BRANCH: "main" },
+      // A launcher plans the permissions itself.
+      args: runtime === undefined ? [...args, ...configured] : [...runtime, ...words],
+      env: { ...env, RELEASE_BRANCH: "main" },
       cwd: outside,
       stderr: "inherit",
     });
@@ -245,13 +272,12 @@ async function asManifestSays(folder: string): Promise<Installed> {
   const data = join(folder, "data");
   await Deno.mkdir(data);
   const replaced = (text: string): string =>
-    text.replace("${__dirname}", join(folder, "bundle")).replace("${user_config.data_folder}", data);
-  const installed = await here(folder, replaced(command));
+    text.replaceAll("${__dirname}", join(folder, "bundle")).replaceAll("${user_config.data_folder}", data);
+  const installed = await here(folder, join(folder, "bundle/bin/gate"));
   assert.ok(args.some((word) => replaced(word) === data));
-  const bundle = { ...installed, env: { ...installed.env, ...env }, serve: args.map(replaced) };
-  await assertKeeps(bundle, bundle.serve);
+  await assertKeeps({ ...installed, command: replaced(command), env }, args.map(replaced));
   assert.ok(Deno.statSync(join(data, "gate.db")).isFile);
-  return bundle;
+  return installed;
 }
 
 async function inChroot(folder: string): Promise<Installed> {
@@ -280,16 +306,13 @@ async function imageAt(folder: string, root: string): Promise<Installed> {
   assert.deepEqual(config.Volumes, { "/data": {} });
   const { uid, gid, mode } = await Deno.stat(join(root, "data"));
   assert.deepEqual([uid, gid, (mode ?? 0) & 0o777], [user, group, 0o700]);
-  const image = {
-    command: "chroot",
-    args: [`--userspec=${user}:${group}`, root, command ?? "", ...args],
-    env,
-    outside: join(root, "work"),
-    inside: "/work",
-  };
-  await assertKeeps(image, config.Cmd as string[]);
+  const runtime = [`--userspec=${user}:${group}`, root, command ?? ""];
+  const image = { command: "chroot", env, outside: join(root, "work"), inside: "/work", runtime };
+  await assertKeeps({ ...image, args: [...runtime, ...args] }, config.Cmd as string[]);
   assert.ok(Deno.statSync(join(root, "data/gate.db")).isFile);
-  return image;
+  // Commands need other permissions than the server that the image starts.
+  const commands = [...runtimeFlags("/usr/lib/gate/"), "-P=serve", "/usr/lib/gate/main.js"];
+  return { ...image, args: [...runtime, ...commands] };
 }
 
 const DEBIAN_PACKAGE = `gate_${VERSION}_${CPU === "x64" ? "amd64" : "arm64"}.deb`;
@@ -323,7 +346,7 @@ async function installDebian(release: string, folder: string): Promise<Installed
         await unmount();
       }
     };
-    return {
+    const installed = {
       command: "chroot",
       args: [root, "/usr/bin/gate"],
       env: { HOME: "/gate-home", PATH: DEBIAN_PATH },
@@ -331,6 +354,8 @@ async function installDebian(release: string, folder: string): Promise<Installed
       inside: "/gate-work",
       uninstall,
     };
+    await assertKeeps(installed, ["serve", "--data-dir", "/gate-home/kept"]);
+    return installed;
   } catch (error) {
     await unmount();
     throw error;
@@ -587,9 +612,9 @@ Deno.test("a release of another platform has the runtime of that platform under 
     for (const [name, profile] of [["gate", "serve"], ["gate-verify", "verify"]]) {
       const launcher = await Deno.readTextFile(join(folder, `package/bin/${name}.cmd`));
       assert.match(launcher, /^@echo off\r\n(?:[^\n]*\r\n)+$/);
-      assert.ok(
-        launcher.includes(`"%folder%deno.exe" run `) && launcher.includes(` -P=${profile} "%folder%main.js" %*`),
-      );
+      assert.ok(launcher.includes(`\r\nset grants=-P=${profile}\r\n`));
+      assert.match(launcher, /\r\n"%folder%deno\.exe" run [^\r]* %grants% "%folder%main\.js" %\*\r\n$/);
+      assert.equal(launcher.includes('-P=plan "%folder%main.js" permissions --flags %*`'), profile === "serve");
     }
     await run("unzip", ["-q", `${output}/gate-${VERSION}-win32-x64.mcpb`, "manifest.json", "-d", folder]);
     const manifest = JSON.parse(await Deno.readTextFile(join(folder, "manifest.json"))) as Json;
@@ -623,10 +648,20 @@ async function assertHandsArgumentsOn(release: string, folder: string): Promise<
   await Deno.symlink(Deno.execPath(), runtime);
   await Deno.writeTextFile(join(folder, "as_windows.cjs"), AS_WINDOWS);
   const named = "a b & c %PATH%.yaml";
-  const args = ["--require", "./as_windows.cjs", join(packages, "gate/gate.js"), "scenario", "check", named];
+  const launcher = ["--require", "./as_windows.cjs", join(packages, "gate/gate.js")];
+  const args = [...launcher, "scenario", "check", named];
   const { code, stdout, stderr } = await new Deno.Command("node", { args, cwd: folder }).output();
   const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   assert.ok(code === 2 && said.includes(`"${named}"`), said);
+  const data = join(folder, "kept & more");
+  const serve = new Deno.Command("node", {
+    args: [...launcher, "serve", "--data-dir", data],
+    cwd: folder,
+    stdin: "null",
+  });
+  const log = new TextDecoder().decode((await serve.output()).stderr);
+  assert.ok(Deno.statSync(join(data, "gate.db")).isFile, log);
+  assert.doesNotMatch(log, /permissions are wider/);
 }
 
 /** A platform whose runtime no registry has. */

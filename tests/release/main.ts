@@ -115,7 +115,7 @@ async function packagesOf(
     : [];
   return [
     archivePackage(installed, platform, seconds),
-    desktopBundle(installed, platform, seconds),
+    await desktopBundle(installed, platform, seconds),
     npmPlatformPackage(installed, platform, seconds),
     ...debian === null ? [] : [debian],
     ...image,

@@ -11,12 +11,13 @@ import { deploymentBlock, replaceAll } from "../e2e/serve/presets_blocks.ts";
 import { ar, gzip, type PackageFile, tar } from "./archives.ts";
 import {
   assignments,
+  dataFolderArguments,
   type Installed,
   LAUNCHERS,
   type Platform,
   type Profile,
   RUNTIME_ENVIRONMENT,
-  runtimeArguments,
+  runtimeFlags,
 } from "./program.ts";
 
 /** A line about gate, at most 100 characters. */
@@ -62,9 +63,12 @@ export function archivePackage({ files }: Installed, platform: Platform, seconds
 }
 
 /** A bundle for desktop clients: a zip with a manifest of version 0.4. */
-export function desktopBundle(installed: Installed, platform: Platform, seconds: number): PackageFile {
-  const isWindows = platform.os === "win32";
-  const entry = isWindows ? "lib/gate/deno.exe" : "bin/gate";
+export async function desktopBundle(
+  installed: Installed,
+  platform: Platform,
+  seconds: number,
+): Promise<PackageFile> {
+  const entry = `lib/gate/${platform.os === "win32" ? "deno.exe" : "deno"}`;
   const manifest = json("manifest.json", {
     manifest_version: "0.4",
     name: "gate",
@@ -78,12 +82,8 @@ export function desktopBundle(installed: Installed, platform: Platform, seconds:
       entry_point: entry,
       mcp_config: {
         command: `\${__dirname}/${entry}`,
-        // Clients cannot start a batch file without a shell.
-        args: [
-          ...isWindows ? runtimeArguments("${__dirname}/lib/gate/", "serve") : [],
-          ...["serve", "--data-dir", "${user_config.data_folder}"],
-        ],
-        env: isWindows ? RUNTIME_ENVIRONMENT : {},
+        args: await dataFolderArguments("${__dirname}/lib/gate/", "${user_config.data_folder}"),
+        env: RUNTIME_ENVIRONMENT,
       },
     },
     tools_generated: true,
@@ -162,7 +162,7 @@ export function npmLauncher(platforms: readonly Platform[], seconds: number): Pa
 function npmLauncherScript(launcher: string, profile: Profile): string {
   return `#!/usr/bin/env node
 "use strict";
-const { spawn } = require("node:child_process");
+const { spawn, spawnSync } = require("node:child_process");
 const { accessSync, constants: { X_OK } } = require("node:fs");
 const { constants } = require("node:os");
 const { dirname, join } = require("node:path");
@@ -177,10 +177,19 @@ try {
 }
 const windows = process.platform === "win32";
 const program = windows ? join(folder, "lib/gate/deno.exe") : join(folder, "bin/${launcher}");
-const runtime = ${JSON.stringify(runtimeArguments("./", profile))};
-const words = windows ? runtime.map((word) => word.startsWith("./") ? join(folder, "lib/gate", word) : word) : [];
 const env = { ...process.env, ...(windows ? ${JSON.stringify(RUNTIME_ENVIRONMENT)} : {}) };
 const given = process.argv.slice(2);
+const flags = ${JSON.stringify(runtimeFlags("./"))};
+const inside = (word) => word.startsWith("./") ? join(folder, "lib/gate", word) : word;
+const runtime = (grants) => [...flags, ...grants, "./main.js"].map(inside);
+let words = windows ? runtime(["-P=${profile}"]) : [];
+if (windows && "${profile}" === "serve" && given[0] === "serve" && given[1] !== "--help") {
+  // A server has the permissions that its configuration needs, one flag a line.
+  const planner = [...runtime(["-P=plan"]), "permissions", "--flags", ...given];
+  const { status, stdout } = spawnSync(program, planner, { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8", env });
+  if (status !== 0) process.exit(status ?? 8);
+  words = runtime(stdout.split(/\\r?\\n/).filter((flag) => flag !== ""));
+}
 if (!windows && typeof process.execve === "function") {
   try {
     accessSync(program, X_OK);
@@ -358,14 +367,16 @@ export async function containerImage(
   ]);
   const packed = gzip(layer);
   const created = new Date(seconds * 1000).toISOString();
+  const start = await dataFolderArguments(`/${INSTALLED_FOLDER}`, `/${IMAGE_DATA}`);
+  const words = start.indexOf("serve");
   const config = encoder.encode(JSON.stringify({
     created,
     architecture: platform.cpu === "x64" ? "amd64" : "arm64",
     os: "linux",
     config: {
       User: NOBODY,
-      Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...runtimeArguments(`/${INSTALLED_FOLDER}`, "serve")],
-      Cmd: ["serve", "--data-dir", `/${IMAGE_DATA}`],
+      Entrypoint: [`/${INSTALLED_FOLDER}deno`, ...start.slice(0, words)],
+      Cmd: start.slice(words),
       Volumes: { [`/${IMAGE_DATA}`]: {} },
       Env: [...assignments(), "DENO_DIR=/tmp/deno", "HOME=/tmp"],
       WorkingDir: "/tmp",

@@ -9,6 +9,10 @@ import { stripTypeScriptTypes } from "node:module";
 
 import { buildPages } from "../../src/console/assets.ts";
 import { CONSOLE_ASSETS } from "../compile/executable.ts";
+import { grantFlags } from "../../src/cli/permissions/grants.ts";
+import { ownPath, planPermissions } from "../../src/cli/permissions/plan.ts";
+import { parseServeArguments } from "../../src/cli/serve/serve_flags.ts";
+import { starterIn } from "../../src/config/sections/starter.ts";
 import { readTree } from "../checks/tree.ts";
 import { isTest } from "../checks/layering.ts";
 import type { PackageFile } from "./archives.ts";
@@ -93,7 +97,7 @@ function javaScriptOf(text: string): string {
   return stripTypeScriptTypes(text, { mode: "transform" }).replaceAll(MODULE_PATH, ".js");
 }
 
-/** The settings of the program alone: its imports and the permissions of `serve` and `verify`. */
+/** The settings of the program alone: its imports and the permissions of its launchers. */
 async function settings(dependencies: readonly Dependency[]): Promise<PackageFile> {
   const all = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`)) as {
     readonly imports: Readonly<Record<string, string>>;
@@ -104,8 +108,8 @@ async function settings(dependencies: readonly Dependency[]): Promise<PackageFil
   const imports = Object.entries(all.imports).filter(([, to]) =>
     !to.startsWith("npm:") || names.some((name) => new RegExp(`^npm:/?${name}@`).test(to))
   );
-  const { serve, verify } = all.permissions;
-  const kept = { ...all, imports: Object.fromEntries(imports), permissions: { serve, verify } } as Record<
+  const { serve, plan, verify } = all.permissions;
+  const kept = { ...all, imports: Object.fromEntries(imports), permissions: { serve, plan, verify } } as Record<
     string,
     unknown
   >;
@@ -210,19 +214,34 @@ async function findRuntime(
   return { why: modules.flatMap(({ error }) => error ?? [])[0] ?? `Cannot find ${specifier}` };
 }
 
-/** Permissions that a launcher starts gate with: sets of `deno.json`. */
+/** Permissions that a launcher starts commands with: sets of `deno.json`. */
 export type Profile = "serve" | "verify";
 
-/** The launchers: `gate` may do what a server needs, `gate-verify` may read and nothing else. */
+/** The launchers: commands of `gate` may do what any of them needs, `gate-verify` may read and nothing else. */
 export const LAUNCHERS: readonly { readonly name: string; readonly profile: Profile }[] = [
   { name: "gate", profile: "serve" },
   { name: "gate-verify", profile: "verify" },
 ];
 
-/** Arguments of the runtime before those of gate; paths begin with `folder`. */
-export function runtimeArguments(folder: string, profile: Profile): readonly string[] {
+/** Flags of the runtime wherever a package starts it, beside those for permissions; paths begin with `folder`. */
+export function runtimeFlags(folder: string): readonly string[] {
   const flags = ["--no-prompt", "--quiet", "--unstable-lazy-dynamic-imports", "--cached-only", "--no-lock"];
-  return ["run", ...flags, "--config", `${folder}deno.json`, `-P=${profile}`, `${folder}main.js`];
+  return ["run", ...flags, "--config", `${folder}deno.json`];
+}
+
+/** A folder that no machine has, in place of one that is known only when a package is started. */
+const UNKNOWN_FOLDER = "/folder-of-the-reader";
+
+/**
+ * The arguments of the runtime that serve a data folder without a configuration: with the permissions that
+ * `gate permissions` prints for it. The program is in `folder`.
+ */
+export async function dataFolderArguments(folder: string, data: string): Promise<readonly string[]> {
+  const config = await starterIn(UNKNOWN_FOLDER);
+  const plan = await planPermissions(config, parseServeArguments(["--data-dir", UNKNOWN_FOLDER]));
+  const own = (path: string): string => path.replace(UNKNOWN_FOLDER, data).replace(ownPath(""), folder);
+  const grants = grantFlags({ ...plan, read: plan.read.map(own), write: plan.write.map(own) });
+  return [...runtimeFlags(folder), ...grants, `${folder}main.js`, "serve", "--data-dir", data];
 }
 
 /** Switches the exporter of the runtime off. Each of the variables alone switches it on. */
@@ -241,28 +260,55 @@ export function assignments(): readonly string[] {
   return Object.entries(RUNTIME_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
 }
 
-/** The arguments on a command line; those with a variable in quotes. */
-function commandLine(folder: string, profile: Profile, variable: string): string {
-  return runtimeArguments(folder, profile).map((word) => word.includes(variable) ? `"${word}"` : word).join(" ");
+/** Words on a command line; those with a variable in quotes. */
+function commandLine(words: readonly string[], variable: string): string {
+  return words.map((word) => word.includes(variable) ? `"${word}"` : word).join(" ");
 }
 
 function launcher(profile: Profile): string {
+  const start = (...grants: readonly string[]): string =>
+    commandLine(["${folder}deno", ...runtimeFlags("${folder}"), ...grants, "${folder}main.js"], "${");
   return `#!/bin/sh
 # Starts gate with the runtime beside it. The process is replaced, so that signals reach gate.
-set -eu
+set -euf
 folder=$(dirname -- "$(readlink -f -- "$0")")/../lib/gate/
 export ${assignments().join(" ")}
-exec "\${folder}deno" ${commandLine("${folder}", profile, "$")} "$@"
+${
+    profile === "verify" ? "" : `case "\${1-} \${2-}" in "serve --help" | "serve -h") ;; "serve "*)
+  # A server has the permissions that its configuration needs, one flag a line.
+  grants=$(${start("-P=plan")} permissions --flags "$@")
+  IFS='
+'
+  exec ${start("$grants").replace('"$grants"', "$grants")} "$@" ;;
+esac
+`
+  }exec ${start(`-P=${profile}`)} "$@"
 `;
 }
 
 function windowsLauncher(profile: Profile): string {
-  return `@echo off\r
-setlocal\r
-${assignments().map((one) => `set ${one}`).join("\r\n")}\r
-set "folder=%~dp0..\\lib\\gate\\"\r
-"%folder%deno.exe" ${commandLine("%folder%", profile, "%")} %*\r
-`;
+  const start = (...grants: readonly string[]): string =>
+    commandLine(["%folder%deno.exe", ...runtimeFlags("%folder%"), ...grants, "%folder%main.js"], "%folder%");
+  const planned = [
+    'if not "%~1"=="serve" goto start',
+    'if "%~2"=="--help" goto start',
+    "set grants=",
+    `for /f "usebackq delims=" %%f in (\`call ${
+      start("-P=plan")
+    } permissions --flags %*\`) do call set grants=%%grants%% "%%f"`,
+    "if not defined grants exit /b 2",
+    ":start",
+  ];
+  return [
+    "@echo off",
+    "setlocal",
+    ...assignments().map((one) => `set ${one}`),
+    'set "folder=%~dp0..\\lib\\gate\\"',
+    `set grants=-P=${profile}`,
+    ...profile === "verify" ? [] : planned,
+    `${start("%grants%")} %*`,
+    "",
+  ].join("\r\n");
 }
 
 /** The installed tree of a platform, with the version of its runtime. */

@@ -54,7 +54,7 @@ export async function serveCommand(config: GateConfig, rest: readonly string[] =
 /** The command that starts this build with flags for permissions, and words of its command line. */
 export function startCommand(permissions: readonly string[], words: readonly string[]): StartCommand {
   if (Deno.build.standalone) return { command: Deno.execPath(), args: words };
-  const flags = ["--quiet", DOWNLOAD_WHEN_NEEDED, LOAD_WHEN_NEEDED, "--config", ownPath("deno.json")];
+  const flags = ["--no-prompt", "--quiet", DOWNLOAD_WHEN_NEEDED, LOAD_WHEN_NEEDED, "--config", ownPath("deno.json")];
   return {
     command: Deno.execPath(),
     args: ["run", ...permissions, ...flags, fileURLToPath(Deno.mainModule), ...words],

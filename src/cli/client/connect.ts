@@ -103,7 +103,7 @@ function serverToStart(flags: ServerFlags, rest: readonly string[]): ServerProce
     return serverProcess(command, args);
   }
   const named = config === undefined ? [] : ["--config", config];
-  const gate = startCommand(["--no-prompt", "-P=serve"], ["serve", ...named, "--log-level", "error"]);
+  const gate = startCommand(["-P=serve"], ["serve", ...named, "--log-level", "error"]);
   return serverProcess(gate.command, gate.args);
 }
 

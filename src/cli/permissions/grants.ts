@@ -16,7 +16,7 @@ const NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
 /** Formats a plan as flags of `deno run` and `deno compile`. */
 export function grantFlags(plan: PermissionPlan): readonly string[] {
-  return ["--no-prompt", ...NAMES.flatMap((name) => flagOf(name, plan[name])), ...deniedFlag(plan)];
+  return [...NAMES.flatMap((name) => flagOf(name, plan[name])), ...deniedFlag(plan)];
 }
 
 function flagOf(name: string, allowed: Allowance): readonly string[] {

@@ -55,8 +55,8 @@ const COMPILE_FLAGS: readonly string[] = [
   "--exclude-unused-npm",
 ];
 
-/** Runs `gate permissions`. */
-export async function runPermissions(options: PermissionsOptions): Promise<number> {
+/** Runs `gate permissions [serve]`. */
+export async function runPermissions(_command: string, options: PermissionsOptions): Promise<number> {
   const config = await loadConfig(options);
   const { plan, args } = await serveCommand(config, serveArguments(options));
   if (options.flags === true) {
@@ -67,6 +67,7 @@ export async function runPermissions(options: PermissionsOptions): Promise<numbe
   const compile = [
     "deno",
     "compile",
+    "--no-prompt",
     ...grantFlags(compiledPlan(plan)),
     ...COMPILE_FLAGS,
     "--config",
