@@ -19,10 +19,20 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { runProgram } = await import("./program.ts");
     return await runProgram(argv);
   } catch (error) {
-    const { ownWords, reportFailure, reportStartFailure } = await import("./terminal/output.ts");
+    const output = await import("./terminal/output.ts").catch(reportUnreadable);
+    if (output === null) return 2;
+    const { ownWords, reportFailure, reportStartFailure } = output;
     const asJson = ownWords(argv).includes("--json");
     return serves && !asJson ? reportStartFailure(error) : reportFailure(error, asJson);
   }
+}
+
+/** Says that the modules which are loaded when they are needed cannot be read. */
+function reportUnreadable(): null {
+  const folder = decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, "");
+  const message = `gate: Cannot start: this process was started without --allow-read=${folder}\n`;
+  Deno.stderr.writeSync(new TextEncoder().encode(message));
+  return null;
 }
 
 function asksForHelp(argv: readonly string[]): boolean {

@@ -225,7 +225,11 @@ function writePaths(config: GateConfig, dataDir: string): readonly string[] {
   if (isStarter(config)) return [config.base_dir, join(dataDir, "runpacks")];
   const stores = storeFiles(config).flatMap((path) => [path, markPath(realPath(path))]);
   const files = [...stores, ...audit === null ? [] : [audit, headPath(audit), headDraftPath(audit)]];
-  return [...files, join(dataDir, "runpacks")].map((path) => existsSync(dirname(path)) ? path : dirname(path));
+  return [...files, join(dataDir, "runpacks")].map((path) => isMissing(dirname(path)) ? dirname(path) : path);
+}
+
+function isMissing(folder: string): boolean {
+  return isGranted({ name: "read", path: folder }) && !existsSync(folder);
 }
 
 /** Folders of written files: gate reads their free space, and syncs them so that new files survive a power failure. */
@@ -354,7 +358,8 @@ function netOf(outward: readonly Outward[], own: readonly string[], notes: strin
   const keys = hosts.flatMap((list) => list ?? []).map((host) => hostKey(host) ?? host);
   const names = keys.filter((key) => parseAddress(key) === null);
   if (hosts.every((list) => list !== null) && names.length === 0) {
-    return unique([...own, ...keys.map((key) => key.includes(":") ? `[${key}]` : key)]);
+    const addresses = keys.map((key) => key.includes(":") ? `[${key}]` : key);
+    return unique([...own.filter((one) => !addresses.includes(one.replace(/:\d+$/, ""))), ...addresses]);
   }
   notes.push(
     "providers and the sender of events connect to addresses that are only known at run time: each worker may connect to " +
