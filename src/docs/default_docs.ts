@@ -231,6 +231,14 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     files: ["reference/configuration.md"],
   },
   {
+    doc_id: "permissions",
+    doc_role: "pattern",
+    doc_title: "Permissions",
+    description: "What each start of a server grants, what fails with one fewer, and what the runtime cannot narrow",
+    suffix: "permissions",
+    files: ["reference/permissions.md"],
+  },
+  {
     doc_id: "http",
     doc_role: "pattern",
     doc_title: "HTTP",

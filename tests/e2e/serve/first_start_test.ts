@@ -49,6 +49,30 @@ Deno.test("the block of gate doctor starts with one package, and lists tools and
     assert.deepEqual(await packagesIn(cache), before);
   }));
 
+Deno.test("the block of the README for a checkout is what gate doctor prints for the starter configuration", () =>
+  inFolder(async (folder) => {
+    await gate(folder, "init");
+    const { result } = JSON.parse((await gate(folder, "doctor", "--json")).stdout);
+    const page = await Deno.readTextFile(join(CHECKOUT, "README.md"));
+    const [block = ""] = /\{\n {2}"mcpServers": \{\n {4}"gate": \{\n {6}"command": "npx",.*?\n\}/s.exec(page) ?? [];
+    const { command, args } = (JSON.parse(block) as Block).mcpServers.gate;
+    assert.deepEqual([command, ...args.slice(0, 2)], ["npx", "-y", `deno@${Deno.version.deno}`]);
+    const printed = result.client.mcpServers.gate.args as readonly string[];
+    assert.deepEqual(
+      args.slice(2),
+      printed.slice(printed.indexOf("run")).map((word) =>
+        word.replaceAll(`${folder}/`, "/path/to/").replaceAll(CHECKOUT, "/path/to/gate/").replace(
+          /(?<=^--allow-read=).*/,
+          sorted,
+        )
+      ),
+    );
+  }));
+
+function sorted(items: string): string {
+  return items.split(",").sort().join();
+}
+
 /** The packages that the first gate of the README needs. */
 const FIRST_GATE_PACKAGES = ["@marcbachmann/cel-js", "commander", "smol-toml", "yaml"];
 

@@ -1,6 +1,9 @@
 /** The blocks of `docs/guide/deployment.md` match the presets that they name. */
 
 import assert from "node:assert/strict";
+import { grantFlags } from "@/cli/permissions/grants.ts";
+import { planPermissions } from "@/cli/permissions/plan.ts";
+import { parseServeArguments } from "@/cli/serve/serve_flags.ts";
 import { loadConfig } from "@/config/load.ts";
 import type { GateConfig } from "@/config/types.ts";
 import { KEEP_ALIVE_MILLISECONDS } from "@/server/http/reply.ts";
@@ -21,13 +24,21 @@ Deno.test("the unit of systemd creates the folders of its preset", async () => {
   assert.equal(config.server.audit.path, "/var/log/gate/audit.jsonl");
 });
 
-Deno.test("the unit of systemd for a checkout serves it with the same flags", async () => {
-  const command = await deploymentBlock("ini", "ExecStart=/usr/bin/deno");
-  const [deno = "", flags = ""] = command.trim().split(" /opt/gate/main.ts ");
-  assert.equal(flags, `serve --config /etc/gate/gate.toml ${(await unitFlags()).join(" ")}`);
-  assert.match(
+Deno.test("the unit of systemd for a checkout serves it with the same flags, and the permissions of its preset", async () => {
+  const command = (await deploymentBlock("ini", "ExecStart=/usr/bin/deno")).replaceAll(/\s*\\\n\s*/g, " ").trim();
+  const [deno = "", flags = ""] = command.split(" /opt/gate/main.ts ");
+  const given = ["--config", "/etc/gate/gate.toml", ...await unitFlags()];
+  assert.equal(flags, `serve ${given.join(" ")}`);
+  const config = { ...await preset("mtls_host.toml"), config_path: "/etc/gate/gate.toml", base_dir: "/etc/gate" };
+  const grants = grantFlags(await planPermissions(config, parseServeArguments(given)));
+  const moved = grants.map((flag) => {
+    const [name, items = ""] = flag.replaceAll(ROOT, "/opt/gate/").split("=");
+    return `${name}=${items.split(",").sort().join()}`;
+  });
+  assert.equal(
     deno,
-    /^ExecStart=\/usr\/bin\/deno run --quiet --no-prompt .*--config \/opt\/gate\/deno\.json -P=serve$/,
+    `ExecStart=/usr/bin/deno run ${moved.join(" ")} ` +
+      "--no-prompt --quiet --cached-only --unstable-lazy-dynamic-imports --config /opt/gate/deno.json",
   );
 });
 
