@@ -28,7 +28,7 @@ async function under(
 }
 
 Deno.test("every named set of permissions says something of every kind, and none lets foreign code in", () => {
-  assert.deepEqual(Object.keys(permissions).sort(), ["bench", "serve", "test", "verify"]);
+  assert.deepEqual(Object.keys(permissions).sort(), ["bench", "plan", "serve", "test", "verify"]);
   for (const [name, set] of Object.entries(permissions)) {
     assert.deepEqual(Object.keys(set).sort(), KINDS, name);
     assert.deepEqual([set["ffi"], set["import"]], [false, false], name);

@@ -9,10 +9,7 @@ import { stripTypeScriptTypes } from "node:module";
 
 import { buildPages } from "../../src/console/assets.ts";
 import { CONSOLE_ASSETS } from "../compile/executable.ts";
-import { grantFlags } from "../../src/cli/permissions/grants.ts";
-import { ownPath, planPermissions } from "../../src/cli/permissions/plan.ts";
-import { parseServeArguments } from "../../src/cli/serve/serve_flags.ts";
-import { starterIn } from "../../src/config/sections/starter.ts";
+import { gateProcess, inFolder } from "../e2e/gate_command.ts";
 import { readTree } from "../checks/tree.ts";
 import { isTest } from "../checks/layering.ts";
 import type { PackageFile } from "./archives.ts";
@@ -237,10 +234,12 @@ const UNKNOWN_FOLDER = "/folder-of-the-reader";
  * `gate permissions` prints for it. The program is in `folder`.
  */
 export async function dataFolderArguments(folder: string, data: string): Promise<readonly string[]> {
-  const config = await starterIn(UNKNOWN_FOLDER);
-  const plan = await planPermissions(config, parseServeArguments(["--data-dir", UNKNOWN_FOLDER]));
-  const own = (path: string): string => path.replace(UNKNOWN_FOLDER, data).replace(ownPath(""), folder);
-  const grants = grantFlags({ ...plan, read: plan.read.map(own), write: plan.write.map(own) });
+  let grants: readonly string[] = [];
+  await inFolder(async (empty) => {
+    const { code, stdout, stderr } = await gateProcess(empty, "permissions", "--flags", "--data-dir", UNKNOWN_FOLDER);
+    if (code !== 0) throw new Error(`Cannot tell the permissions of a data folder: ${stderr}`);
+    grants = stdout.trim().split("\n").map((flag) => flag.replaceAll(UNKNOWN_FOLDER, data).replaceAll(ROOT, folder));
+  });
   return [...runtimeFlags(folder), ...grants, `${folder}main.js`, "serve", "--data-dir", data];
 }
 

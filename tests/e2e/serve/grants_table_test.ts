@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ownPath, type PermissionPlan, planPermissions } from "@/cli/permissions/plan.ts";
-import { parseServeArguments } from "@/cli/serve/serve_flags.ts";
-import { loadConfig } from "@/config/load.ts";
-import { inFolder } from "../gate_command.ts";
+import { gate, inFolder } from "../gate_command.ts";
 import { containerFlags, ROOT, unitFlags } from "./presets_blocks.ts";
 import { PRESETS } from "./presets_serve.ts";
 
 const HOST = new URL("grants_host.ts", import.meta.url).pathname;
+const COMMANDS = `file://${ROOT}src/cli/main.ts`;
 const CLASSES = ["read", "write", "env", "net", "run", "sys"] as const;
+
+type Plan = Readonly<Record<string, readonly string[]>>;
 
 /** What is started, its configuration in `config/`, and further flags. */
 const STARTS: readonly (readonly [what: string, config: string | null, flags: readonly string[]])[] = [
@@ -22,42 +22,58 @@ const STARTS: readonly (readonly [what: string, config: string | null, flags: re
   ["container behind a proxy", "container_behind_proxy.toml", await containerFlags()],
 ];
 
-async function planOf(config: string | null, flags: readonly string[], folder: string): Promise<PermissionPlan> {
-  if (config === null) {
-    const given = { dataDir: join(folder, "data"), workingDirectory: folder, environment: "" };
-    return await planPermissions(await loadConfig(given), parseServeArguments(["--data-dir", given.dataDir]));
-  }
-  const path = join(folder, "gate.toml");
-  await Deno.copyFile(`${PRESETS}${config}`, path);
-  return await planPermissions(await loadConfig({ config: path }), parseServeArguments(["--config", path, ...flags]));
+async function flagsIn(folder: string, config: string | null): Promise<readonly string[]> {
+  if (config === null) return ["--data-dir", join(folder, "data")];
+  await Deno.mkdir(folder);
+  await Deno.copyFile(`${PRESETS}${config}`, join(folder, "gate.toml"));
+  return ["--config", join(folder, "gate.toml")];
 }
 
-function rowOf(what: string, config: string | null, plan: PermissionPlan, folder: string): string {
+function rowOf(what: string, config: string | null, plan: Plan, folder: string): string {
   const named = (item: string): string =>
-    `\`${item.replace(join(folder, "data"), "DIR").replace(folder, "DIR").replace(ownPath(""), "LIB/")}\``;
-  const cells = CLASSES.map((name) => [...plan[name]].map(named).sort().join(" "));
+    `\`${item.replace(join(folder, "data"), "DIR").replace(folder, "DIR").replace(ROOT, "LIB/")}\``;
+  const cells = CLASSES.map((name) => plan[name]?.map(named).sort().join(" "));
   return ["", what, config === null ? "none" : `\`${config}\``, ...cells, ""].join("|");
 }
 
-Deno.test("each start has the grants of the page, and lacks the very one that is taken away", async () => {
-  const page = await Deno.readTextFile(`${ROOT}docs/reference/permissions.md`);
-  const rows = page.split("\n").map((line) => line.replaceAll(/ *\| */g, "|"));
-  const plans: PermissionPlan[] = [];
-  for (const [what, config, flags] of STARTS) {
-    await inFolder(async (folder) => {
-      const plan = await planOf(config, flags, folder);
-      assert.ok(rows.includes(rowOf(what, config, plan, folder)), rowOf(what, config, plan, folder));
-      assert.deepEqual([plan.deny_net, plan.notes], [[], []]);
-      plans.push(plan);
-    });
-  }
-  const args = ["run", "--no-prompt", "--quiet", "--no-check", "--config", `${ROOT}deno.json`, "-A", HOST];
-  const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(JSON.stringify(plans)));
-  await writer.close();
-  const { stdout } = await child.output();
-  const lines = new TextDecoder().decode(stdout).trim().split("\n").map((line) => JSON.parse(line));
-  assert.equal(lines.length, plans.length + plans.flatMap((plan) => CLASSES.flatMap((name) => [...plan[name]])).length);
-  for (const [flag, missing] of lines) assert.deepEqual(missing, flag === "" ? [] : [flag]);
-});
+Deno.test("each start has the grants of the page, and without any one of them it ends and names it", () =>
+  inFolder(async (above) => {
+    const page = await Deno.readTextFile(`${ROOT}docs/reference/permissions.md`);
+    const rows = page.split("\n").map((line) => line.replaceAll(/ *\| */g, "|"));
+    const starts: { readonly plan: Plan; readonly args: readonly string[] }[] = [];
+    for (const [index, [what, config, more]] of STARTS.entries()) {
+      const folder = join(above, String(index));
+      const flags = [...await flagsIn(folder, config), ...more];
+      const { stdout, stderr } = await gate(above, "permissions", "--json", ...flags);
+      const plan: Plan = JSON.parse(stdout === "" ? stderr : stdout).result.permissions;
+      const row = rowOf(what, config, plan, folder);
+      assert.ok(rows.includes(row), row);
+      assert.deepEqual([plan["deny_net"], plan["notes"]], [[], []]);
+      starts.push({ plan, args: ["serve", ...flags] });
+    }
+    const args = ["run", "--no-prompt", "--quiet", "--no-check", "--config", `${ROOT}deno.json`, "-A", HOST, COMMANDS];
+    const options = {
+      args,
+      cwd: above,
+      env: { GATE_CONFIG: "", NO_COLOR: "1" },
+      stdin: "piped",
+      stdout: "piped",
+    } as const;
+    const child = new Deno.Command(Deno.execPath(), options).spawn();
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(JSON.stringify(starts)));
+    await writer.close();
+    const lines = new TextDecoder().decode((await child.output()).stdout).trim().split("\n");
+    assert.equal(
+      lines.length,
+      starts.flatMap(({ plan }) => CLASSES.flatMap((name) => plan[name])).length - starts.length,
+    );
+    for (const { grant, ended } of lines.map((line) => JSON.parse(line))) {
+      assert.equal(ended.code, 2, grant + ended.said);
+      // The configuration, or its folder, whose name is a number.
+      const message = /--allow-read=.*(gate\.toml|\/\d)$/.test(grant)
+        ? "cannot be read: gate has no permission to read it"
+        : `Cannot serve: this process was started without ${grant} `;
+      assert.ok(ended.said.includes(message), grant + ended.said);
+    }
+  }));

@@ -1,9 +1,6 @@
 /** The blocks of `docs/guide/deployment.md` match the presets that they name. */
 
 import assert from "node:assert/strict";
-import { grantFlags } from "@/cli/permissions/grants.ts";
-import { planPermissions } from "@/cli/permissions/plan.ts";
-import { parseServeArguments } from "@/cli/serve/serve_flags.ts";
 import { loadConfig } from "@/config/load.ts";
 import type { GateConfig } from "@/config/types.ts";
 import { KEEP_ALIVE_MILLISECONDS } from "@/server/http/reply.ts";
@@ -27,12 +24,16 @@ Deno.test("the unit of systemd creates the folders of its preset", async () => {
 Deno.test("the unit of systemd for a checkout serves it with the same flags, and the permissions of its preset", async () => {
   const command = (await deploymentBlock("ini", "ExecStart=/usr/bin/deno")).replaceAll(/\s*\\\n\s*/g, " ").trim();
   const [deno = "", flags = ""] = command.split(" /opt/gate/main.ts ");
-  const given = ["--config", "/etc/gate/gate.toml", ...await unitFlags()];
-  assert.equal(flags, `serve ${given.join(" ")}`);
-  const config = { ...await preset("mtls_host.toml"), config_path: "/etc/gate/gate.toml", base_dir: "/etc/gate" };
-  const grants = grantFlags(await planPermissions(config, parseServeArguments(given)));
+  const more = await unitFlags();
+  assert.equal(flags, `serve --config /etc/gate/gate.toml ${more.join(" ")}`);
+  let grants: readonly string[] = [];
+  await inFolder(async (folder) => {
+    await Deno.copyFile(`${PRESETS}mtls_host.toml`, `${folder}/gate.toml`);
+    const { stdout } = await gate(folder, "permissions", "--flags", "--config", "gate.toml", ...more);
+    grants = stdout.replaceAll(`${folder}/`, "/etc/gate/").replaceAll(ROOT, "/opt/gate/").trim().split("\n");
+  });
   const moved = grants.map((flag) => {
-    const [name, items = ""] = flag.replaceAll(ROOT, "/opt/gate/").split("=");
+    const [name, items = ""] = flag.split("=");
     return `${name}=${items.split(",").sort().join()}`;
   });
   assert.equal(
