@@ -1,6 +1,5 @@
 /** The tool `runpack_verify`. */
 
-import { setTimeout } from "node:timers/promises";
 import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
@@ -9,7 +8,7 @@ import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
 import { RepositoryError } from "../runpack/host/repository.ts";
 import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
-import { isPackShown, NOT_SHOWN_MILLISECONDS } from "./packs/shown_pack.ts";
+import { isPackShown, notShown } from "./packs/shown_pack.ts";
 import { failure, success } from "./framework/errors.ts";
 import { givenIdentity, listedAs } from "./framework/input.ts";
 import { ref } from "./framework/output.ts";
@@ -84,13 +83,13 @@ function notFound({ namespaces }: Pick<Services, "namespaces">, { runpack_identi
 async function verify(services: Services, decoded: Input, call: Call): Promise<ToolAnswer> {
   const { dataDir } = services;
   if (dataDir === null) return notFound(services, decoded);
-  const soonest = performance.now() + NOT_SHOWN_MILLISECONDS;
+  const since = performance.now();
   const { repositoryFolder } = await import("../runpack/host/open_publisher.ts");
   const { openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
   const refused = await refusedPack(services, root, decoded, call);
-  if (refused !== null) return await setTimeout(soonest - performance.now(), refused);
+  if (refused !== null) return await notShown(since, refused);
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,

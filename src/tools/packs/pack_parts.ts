@@ -1,6 +1,5 @@
 /** Runpacks for those who may export or read the run: the single file of a pack, in parts. */
 
-import { setTimeout } from "node:timers/promises";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { type ArchiveLayout, layOutArchive, PART_BYTES, readPart } from "../../runpack/host/archive_parts.ts";
 import { openContents, type PackContents } from "../../runpack/host/contents.ts";
@@ -8,7 +7,7 @@ import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { ReadPack, Tool } from "../framework/types.ts";
 import type { Services } from "../services/services.ts";
-import { isPackShown, NOT_SHOWN_MILLISECONDS } from "./shown_pack.ts";
+import { isPackShown, notShown } from "./shown_pack.ts";
 
 /** The tools that show what a runpack holds. A caller needs one of them. */
 const TOOLS: readonly Pick<Tool, "name" | "group">[] = [
@@ -35,13 +34,13 @@ export function packReader(services: Services): ReadPack {
   return async (identity, part, isOffered, call) => {
     const { dataDir } = services;
     if (dataDir === null) return null;
-    const soonest = performance.now() + NOT_SHOWN_MILLISECONDS;
+    const since = performance.now();
     const root = repositoryFolder(dataDir);
     const tools = TOOLS.filter(({ name }) => isOffered(name));
     const contents = await isPackShown(services, root, { identity, tools }, call)
       ? await openContents(HOST_PRIMITIVES.sha256, openLocalRepository(root), identity)
       : null;
-    if (contents === null) return await setTimeout(soonest - performance.now(), null);
+    if (contents === null) return await notShown(since, null);
     const layout = await layoutOf(contents);
     if (part !== null) return await readPart(root, layout, part);
     const { bytes } = layout;

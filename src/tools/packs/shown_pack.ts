@@ -1,13 +1,23 @@
 /** Which callers may see a runpack that was exported here, or that another server mirrored to the object store. */
 
+import { setTimeout } from "node:timers/promises";
 import type { Identity } from "../../canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import type { Call, Tool } from "../framework/types.ts";
 import { authorise } from "../services/authorise.ts";
 import type { Services } from "../services/services.ts";
 
-/** The least time of an answer without a pack: a hidden runpack is read, a missing one is not, and both take as long. */
-export const NOT_SHOWN_MILLISECONDS = 25;
+/** The least time of an answer without a pack. */
+const NOT_SHOWN_MILLISECONDS = 25;
+
+/**
+ * An answer without a pack. A hidden runpack is read, a missing one is not, and both take as long.
+ *
+ * @param since When the pack was asked for, by `performance.now()`
+ */
+export async function notShown<Answer>(since: number, answer: Answer): Promise<Answer> {
+  return await setTimeout(Math.max(0, since + NOT_SHOWN_MILLISECONDS - performance.now()), answer);
+}
 
 /** A pack, and the tools of which a caller needs one to see it. */
 export interface SoughtPack {
