@@ -19,14 +19,20 @@ export function addHook(program: GateCommand): void {
       "gate hook tool --input event.json",
     ]),
   ).runs(async () => (await import("./hook.ts")).runHookTool);
+  command(hook, "check", "Warn of what this user, and so its agent, can write of what decides", [
+    "gate hook check",
+    "gate hook check --hooks /etc/gate/gate.hooks.yaml",
+  ])
+    .withConfig()
+    .option("--hooks <FILE>", HOOKS_FILE)
+    .runs(async () => (await import("./check.ts")).runHookCheck);
 }
+
+const HOOKS_FILE = "the file of hooks (default: gate.hooks.yaml in the folder, or above it)";
 
 function withFlags(added: GateCommand): GateCommand {
   return withServerAddress(added.withConfig())
-    .option(
-      "--hooks <FILE>",
-      "the file of hooks (default: gate.hooks.yaml in the folder that the host names, or above it)",
-    )
+    .option("--hooks <FILE>", HOOKS_FILE)
     .option("--input <FILE>", "what the host says, in place of standard input")
     .option("--evidence-keys <DIR>", "as for gate serve; without --server");
 }

@@ -57,21 +57,42 @@ export async function findHooks(given: string | undefined, cwd: string): Promise
   throw new CliError("usage", `Cannot find ${NAME} in "${shown(cwd)}" or above it`);
 }
 
+/** The laws that a file of hooks names. */
+export interface HookLaws {
+  /** Before the agent stops; null where the file names none. */
+  readonly stop: AskedLaw | null;
+  /** Before a tool is used. Several entries may name one tool. */
+  readonly tool: readonly (AskedLaw & { readonly match: string })[];
+}
+
 /**
- * The laws that a file asks: before the agent stops, or before a tool is used. Several entries may name one tool.
+ * Reads a file of hooks.
  *
- * @throws {CliError} `usage` for a file that is no file of hooks, and where it has no law for a stop
+ * @throws {CliError} `usage`
  */
-export async function lawsAsked(file: string, tool: string | null): Promise<readonly AskedLaw[]> {
+export async function readHooks(file: string): Promise<HookLaws> {
   const read = await readSource(file);
   if (!read.ok) throw unusable(file, [read.fault.message]);
   const { value } = read.source;
   const decoded = decodeInput(HOOKS, isJsonObject(value) ? value : { [NAME]: value });
   if (!decoded.ok) throw unusable(file, faultsIn(decoded.error.details));
-  const { stop, tool: tools = [] } = decoded.input;
-  if (tool !== null) return tools.filter((entry) => isMatch(entry.match, tool)).map((entry) => asked(file, entry));
-  if (stop === undefined) throw unusable(file, ['$.stop: Member is required: expected an object with "law"']);
-  return [asked(file, stop)];
+  const { stop, tool = [] } = decoded.input;
+  return {
+    stop: stop === undefined ? null : asked(file, stop),
+    tool: tool.map((entry) => ({ ...asked(file, entry), match: entry.match })),
+  };
+}
+
+/**
+ * The laws that are asked before the agent stops, or before a tool is used.
+ *
+ * @throws {CliError} `usage` for a file that is no file of hooks, and where it has no law for a stop
+ */
+export async function lawsAsked(file: string, tool: string | null): Promise<readonly AskedLaw[]> {
+  const hooks = await readHooks(file);
+  if (tool !== null) return hooks.tool.filter(({ match }) => isMatch(match, tool));
+  if (hooks.stop !== null) return [hooks.stop];
+  throw unusable(file, ['$.stop: Member is required: expected an object with "law"']);
 }
 
 function isMatch(pattern: string, tool: string): boolean {

@@ -300,3 +300,34 @@ Deno.test("gate hook takes 16 MiB from a host, by standard input too, and not on
       assert.match(new TextDecoder().decode(stderr), said, `${bytes}`);
     }
   }));
+
+/** What is not in the folder of the agent, and what the agent can write then. */
+const WRITABLE: readonly (readonly [change: (text: string) => string, written: readonly string[]])[] = [
+  [(config) => config, ["gate.hooks.yaml", "scenario.yaml", "gate.toml", ".gate/gate.db", "reports"]],
+  // No user makes files in /proc.
+  [(config) => config.replace('root = "reports"', 'root = "/proc"'), [
+    "gate.hooks.yaml",
+    "scenario.yaml",
+    "gate.toml",
+    ".gate/gate.db",
+  ]],
+];
+
+Deno.test("gate hook check warns of what the agent can write", () =>
+  withWorld(async ({ folder, write, gate: run }) => {
+    await write("reports/tests.json", FAILED);
+    for (const [change, written] of WRITABLE) {
+      await write("own.toml", change(CONFIG));
+      await write("gate.toml", change(CONFIG));
+      await run("hook", "stop", "--input", "event.json", "--config", "own.toml");
+      const { code, stdout, stderr } = await run("hook", "check", "--config", "gate.toml", "--json");
+      assert.equal(code, 0, stderr);
+      const { writable } = JSON.parse(stdout).result as { writable: readonly { path: string }[] };
+      const real = await Deno.realPath(folder);
+      assert.deepEqual(writable.map(({ path }) => path.replace(`${real}/`, "")), written);
+    }
+    assert.match(
+      (await run("hook", "check", "--config", "own.toml")).stdout,
+      /^warning: .*gate\.hooks\.yaml: this user can write which laws are asked\n/,
+    );
+  }));

@@ -109,6 +109,7 @@ const REFUSING: readonly (readonly [command: string, args: readonly string[]])[]
   ["serve", ["--nope"]],
   ["console", ["--nope"]],
   ["lsp", ["--nope"]],
+  ["hook check", []],
   ["hook stop", []],
   ["hook tool", []],
   ["runpack pull", ["0".repeat(64)]],
