@@ -163,6 +163,10 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
     '4:22 Expected timestamp("2026-11-28T10:00:00+01:00"); where the clock is meant, give it a name in evidence: ' +
     "NAME: after 2026-11-28T10:00:00+01:00, or before",
   ]],
+  ["law: x\nevidence: {a: caller}\nstages:\n  s: a && now <= timestamp('2026-12-01T00:00:00Z')", [
+    "4:11 Expected the name of evidence on one side of the comparison; where the clock is meant, give it a name in " +
+    "evidence: NAME: after 2026-12-01T00:00:00Z, or before",
+  ]],
   ["law: x\nevidence: {a: caller, b: caller}\nstages: {s: a}", [
     '2:23 Evidence "b" is not compared by any stage: compare it, or list it under "unused"',
   ]],

@@ -147,7 +147,7 @@ Deno.test("stepsOfPath() undoes formatPath()", () => {
 Deno.test("readSource() rejects a file of another format or encoding", async () => {
   const rows: readonly [name: string, expected: RegExp][] = [
     ["a.txt", /Unknown format of "a.txt"/],
-    ["missing/a.json", /it does not exist/],
+    ["missing/a.json", /it does not exist$/],
   ];
   for (const [name, expected] of rows) {
     const folder = await Deno.makeTempDir();
@@ -158,6 +158,9 @@ Deno.test("readSource() rejects a file of another format or encoding", async () 
     });
     await Deno.remove(folder, { recursive: true });
   }
+  await assert.rejects(readSource("missing/a.json"), {
+    message: `Cannot read "missing/a.json": it does not exist in "${Deno.cwd()}"`,
+  });
   const notUtf8 = await Deno.makeTempDir();
   await Deno.writeFile(`${notUtf8}/a.toml`, new Uint8Array([0xff]));
   const read = await readSource(`${notUtf8}/a.toml`);

@@ -2,7 +2,7 @@
  * Reads scenario files in YAML, TOML or JSON as strictly as the server reads JSON, with the position of every value.
  */
 
-import { basename, extname } from "node:path";
+import { basename, extname, isAbsolute } from "node:path";
 import { isJsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -144,7 +144,10 @@ function inLongForm(source: Source): SourceResult {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   const bytes = await readAtMost(file, SOURCE_BYTES_MAXIMUM).catch((error: unknown) => {
-    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}`);
+    // A relative name says nothing without the folder that it is relative to.
+    const isRelative = error instanceof Deno.errors.NotFound && !isAbsolute(file);
+    const folder = isRelative ? ` in "${Deno.cwd()}"` : "";
+    throw new CliError("usage", `Cannot read "${file}": ${reasonOf(error)}${folder}`);
   });
   if (bytes.length <= SOURCE_BYTES_MAXIMUM) return withoutByteOrderMark(bytes);
   throw new CliError("usage", `Cannot read "${file}": it has more than ${SOURCE_BYTES_MAXIMUM} bytes`);

@@ -3,6 +3,7 @@
  * predicate never stands under the name of a value.
  */
 
+import { isJsonObject } from "../../canonical/json.ts";
 import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import type { Kleene } from "../../law/value/truth.ts";
@@ -28,8 +29,11 @@ const HIDDEN = "a value that is hidden from callers of the server (evidence.allo
 export function foundText(
   { value, reason, cause = [], counts, found, refused = [] }: Judged,
   policy?: Condition["evidence_use_policy"],
+  file?: string,
 ): string {
-  const codes = [...new Set(cause)].map((code) => code.replaceAll("_", " ")).join(", ");
+  const codes = [...new Set(cause)].map((code) =>
+    code.replaceAll("_", " ") + (code === "file_not_found" && file !== undefined ? `: ${JSON.stringify(file)}` : "")
+  ).join(", ");
   const why = codes === "" ? "" : ` (${codes})`;
   const people = refused.map(refusalText).join("; ");
   if (counts !== undefined) {
@@ -62,14 +66,19 @@ export function foundText(
 /** A condition in the law's words with what was found, and its mark. */
 function judgedSentence(
   words: LawWords,
-  bindings: readonly Pick<AcquisitionBinding, "condition_id" | "provider_id">[],
+  bindings: readonly Pick<AcquisitionBinding, "condition_id" | "provider_id" | "params">[],
   { condition_id, ...judged }: Judged & { readonly condition_id: string },
   policy?: Condition["evidence_use_policy"],
 ): string {
-  const providers = bindings.filter((one) => one.condition_id === condition_id).map(({ provider_id }) => provider_id);
+  const own = bindings.filter((one) => one.condition_id === condition_id);
+  const providers = own.map(({ provider_id }) => provider_id);
+  const files = own.flatMap(({ params = null }) => {
+    const file = isJsonObject(params) ? params["file"] : undefined;
+    return typeof file === "string" ? [file] : [];
+  });
   const isUnasked = judged.reason === "no_evidence" && judged.cause === undefined && providers.length > 0;
   const asked = isUnasked ? ` (${[...new Set(providers)].join(", ")} was not asked)` : "";
-  const found = foundText(judged, policy) + asked;
+  const found = foundText(judged, policy, files[0]) + asked;
   return `${words.condition(condition_id)}${found === "" ? "" : `: ${found}`} ${MARKS[judged.value]}`;
 }
 

@@ -18,7 +18,12 @@ const LAW = {
     evidence_use_policy: { retention: condition_id === "approved" ? "retain_digest_only" : "retain_canonical_value" },
   })),
   stages: [],
-  acquisition_bindings: [{ binding_id: "rest.staged_at", condition_id: "staged_at", provider_id: "rest" }],
+  acquisition_bindings: [{ binding_id: "rest.staged_at", condition_id: "staged_at", provider_id: "rest" }, {
+    binding_id: "json.tests_failed",
+    condition_id: "tests_failed",
+    provider_id: "json",
+    params: { file: "out/tests_run.json", jsonpath: "$.failed" },
+  }],
 } as unknown as NamedParts;
 
 const HIDDEN = "found a value that is hidden from callers of the server (evidence.allow_raw_values)";
@@ -41,6 +46,10 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
   [
     { condition_id: "staged_at", value: "unknown", reason: "error", cause: ["http_timeout", "http_timeout"] },
     'staged_at <= now - duration("30m"): no answer (http timeout) ?',
+  ],
+  [
+    { condition_id: "tests_failed", value: "unknown", reason: "error", cause: ["file_not_found"] },
+    'tests_failed == 0: no answer (file not found: "out/tests_run.json") ?',
   ],
   [{ condition_id: "approved", value: "false" }, "approved: found a value of which only the hash is kept ✗"],
   [

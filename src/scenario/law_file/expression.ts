@@ -164,13 +164,17 @@ function parseMessage(text: string, error: ParseError, start: number): string {
   const day = /\d{4}-\d\d-\d\d$/.exec(text.slice(0, start))?.[0];
   if (day !== undefined && text[start] === "T") {
     const instant = `${day}${/^[\dT:.Z+-]*/.exec(text.slice(start))?.[0] ?? ""}`;
-    return `Expected timestamp("${instant}"); where the clock is meant, give it a name in evidence: ` +
-      `NAME: after ${instant}, or before`;
+    return `Expected timestamp("${instant}")${clockHint(instant)}`;
   }
   const summary = error.summary.replaceAll(/\b[A-Z]{3,}\b/g, (token) => TOKENS[token] ?? token.toLowerCase());
   return error.code === "unexpected_character" && text[start] !== undefined && /\w|["']/.test(text[start])
     ? `Expected an operator such as "&&" or "==" before ${quote(text.slice(start).split(/\s/)[0] ?? "")}`
     : `Cannot read the expression: ${summary}`;
+}
+
+/** What to write where the clock itself is compared with an instant. */
+function clockHint(instant: string): string {
+  return `; where the clock is meant, give it a name in evidence: NAME: after ${instant}, or before`;
 }
 
 /** The functions of expressions, for hints. */
@@ -399,7 +403,11 @@ class Reader {
   #neitherNamed(left: ASTNode, right: ASTNode, span: Span): undefined {
     const operands = [this.#operand(left), this.#operand(right)];
     if (operands.includes(undefined)) return undefined;
-    return this.#fault("Expected the name of evidence on one side of the comparison", span);
+    const instant = operands.some((one) => one?.kind === "now")
+      ? operands.find((one) => one?.kind === "time")?.text
+      : undefined;
+    const hint = instant === undefined ? "" : clockHint(instant);
+    return this.#fault(`Expected the name of evidence on one side of the comparison${hint}`, span);
   }
 
   #comparison(subject: Subject, predicate: PredicateName, operands: readonly Operand[], span: Span): Expression {
