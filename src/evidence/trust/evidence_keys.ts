@@ -2,6 +2,7 @@
 
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
+import { createLimiter } from "../../canonical/limiter.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
 import { readFileAtMost } from "../../config/files.ts";
 import type { KeysFolder } from "../../config/load.ts";
@@ -12,6 +13,9 @@ import { parsePublicKey, PUBLIC_KEY_FILE_BYTES } from "./public_key.ts";
 
 /** Most keys of a folder. */
 const EVIDENCE_KEYS_MAXIMUM = 4096;
+
+/** Files that are read at the same time: each start of a run waits for them. */
+const READS_AT_ONCE = 64;
 
 const SUFFIX = ".pub";
 
@@ -28,9 +32,13 @@ export async function readEvidenceKeys(folder: KeysFolder): Promise<readonly Tru
     problems.push({ path, message: `expected at most ${EVIDENCE_KEYS_MAXIMUM} keys, got ${names.length}` });
   }
   const keys: TrustedKey[] = [];
-  for (const name of names.slice(0, EVIDENCE_KEYS_MAXIMUM)) {
+  const limited = createLimiter(READS_AT_ONCE);
+  const files = names.slice(0, EVIDENCE_KEYS_MAXIMUM).map(async (name) => {
+    const bytes = await limited(() => readFileAtMost(`${place}/${name}`, PUBLIC_KEY_FILE_BYTES)).catch(() => null);
+    return { name, bytes };
+  });
+  for (const { name, bytes } of await Promise.all(files)) {
     const key_id = name.slice(0, -SUFFIX.length);
-    const bytes = await readFileAtMost(`${place}/${name}`, PUBLIC_KEY_FILE_BYTES).catch(() => null);
     const key = bytes === null ? null : parsePublicKey(bytes);
     // A control character in a file name would make an id that no law can name.
     // deno-lint-ignore no-control-regex
