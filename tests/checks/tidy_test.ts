@@ -290,6 +290,7 @@ const IGNORED_PATHS: readonly [string, boolean][] = [
   ["docs/examples/pipelines/.gate", true],
   ["docs/examples/pipelines/summary.md", true],
   ["docs/examples/pipelines/README.md", false],
+  ["docs/examples/agent_hooks/reports", true],
   ["docs/examples/pipelines/x/release.runpack", false],
 ];
 

@@ -331,3 +331,26 @@ Deno.test("gate hook check warns of what the agent can write", () =>
       /^warning: .*gate\.hooks\.yaml: this user can write which laws are asked\n/,
     );
   }));
+
+Deno.test("the page of the example does what it says, and the settings of the hosts call commands that there are", () =>
+  inFolder(async (folder) => {
+    for (const { name } of Deno.readDirSync(EXAMPLE)) await Deno.copyFile(new URL(name, EXAMPLE), join(folder, name));
+    const page = await Deno.readTextFile(join(folder, "README.md"));
+    const [, block = ""] = /```sh\n([^`]*)```/.exec(page) ?? [];
+    const codes: number[] = [];
+    for (const line of block.split("\n")) {
+      const [, text, file] = /^echo '(.*)' > (.*)$/.exec(line) ?? [];
+      if (text !== undefined && file !== undefined) await worldIn(folder).write(file, text);
+      const [, words] = /^gate (.*?) (?:\|\||&&) /.exec(line) ?? [];
+      if (words !== undefined) codes.push((await gate(folder, ...words.split(" "))).code);
+    }
+    assert.deepEqual(codes, [2, 0]);
+    assert.equal((await gate(folder, "scenario", "test", "scenario.yaml")).code, 0);
+    for (const host of ["claude", "gemini"]) {
+      const { hooks: events } = JSON.parse(await Deno.readTextFile(join(folder, `${host}_settings.json`))) as {
+        hooks: Record<string, readonly { hooks: readonly { command: string }[] }[]>;
+      };
+      const commands = Object.values(events).flat().flatMap(({ hooks: own }) => own.map(({ command }) => command));
+      assert.deepEqual(commands, ["gate hook stop", "gate hook tool"], host);
+    }
+  }));
