@@ -51,6 +51,7 @@ export const LONG = [
   "tests/e2e/store/copy_test.ts",
   "tests/e2e/store/files_lost_test.ts",
   "tests/e2e/store/full_disk_test.ts",
+  "tests/simulation/apply/crash_test.ts",
   "tests/simulation/crash",
   "tests/simulation/runpack/crash_test.ts",
   "tests/simulation/store/growth_test.ts",

@@ -6,13 +6,13 @@ import { identityOf, type Random, randomOf } from "../crash/random.ts";
 import { readChain } from "../crash/round.ts";
 
 /** Rounds, each with a seed; `deno task proof` makes 40. */
-const ROUNDS = Number(Deno.env.get("GATE_APPLY_CRASHES") ?? 3);
+const ROUNDS = Number(Deno.env.get("GATE_APPLY_CRASHES") ?? 2);
 
 /** Callers that send lists at the same time. */
-const CALLERS = 8;
+const CALLERS = 4;
 
 /** Runs that a list starts. */
-const RUNS = 6;
+const RUNS = 4;
 
 /** A list that was sent; `answer` is null where the process died before it answered. */
 interface Sent {
