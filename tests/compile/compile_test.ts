@@ -138,9 +138,12 @@ Deno.test("a compiled gate holds every module that can be reached at run time, a
   const tree = new Map((await readTree()).map((file) => [file.path, file]));
   const workers = (await includedFiles()).filter((path) => path.endsWith(".ts"));
   const expected = reached(tree, ["main.ts", ...workers]);
-  const tools = PUBLISHED.map(({ name }) => `src/tools/${name.replace(/^typed_providers_/, "typed_providers/")}.ts`);
+  assert.ok(expected.includes("src/tools/published.json"));
   // Tools are loaded when they are first called, from what a file says of them.
-  for (const path of ["src/tools/published.json", ...tools]) assert.ok(expected.includes(path), path);
+  for (const { name } of PUBLISHED) {
+    const end = `/${name.replace(/^typed_providers_/, "typed_providers/")}.ts`;
+    assert.ok(expected.some((path) => path.startsWith("src/tools/") && path.endsWith(end)), name);
+  }
   await compiled(({ files }) => {
     const held = new Set(files);
     assert.deepEqual(expected.filter((path) => !held.has(path)), []);
