@@ -98,8 +98,15 @@ function isPath(value: string | null): boolean {
   return value === "PATH" || value === "DIR";
 }
 
-/** Adapts a plan to a compiled program, whose own files are in a folder that the runtime names after the program. */
+/** Variables that commands beside `gate serve` read. */
+const COMMAND_VARIABLES = ["GATE_CONFIG", "NO_COLOR"];
+
+/**
+ * Adapts a plan to a compiled program, which has the other commands too. The runtime names the folder of its own files
+ * after the program.
+ */
 function compiledPlan(plan: PermissionPlan): PermissionPlan {
   const own = new Map(OWN_FOLDERS.map((folder) => [ownPath(folder), `/tmp/deno-compile-gate/${folder}`]));
-  return { ...plan, read: plan.read.map((path) => own.get(path) ?? path) };
+  const env = plan.env === "all" ? plan.env : [...new Set([...plan.env, ...COMMAND_VARIABLES])].sort();
+  return { ...plan, env, read: plan.read.map((path) => own.get(path) ?? path) };
 }
