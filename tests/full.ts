@@ -23,6 +23,7 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/postgres/reads_test.ts",
       "tests/full/postgres/failover_test.ts",
       "tests/full/postgres/notify_test.ts",
+      "tests/full/grants_test.ts",
     ],
     needs: [
       { program: "/usr/lib/postgresql/15/bin/postgres", debianPackage: "postgresql-15" },
