@@ -40,6 +40,7 @@ export const LONG = [
   "tests/e2e/docs/pipelines_test.ts",
   // Servers that start and stop again and again.
   "tests/e2e/serve/first_start_test.ts",
+  "tests/e2e/serve/grants_table_test.ts",
   "tests/e2e/serve/presets_blocks_test.ts",
   "tests/e2e/serve/presets_test.ts",
   "tests/e2e/serve/rounds_over_restarts_test.ts",

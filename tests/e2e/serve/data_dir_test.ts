@@ -35,6 +35,9 @@ Deno.test("gate serve --data-dir without a configuration keeps what it accepts i
     const flags = ["--data-dir", "a/data"];
     const { answer, log } = await callOnce(folder, flags, "scenario_define", { spec: spec() });
     assert.match(log, new RegExp(`starter configuration in ${folder}/a/data; .*runs in ${folder}/a/data/gate\\.db`));
+    // The set of the checkout grants whole classes: those that are needed in part stay wider, the others are given up.
+    assert.match(log, /permissions are wider than the configuration needs: narrower are --allow-read=gate\.toml,/);
+    assert.doesNotMatch(log, /--allow-(net|run)/);
     const { answer: listed } = await callOnce(folder, flags, "scenarios_list", LISTED);
     assert.deepEqual(
       (listed["items"] as JsonObject[]).map((item) => item["scenario_law_identity"]),
