@@ -1,6 +1,6 @@
 /** The permissions of a plan as flags of the runtime, and compared with those that this process has. */
 
-import type { Allowance, PermissionPlan } from "./plan.ts";
+import { type Allowance, AUTHORITIES, type PermissionPlan } from "./plan.ts";
 
 /** Each class of permissions, and how the runtime is asked for one of its items. */
 const CLASSES = {
@@ -20,7 +20,7 @@ export function grantFlags(plan: PermissionPlan): readonly string[] {
 }
 
 function flagOf(name: string, allowed: Allowance): readonly string[] {
-  if (allowed === "all") return [`--allow-${name}`];
+  if (allowed === "all" || name === "sys" && allowed.includes(AUTHORITIES)) return [`--allow-${name}`];
   return allowed.length === 0 ? [] : [`--allow-${name}=${allowed.join(",")}`];
 }
 
@@ -46,7 +46,7 @@ export function compareGrants(plan: PermissionPlan): Comparison {
   for (const name of NAMES) {
     const allowed = plan[name];
     if (isGranted({ name })) {
-      if (allowed !== "all") narrower.push(...flagOf(name, allowed));
+      narrower.push(...flagOf(name, allowed).filter((flag) => flag.includes("=")));
     } else {
       missing.push(
         ...flagOf(name, allowed === "all" ? allowed : allowed.filter((item) => !isGranted(CLASSES[name](item)))),

@@ -20,6 +20,7 @@ const ROWS: readonly (readonly [string, PermissionPlan, missing: readonly string
   ["lists", SOME, ["--allow-net=192.0.2.1"], ["--allow-read=/a"]],
   ["every host", { ...NOTHING, net: "all", deny_net: ["[::1]"] }, ["--allow-net"], ["--deny-net=[::1]"]],
   ["every variable", { ...NOTHING, env: "all" }, ["--allow-env"], []],
+  ["the authorities of the system", { ...NOTHING, sys: ["ca", "statfs"] }, ["--allow-sys"], []],
 ];
 
 for (const [what, plan, missing, narrower] of ROWS) {
@@ -38,6 +39,12 @@ for (const [what, plan, missing, narrower] of ROWS) {
 }
 
 Deno.test({
+  name: "compareGrants() takes the authorities of the system from a named set, which no flag can name",
+  permissions: { sys: ["ca", "statfs"] as unknown as "statfs"[] },
+  fn: () => assert.deepEqual(compareGrants({ ...NOTHING, sys: ["ca", "statfs"] }), { missing: [], narrower: [] }),
+});
+
+Deno.test({
   name: "revokeOthers() gives up each class that a plan does not need",
   permissions: { read: true, run: true, net: ["127.0.0.1"] },
   fn: () => {
@@ -50,7 +57,7 @@ Deno.test({
 });
 
 Deno.test("grantFlags() names each class that a plan needs", () => {
-  const plan = { ...SOME, sys: "all", deny_net: ["10.0.0.0/8"] } as const;
+  const plan = { ...SOME, sys: ["ca", "statfs"], deny_net: ["10.0.0.0/8"] } as const;
   assert.deepEqual(grantFlags(plan), [
     "--allow-read=/a",
     "--allow-net=127.0.0.1,192.0.2.1",

@@ -125,6 +125,9 @@ function noteCommas(paths: readonly string[], notes: string[]): void {
   if (path !== undefined) notes.push(`no flag can name a path with a comma: move ${path}, or what it is for`);
 }
 
+/** The item of `sys` for the certificate authorities of the system. A named set of permissions may have it, no flag. */
+export const AUTHORITIES = "ca";
+
 /** Folders of the program that are read while it runs: documents, and workers that are started by name. */
 export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
 
@@ -173,13 +176,17 @@ function realPath(path: string): string {
   }
 }
 
-/** System information: free disk space, and the release of the system for the client of the object store. */
+/** System information: free disk space, the system's authorities, and its release for the client of the object store. */
 function sysOf(config: GateConfig, notes: string[]): Allowance {
-  if (ownUrls(config).some((url) => url.startsWith("https:"))) {
+  const isSecure = ownUrls(config).some((url) => url.startsWith("https:"));
+  if (isSecure) {
     notes.push("gate itself uses https: the runtime has no narrower flag for the system's certificate authorities");
-    return "all";
   }
-  return config.runpack_storage === null ? ["statfs"] : ["osRelease", "statfs"];
+  return [
+    ...isSecure ? [AUTHORITIES] : [],
+    ...config.runpack_storage === null ? [] : ["osRelease"],
+    "statfs",
+  ];
 }
 
 /** A folder that is made later counts after the next start. Without a configuration there is no such folder. */

@@ -91,7 +91,7 @@ Deno.test("gate replay reads a law in YAML, and reports the line of an error", (
     const start = 'gate: Cannot use law "next.yaml": 1 error\ngate: next.yaml:';
     const rows: readonly [string, string][] = [
       [law.replace("\n", "\ncolour: red\n"), '2:1: error: $.colour: Member "colour" is unknown'],
-      ["# Nothing but this is wrong.\n[", "2:2: error: Flow sequence must end with a ]"],
+      ["# Nothing but this is wrong.\n[", '2:1: error: Expected "]", which closes what begins here'],
     ];
     for (const [text, fault] of rows) {
       const { code, stderr } = await replay(text);
