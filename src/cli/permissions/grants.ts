@@ -58,9 +58,10 @@ export function compareGrants(plan: PermissionPlan): Comparison {
   return { missing, narrower: [...narrower, ...isDenied ? [] : deniedFlag(plan)] };
 }
 
-/** Gives up each class of permissions that a plan does not need. */
-export function revokeOthers(plan: PermissionPlan): void {
-  for (const name of NAMES.filter((one) => plan[one].length === 0)) Deno.permissions.revokeSync({ name });
+/** Gives up each class of permissions that a plan does not need, but what is kept. */
+export function revokeOthers(plan: PermissionPlan, kept: readonly (keyof typeof CLASSES)[] = []): void {
+  const others = NAMES.filter((one) => plan[one].length === 0 && !kept.includes(one));
+  for (const name of others) Deno.permissions.revokeSync({ name });
   for (const name of ["ffi", "import"] as const) Deno.permissions.revokeSync({ name });
 }
 

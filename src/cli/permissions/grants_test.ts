@@ -56,6 +56,15 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "revokeOthers() keeps what it is told to keep",
+  permissions: { read: true, run: true },
+  fn: () => {
+    revokeOthers(NOTHING, ["run"]);
+    assert.deepEqual((["read", "run"] as const).map((name) => isGranted({ name })), [false, true]);
+  },
+});
+
 Deno.test("grantFlags() names each class that a plan needs", () => {
   const plan = { ...SOME, sys: ["ca", "statfs"], deny_net: ["10.0.0.0/8"] } as const;
   assert.deepEqual(grantFlags(plan), [

@@ -1,5 +1,6 @@
 /** `gate serve`: serves MCP clients until its input ends or a signal stops it. */
 
+import { existsSync } from "node:fs";
 import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { OneTimeLink } from "../../server/auth/one_time_link.ts";
@@ -69,7 +70,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
  * @throws {CliError} `usage` where a permission is missing
  */
 async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise<readonly PostureLine[]> {
-  const [{ planPermissions }, { compareGrants, describeWider, revokeOthers }] = await Promise.all([
+  const [{ ownPath, planPermissions }, { compareGrants, describeWider, revokeOthers }] = await Promise.all([
     import("../permissions/plan.ts"),
     import("../permissions/grants.ts"),
   ]);
@@ -79,7 +80,9 @@ async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise
     const hint = "gate permissions prints the flags that the configuration needs";
     throw new CliError("usage", `Cannot serve: this process was started without ${comparison.missing.join(" ")}`, hint);
   }
-  revokeOthers(plan);
+  // A checkout bundles the view of a run when a client first reads it.
+  const isBundled = Deno.build.standalone || existsSync(ownPath("src/console/assets.json"));
+  revokeOthers(plan, isBundled ? [] : ["run"]);
   const message = describeWider(comparison);
   return message === null ? [] : [{ level: "info", message }];
 }
