@@ -1,6 +1,9 @@
 /** The permissions of a plan as flags of the runtime, and compared with those that this process has. */
 
-import { type Allowance, AUTHORITIES, type PermissionPlan } from "./plan.ts";
+import type { Allowance, PermissionPlan } from "./plan.ts";
+
+/** The item of `sys` for the certificate authorities of the system. A named set of permissions may have it, no flag. */
+export const AUTHORITIES = "ca";
 
 /** Each class of permissions, and how the runtime is asked for one of its items. */
 const CLASSES = {

@@ -17,7 +17,7 @@ import { markPath } from "../../store/sqlite/high_water_mark.ts";
 import { dataDirOf } from "../terminal/data_dir.ts";
 import { isLocal } from "../terminal/secure_url.ts";
 import { readVariable } from "../config/variable.ts";
-import { isGranted } from "./grants.ts";
+import { AUTHORITIES, isGranted } from "./grants.ts";
 import type { ServeArguments } from "../serve/serve_flags.ts";
 import { existsSync } from "node:fs";
 
@@ -124,9 +124,6 @@ function noteCommas(paths: readonly string[], notes: string[]): void {
   const [path] = paths.filter((one) => one.includes(","));
   if (path !== undefined) notes.push(`no flag can name a path with a comma: move ${path}, or what it is for`);
 }
-
-/** The item of `sys` for the certificate authorities of the system. A named set of permissions may have it, no flag. */
-export const AUTHORITIES = "ca";
 
 /** Folders of the program that are read while it runs: documents, and workers that are started by name. */
 export const OWN_FOLDERS: readonly string[] = ["docs", "src"];
