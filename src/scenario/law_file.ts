@@ -182,6 +182,7 @@ function continuedAt(text: string, value: JsonValue, { steps, span }: LawFault, 
   const source = span === undefined ? null : locator().textAt(steps);
   const inner = steps.reduce(childOf, value as JsonValue | undefined);
   if (source?.style !== "plain" || span === undefined || typeof inner !== "string") return null;
+  if (!/\n[ \t]*- /.test(text.slice(source.start, source.end))) return null;
   const start = offsetInside(text, source, inner, span.start);
   const dash = /\n[ \t]*(?=- )/.exec(text.slice(start, offsetInside(text, source, inner, span.end)));
   return dash === null ? null : start + dash.index + dash[0].length;

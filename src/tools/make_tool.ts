@@ -6,7 +6,13 @@
 import type { Reader } from "../canonical/shape.ts";
 import { type JsonObject, member } from "../canonical/json.ts";
 import { submitsEvidence } from "./services/evidence_use.ts";
-import { type AccessServices, namespaceOfInput, refuseNamespace, refuseRole } from "./services/authorise.ts";
+import {
+  type AccessServices,
+  mayUseSomewhere,
+  namespaceOfInput,
+  refuseNamespace,
+  refuseRole,
+} from "./services/authorise.ts";
 import { withSpecOfText } from "./services/law_text.ts";
 import { decodeInput, publishSchema } from "./framework/decode.ts";
 import { auditUnavailable, domainErrorOf } from "./framework/errors.ts";
@@ -105,6 +111,12 @@ export function makeTool<Input>(
   };
 }
 
+/** The namespace that a call names; null for a tool without one, or that names none where it may. */
+function namespaceOf<Input>({ namespaced }: ToolParts<Input>, input: JsonObject): number | "unread" | null {
+  const isWithout = namespaced === false || namespaced === "optional" && member(input, "namespace_id") === undefined;
+  return isWithout ? null : namespaceOfInput(input) ?? "unread";
+}
+
 /**
  * The order of a call: roles, decoding, namespace, rules of the tool, audit log, act. Roles come first, so that a
  * caller
@@ -115,13 +127,13 @@ function handlerOf<Input>(services: AccessServices, parts: ToolParts<Input>): To
   const isAuditedFirst = !hints.readOnlyHint || hints.openWorldHint;
   const offered = offerSteps(services);
   return async (received, call) => {
-    const given = parts.takesLaw === true ? await withSpecOfText(received) : null;
+    // A law file takes work to read, and may name the namespace: it is read for callers who may use the tool somewhere.
+    const isRead = parts.takesLaw === true && mayUseSomewhere(services, parts, call.principal);
+    const given = isRead ? await withSpecOfText(received) : null;
     const raw = given?.raw ?? received;
     const finish = (answer: ToolAnswer): ToolAnswer => offered(name, raw, call, withNext(name, raw, answer));
     const refuse = (error: ToolError): ToolAnswer => finish({ ok: false, error: given?.placed(error) ?? error });
-    const isWithout = parts.namespaced === false ||
-      parts.namespaced === "optional" && member(raw, "namespace_id") === undefined;
-    const namespaceId = isWithout ? null : namespaceOfInput(raw) ?? "unread";
+    const namespaceId = namespaceOf(parts, raw);
     const barred = refuseRole(services, parts, call, namespaceId, submitsEvidence(name, raw));
     if (barred !== null) return refuse(barred);
     if (given !== null && given.error !== null) return refuse(given.error);

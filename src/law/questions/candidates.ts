@@ -106,11 +106,16 @@ function timeText(millis: number, isDay: boolean): string[] {
 /** The visible characters of ASCII; those of words come first, since answers show the first text that fits. */
 const LETTERS = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + (at + 64) % 94));
 
+/** Bytes of the longest text that is tried. It is above every constant of a law, and no value of a packet is longer. */
+const LONGEST_BYTES = 1_048_576;
+
 function textsAround(
-  { minimum_bytes: least, maximum_bytes: most }: Extract<ObservationDomain, { domain: "String" }>,
+  { minimum_bytes: least, maximum_bytes }: Extract<ObservationDomain, { domain: "String" }>,
   constants: readonly string[],
   room: number,
 ): string[] {
+  const most = Math.min(maximum_bytes, LONGEST_BYTES);
+  if (least > most) return [];
   const count = Math.min(constants.length + room + 1, most < 2 ? 128 : LETTERS.length ** 2);
   const width = Math.max(least, 2);
   const texts = fillers(count, (at) => {

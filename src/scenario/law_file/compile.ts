@@ -196,6 +196,7 @@ class Compiler {
       names: new Set(ofStages ? this.#stages.keys() : this.#evidence.keys()),
       parameters: new Set(ofStages ? [] : this.#parameters.keys()),
       calls: new Map([[ofStages ? "stage" : "condition", true]]),
+      hint: (name: string, known: Iterable<string>) => this.#report.hint(name, known),
     };
     this.#scopes.set(ofStages, scope);
     return scope;

@@ -3,7 +3,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { isBuiltinProviderName } from "../../config/builtin_names.ts";
 import { plainPolicy } from "../../law/expand_policies.ts";
-import { didYouMean, quote } from "../../law/suggest.ts";
+import { quote } from "../../law/suggest.ts";
 import type { AcquisitionBinding, Channel } from "../../law/types.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
 import { DURATION_EXPECTED, durationMillis, type Span } from "./expression.ts";
@@ -113,7 +113,7 @@ function resolved(report: Report, source: Source, place: Place, { idOfParameter 
   const params = withPlaceholders(source.params, (name, text, steps) => {
     const id = idOfParameter.get(name);
     if (id !== undefined) return id;
-    const message = `Parameter ${quote(name)} is not declared${didYouMean(name, idOfParameter.keys())}`;
+    const message = `Parameter ${quote(name)} is not declared${report.hint(name, idOfParameter.keys())}`;
     const start = (line ?? text).indexOf(`{${name}}`) + 1;
     const span = { start, end: start + name.length };
     return report.fault("name_unknown", message, line === undefined ? place.below(...steps) : place, { span });
@@ -228,7 +228,7 @@ function readSigners(
   }
   const group = people.get(value);
   if (group !== undefined) return group;
-  const hint = didYouMean(value, people.keys()) || `; write [${value}] for one key`;
+  const hint = report.hint(value, people.keys()) || `; write [${value}] for one key`;
   const message = `Group ${quote(value)} is not in "people"${hint}`;
   report.fault("name_unknown", message, place, span === undefined ? {} : { span });
   return undefined;

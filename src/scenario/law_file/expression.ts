@@ -70,10 +70,17 @@ export interface Scope {
   readonly parameters: ReadonlySet<string>;
   /** Functions of one text, or of nothing where false, that ask about something else. */
   readonly calls?: ReadonlyMap<string, boolean>;
+  /** The hint at a name that is not known, where a text has many expressions: bounded over all of them. */
+  readonly hint?: (name: string, known: Iterable<string>) => string;
 }
 
 /** Receives a fault with its place in the text. */
 export type ReportFault = (code: string, message: string, span: Span) => void;
+
+function* bothOf(names: Iterable<string>, others: Iterable<string>): Generator<string> {
+  yield* names;
+  yield* others;
+}
 
 const PARSER = new Environment({
   unlistedVariablesAreDyn: true,
@@ -301,7 +308,7 @@ class Reader {
     if (!isName(name)) this.#fault(`Word ${quote(name)} is reserved: it is no name`, span);
     else if (names !== null && !names.has(name)) {
       const kind = ofStages ? "Stage" : "Name";
-      const hint = didYouMean(name, ofStages ? names : [...names, ...parameters]);
+      const hint = (this.#scope.hint ?? didYouMean)(name, ofStages ? names : bothOf(names, parameters));
       const rest = hint || (ofStages ? "" : '; declare it in "evidence" or "parameters"');
       this.#fault(`${kind} ${quote(name)} is not declared${rest}`, span, "name_unknown");
     } else return true;

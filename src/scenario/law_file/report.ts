@@ -60,9 +60,9 @@ export class Report {
     return (code, message, span) => this.fault(code, message, place, { span });
   }
 
-  /** {@link didYouMean}; empty once the report has compared too many names. */
+  /** {@link didYouMean}; empty once the report has compared too many names, or is full. */
   hint(name: string, known: Iterable<string>): string {
-    if (this.#compared >= COMPARED_MAXIMUM) return "";
+    if (this.#compared >= COMPARED_MAXIMUM || this.faults.length >= FAULTS_MAXIMUM) return "";
     const names = [...known];
     this.#compared += names.length;
     return didYouMean(name, names);

@@ -113,7 +113,9 @@ async function advance(state: State, index: number): Promise<number> {
   state.begun.set(index, begun);
   const { refused } = begun.admitted;
   if (refused !== null) {
-    keep(state, index, { text: JSON.stringify(refused), input, refusal: index, answer: null });
+    const text = JSON.stringify(refused);
+    if (!fits(state, text)) return leaveOut(state, index, input);
+    keep(state, index, { text, input, refusal: index, answer: null });
     return index + 1;
   }
   state.uncommitted.add(index);

@@ -116,8 +116,12 @@ function stagedServices(state: State): Services {
   const isFirst = (): boolean => state.begun.size === 1;
   return {
     ...base,
+    // Read anew: a start of a run reads the keys of people again.
     get environment() {
       return base.environment;
+    },
+    get profiles() {
+      return base.profiles;
     },
     runs: stagedStore(state),
     projections: {

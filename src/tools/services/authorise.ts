@@ -89,6 +89,16 @@ export function refuseRole(
   return decision.allowed ? null : toolError("role_refused", decision.message);
 }
 
+/** Whether the roles of a caller let it use a tool in any namespace. Nothing is written to the audit log. */
+export function mayUseSomewhere(
+  { config }: Pick<Services, "config">,
+  { group, name }: Pick<Tool, "name" | "group">,
+  principal: Principal,
+): boolean {
+  const rolesInForce = (config.server.auth?.principals.length ?? 0) > 0;
+  return checkRole(rolesInForce, principal, { group, tool: name, namespaceId: "unread" })?.allowed ?? true;
+}
+
 /**
  * Whether a caller may read every namespace, whatever it holds. Where a namespace authority decides, no caller is known
  * to. Nothing is written to the audit log: the caller named no namespace.
