@@ -92,7 +92,15 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
     doc_title: "Trust",
     description: "Why evidence counts: lanes, signatures, approvals by people, anchors",
     suffix: "trust",
-    files: ["guide/trust.md", "guide/bound_approvals.md"],
+    files: ["guide/trust.md"],
+  },
+  {
+    doc_id: "bound_approvals",
+    doc_role: "reasoning",
+    doc_title: "An approval is bound to what was approved",
+    description: "What an approval is bound to, what it cannot be used for, and how it is checked later",
+    suffix: "bound-approvals",
+    files: ["guide/bound_approvals.md"],
   },
   {
     doc_id: "providers",
