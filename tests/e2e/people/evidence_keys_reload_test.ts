@@ -65,28 +65,33 @@ Deno.test("a key that is added or removed counts from the next start of a run, w
     // A list records the keys that its start has read, which no run had before.
     await gate(folder, "key", "create", "bob.key");
     assert.equal((await gate(folder, "key", "trust", "bob.key.pub", "--name", "bob")).code, 0);
-    const law = JSON.parse(waitingLaw(1, { scenario: "listed" })) as Wire;
-    const { scenario_law_identity } = await call(server.url, "scenario_define", { spec: law });
-    const started = { scenario_id: law["scenario_id"], scenario_law_identity };
-    const listed = await call(server.url, "scenario_apply", {
-      operations: [{
-        tool: "scenario_start",
-        arguments: {
-          ...{ namespace_id: 2, ...started, creation_request_id: "1".repeat(32) },
-          ...{ correlation: { kind: "unset" }, genesis: { kind: "empty" } },
-        },
-      }, {
-        tool: "scenario_open_stage",
-        arguments: {
-          ...{ namespace_id: 2, scenario_id: law["scenario_id"], run_id: { operation: 0 } },
-          ...{ expected_head: { operation: 0 }, operation_id: "2".repeat(32), stage_id: "release" },
-        },
-      }],
-    });
+    const listed = await startInList(server.url);
     assert.equal(JSON.stringify(listed).match(/"outcome":"accepted"/g)?.length, 2, JSON.stringify(listed));
     const { code, stdout } = await gate(folder, "store", "check");
     assert.equal(code, 0, stdout);
   }));
+
+/** Starts a run and opens its stage by one list. */
+async function startInList(url: string): Promise<Wire> {
+  const law = JSON.parse(waitingLaw(1, { scenario: "listed" })) as Wire;
+  const { scenario_law_identity } = await call(url, "scenario_define", { spec: law });
+  const started = { scenario_id: law["scenario_id"], scenario_law_identity };
+  return await call(url, "scenario_apply", {
+    operations: [{
+      tool: "scenario_start",
+      arguments: {
+        ...{ namespace_id: 2, ...started, creation_request_id: "1".repeat(32) },
+        ...{ correlation: { kind: "unset" }, genesis: { kind: "empty" } },
+      },
+    }, {
+      tool: "scenario_open_stage",
+      arguments: {
+        ...{ namespace_id: 2, scenario_id: law["scenario_id"], run_id: { operation: 0 } },
+        ...{ expected_head: { operation: 0 }, operation_id: "2".repeat(32), stage_id: "release" },
+      },
+    }],
+  });
+}
 
 async function call(url: string, name: string, input: unknown): Promise<Wire> {
   const { text } = await send(`${url}/mcp`, callText(1, name, input));
