@@ -19,7 +19,7 @@ export async function runHookCheck(flags: ConfigFlags & { readonly hooks?: strin
   const file = await findHooks(flags.hooks, Deno.cwd());
   const folder = dirname(file);
   const { stop, tool } = await readHooks(file);
-  const laws = [...stop === null ? [] : [stop], ...tool];
+  const laws = [...stop === null ? [] : [stop], ...tool ?? []];
   const config = await loadConfig({ ...flags, workingDirectory: folder });
   const deciding = [
     { path: file, what: "which laws are asked" },

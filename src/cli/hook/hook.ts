@@ -6,7 +6,9 @@
 
 import { dirname, join, resolve } from "node:path";
 import { type JsonObject, member } from "../../canonical/json.ts";
-import { readAtMost } from "../../config/files.ts";
+import { readBelow } from "../../config/files.ts";
+import { untilAborted } from "../../config/until_aborted.ts";
+import { replaceFile, writeAll } from "../../runpack/host/files.ts";
 import { readLawFile } from "../pipeline/inputs.ts";
 import { describeDriven, type Driven, driveRun, type RunCommandFlags } from "../pipeline/run.ts";
 import { CliError } from "../terminal/cli_error.ts";
@@ -17,6 +19,9 @@ import { type AskedLaw, findHooks, lawsAsked } from "./hooks_file.ts";
 
 /** Answers in a row without a changed attempt, after which the answer says who can end this. */
 const SAME_MAXIMUM = 8;
+
+/** Milliseconds for an answer. Hosts end a slow hook, most after 60 s unless their settings say more, and then go on. */
+const DEADLINE_MILLIS = 50_000;
 
 /** The flags of `gate hook stop` and `gate hook tool`. */
 export interface HookFlags extends RunCommandFlags {
@@ -45,19 +50,25 @@ export function runHookTool(flags: HookFlags): Promise<number> {
 }
 
 async function answered(flags: HookFlags, read: (input: JsonObject) => HostInput): Promise<number> {
+  const late = AbortSignal.timeout(DEADLINE_MILLIS);
   try {
-    const host = read(await readInputObject(flags.input ?? "-"));
-    const file = await findHooks(flags.hooks, host.cwd);
-    const laws = await lawsAsked(file, host.tool);
-    const named = absoluteFiles(flags);
-    // The file is the reader's place: laws, the configuration and the store lie beside it.
-    Deno.chdir(dirname(file));
-    for (const law of laws) await requireComplete(law, host, named);
+    await untilAborted(answer(flags, read), late);
     return EXIT.ok;
   } catch (error) {
-    reportFailure(error, flags.json === true);
+    const message = `Cannot answer within ${DEADLINE_MILLIS / 1000} s: the server, a provider or a file is too slow`;
+    reportFailure(late.aborted ? new CliError("unreachable", message) : error, flags.json === true);
     return EXIT.usage;
   }
+}
+
+async function answer(flags: HookFlags, read: (input: JsonObject) => HostInput): Promise<void> {
+  const host = read(await readInputObject(flags.input ?? "-"));
+  const file = await findHooks(flags.hooks, host.cwd);
+  const laws = await lawsAsked(file, host.tool);
+  const named = absoluteFiles(flags);
+  // The file is the reader's place: laws, the configuration and the store lie beside it.
+  Deno.chdir(dirname(file));
+  for (const law of laws) await requireComplete(law, host, named);
 }
 
 /** Files of flags are named from the folder of the process, whatever the file of hooks is. */
@@ -90,15 +101,17 @@ async function requireComplete(asked: AskedLaw, host: HostInput, flags: HookFlag
  */
 async function countSame({ standing: { run_key, head } }: Driven, { cwd, isAgain }: HostInput): Promise<number> {
   const folder = join(cwd, ".gate", "hooks");
-  const file = join(folder, run_key.run_id);
-  const text = await readAtMost(file, 64).then((bytes) => new TextDecoder().decode(bytes), () => "");
-  const [, count] = new RegExp(`^${head.revision} (\\d{1,6})$`).exec(text) ?? [];
+  // A link would let the agent replace what the user of the host can write, and a pipe would never end the reading.
+  for (const part of [dirname(folder), folder]) {
+    await Deno.mkdir(part).catch(() => {});
+    if ((await Deno.lstat(part).catch(() => null))?.isDirectory !== true) return 1;
+  }
+  const kept = await readBelow(folder, run_key.run_id, 64).catch(() => ({ bytes: new Uint8Array() }));
+  if (!("bytes" in kept)) return 1;
+  const [, count] = new RegExp(`^${head.revision} (\\d{1,6})$`).exec(new TextDecoder().decode(kept.bytes)) ?? [];
   const same = isAgain && count !== undefined ? Number(count) + 1 : 1;
-  const write = async (): Promise<void> => {
-    await Deno.mkdir(folder, { recursive: true });
-    await Deno.writeTextFile(file, `${head.revision} ${same}`);
-  };
-  await write().catch(() => {});
+  const text = new TextEncoder().encode(`${head.revision} ${same}`);
+  await replaceFile(join(folder, run_key.run_id), (file) => writeAll(file, text)).catch(() => {});
   return same;
 }
 

@@ -22,6 +22,8 @@ const ASKED = {
 
 const match = patterned(characters(1, 256), /^[^*]+\*?$|^\*$/, "the name of a tool, with at most one * at its end");
 
+const TOOL_MISSING = '$.tool: Member is required: expected a list of objects with "match" and "law"';
+
 const STOP = table(ASKED);
 
 type AskedEntry = Read<typeof STOP>;
@@ -61,8 +63,8 @@ export async function findHooks(given: string | undefined, cwd: string): Promise
 export interface HookLaws {
   /** Before the agent stops; null where the file names none. */
   readonly stop: AskedLaw | null;
-  /** Before a tool is used. Several entries may name one tool. */
-  readonly tool: readonly (AskedLaw & { readonly match: string })[];
+  /** Before a tool is used, null where the file names none. Several entries may name one tool. */
+  readonly tool: readonly (AskedLaw & { readonly match: string })[] | null;
 }
 
 /**
@@ -76,23 +78,24 @@ export async function readHooks(file: string): Promise<HookLaws> {
   const { value } = read.source;
   const decoded = decodeInput(HOOKS, isJsonObject(value) ? value : { [NAME]: value });
   if (!decoded.ok) throw unusable(file, faultsIn(decoded.error.details));
-  const { stop, tool = [] } = decoded.input;
+  const { stop, tool } = decoded.input;
   return {
     stop: stop === undefined ? null : asked(file, stop),
-    tool: tool.map((entry) => ({ ...asked(file, entry), match: entry.match })),
+    tool: tool?.map((entry) => ({ ...asked(file, entry), match: entry.match })) ?? null,
   };
 }
 
 /**
  * The laws that are asked before the agent stops, or before a tool is used.
  *
- * @throws {CliError} `usage` for a file that is no file of hooks, and where it has no law for a stop
+ * @throws {CliError} `usage` for a file that is no file of hooks, and where it has no member for what is asked
  */
 export async function lawsAsked(file: string, tool: string | null): Promise<readonly AskedLaw[]> {
   const hooks = await readHooks(file);
-  if (tool !== null) return hooks.tool.filter(({ match }) => isMatch(match, tool));
-  if (hooks.stop !== null) return [hooks.stop];
-  throw unusable(file, ['$.stop: Member is required: expected an object with "law"']);
+  const laws = tool === null ? hooks.stop && [hooks.stop] : hooks.tool?.filter(({ match }) => isMatch(match, tool));
+  if (laws) return laws;
+  const missing = tool === null ? '$.stop: Member is required: expected an object with "law"' : TOOL_MISSING;
+  throw unusable(file, [missing]);
 }
 
 function isMatch(pattern: string, tool: string): boolean {

@@ -55,6 +55,19 @@ async function withWorld(body: (world: World) => Promise<void>): Promise<void> {
   });
 }
 
+/** Runs `gate hook stop` in a process of its own, which runs a script first. */
+async function stopAfter({ folder, write }: World, script: string, ...more: readonly string[]): Promise<Ended> {
+  await write("before.ts", script);
+  const [run = "", ...rest] = gateArgs("hook", "stop", "--input", "event.json", ...more);
+  const args = [run, "--preload=before.ts", ...rest];
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: folder }).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+async function makePipe(path: string): Promise<void> {
+  assert.ok((await new Deno.Command("mkfifo", { args: [path] }).output()).success);
+}
+
 const NOT_SATISFIED = new RegExp(
   "^gate: Cannot stop yet: the law is not satisfied\n(?:gate: .*\n)*" +
     "gate: +✗ tests_failed == 0 +not met, found (?:3|a value that is hidden from callers)",
@@ -166,14 +179,10 @@ Deno.test("an agent that cheats does not get 0 from gate hook stop where a serve
     }
     await withWorld(async (world) => {
       await world.write("agent", principals[1]?.token ?? "");
-      const clock = join(world.folder, "clock.ts");
-      await Deno.writeTextFile(clock, "const now = Date.now; Date.now = () => now() + 315_360_000_000;\n");
-      const { command, args } = processOf(gateArgs("hook", "stop", "--input", "event.json", ...as("agent")));
-      const [run = "", ...rest] = args;
-      const late = await new Deno.Command(command, { args: [run, `--preload=${clock}`, ...rest], cwd: world.folder })
-        .output();
+      const clock = "const now = Date.now; Date.now = () => now() + 315_360_000_000;\n";
+      const late = await stopAfter(world, clock, ...as("agent"));
       assert.equal(late.code, 2, "turns the clock");
-      assert.match(new TextDecoder().decode(late.stderr), NOT_SATISFIED);
+      assert.match(late.stderr, NOT_SATISFIED);
       assert.equal((await hook(world, "--server", "http://127.0.0.1:1")).code, 2, "no server");
 
       await write("reports/tests.json", PASSED);
@@ -252,6 +261,70 @@ Deno.test("gate hook stop says after 8 answers in a row who can end this, and be
     assert.equal(await again(false), null);
   }));
 
+/** What an agent puts in place of its count, whose place is `.gate/hooks/RUN`. */
+const PLANTED: readonly (readonly [way: string, plant: (folder: string, run: string) => Promise<void>])[] = [
+  ["a pipe", (folder, run) => makePipe(join(folder, ".gate/hooks", run))],
+  ["a folder", (folder, run) => Deno.mkdir(join(folder, ".gate/hooks", run))],
+  ["a link to a file", (folder, run) => Deno.symlink("../../victim/file", join(folder, ".gate/hooks", run))],
+  ["a link to no file", (folder, run) => Deno.symlink("../../victim/none", join(folder, ".gate/hooks", run))],
+  ["a link in place of hooks", async (folder) => {
+    await Deno.remove(join(folder, ".gate/hooks"));
+    await Deno.symlink("../victim", join(folder, ".gate/hooks"));
+  }],
+  ["a link in place of .gate", async (folder) => {
+    await Deno.remove(join(folder, ".gate"), { recursive: true });
+    await Deno.symlink("victim", join(folder, ".gate"));
+  }],
+];
+
+Deno.test("gate hook stop counts answers without a pipe that blocks it, or a link out of the folder of the agent", () =>
+  withWorld(async ({ folder, write, gate: run }) => {
+    await write("gate.toml", CONFIG.replace(".gate/gate.db", "gate.db"));
+    await write("reports/tests.json", FAILED);
+    const stop = (): Promise<Ended> => run("hook", "stop", "--input", "event.json");
+    await stop();
+    const [count] = [...Deno.readDirSync(join(folder, ".gate/hooks"))];
+    assert.ok(count?.isFile);
+    for (const [way, plant] of PLANTED) {
+      await Deno.remove(join(folder, ".gate"), { recursive: true });
+      await Deno.mkdir(join(folder, ".gate/hooks"), { recursive: true });
+      await write("victim/file", "kept");
+      await plant(folder, count.name);
+      assert.match((await stop()).stderr, NOT_SATISFIED, way);
+      assert.deepEqual([...Deno.readDirSync(join(folder, "victim"))].map(({ name }) => name), ["file"], way);
+      assert.equal(await Deno.readTextFile(join(folder, "victim/file")), "kept", way);
+    }
+  }));
+
+/** A deadline that is over at once, as after 50 s. */
+const NO_TIME = `const timeout = AbortSignal.timeout;
+AbortSignal.timeout = (millis) => timeout(millis === 50_000 ? 100 : millis);
+`;
+
+const NO_ANSWER = "gate: Cannot answer within 50 s: the server, a provider or a file is too slow\n";
+
+Deno.test("gate hook stop blocks at its deadline, which is before that of hosts", async () => {
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: (): void => {} },
+    (): Promise<never> => new Promise(() => {}),
+  );
+  for (const name of [null, "gate.hooks.yaml", "scenario.yaml", "event.json"]) {
+    await withWorld(async (world) => {
+      if (name !== null) {
+        await Deno.remove(join(world.folder, name));
+        await makePipe(join(world.folder, name));
+      }
+      const { code, stdout, stderr } = await stopAfter(
+        world,
+        NO_TIME,
+        "--server",
+        `http://127.0.0.1:${server.addr.port}`,
+      );
+      assert.deepEqual([code, stdout, stderr], [2, "", NO_ANSWER], `${name}`);
+    });
+  }
+});
+
 /** The tool that is about to be used, in a folder whose tests fail; the exit code. */
 const TOOLS: readonly (readonly [string | undefined, number])[] = [
   ["Bash", 0],
@@ -277,6 +350,19 @@ Deno.test("gate hook tool blocks the tools that the file names, and says nothing
     await write("event.json", eventOf({ tool_name: "mcp__git__push" }));
     const { code, stdout, stderr } = await run("hook", "tool", "--input", "event.json", "--json");
     assert.deepEqual([code, stdout, stderr], [0, "", ""], "silence, so that the rules of the host stay");
+  }));
+
+Deno.test("gate hook tool blocks where the file says nothing of tools", () =>
+  withWorld(async ({ write, gate: run }) => {
+    await write("gate.toml", CONFIG);
+    await write("reports/tests.json", PASSED);
+    await write("gate.hooks.yaml", "stop: { law: scenario.yaml }\n");
+    await write("event.json", eventOf({ tool_name: "Bash" }));
+    const { code, stdout, stderr } = await run("hook", "tool", "--input", "event.json");
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, NO_HOOKS);
+    assert.match(stderr, /^gate: \$\.tool: Member is required: expected a list of objects with "match" and "law"$/m);
+    assert.equal((await run("hook", "stop", "--input", "event.json")).code, 0);
   }));
 
 const LIMIT = 16 * 1024 * 1024;
