@@ -9,7 +9,7 @@ import type { GateConfig } from "./types.ts";
 const HASH = "sha256:";
 
 /** The forms of an item. */
-export const TOKEN_FORMS: RegExp = /^(?:sha256:[0-9a-f]{64}|env:.+|(?!sha256:|env:).*)$/;
+export const TOKEN_FORMS: RegExp = /^(?:sha256:[0-9a-f]{64}|env:[^=\0]+|(?!sha256:|env:).*)$/;
 
 /** The digest that an item gives; null for any other item. */
 function digestOfItem(item: string): string | null {

@@ -99,7 +99,8 @@ const principal = table({
 /** `server.auth.principals[]`. */
 export type PrincipalConfig = Read<typeof principal>;
 
-const TOKEN_EXPECTED = 'must be "sha256:" and 64 lower-case hex digits, "env:" and the name of a variable, or a token';
+const TOKEN_EXPECTED =
+  'must be "sha256:" and 64 lower-case hex digits, "env:" and the name of a variable without "=", or a token';
 
 const auth = table({
   mode: withDefault(oneOf("local_only", "bearer_token", "mtls"), AUTH_DEFAULTS.mode, "How callers are authenticated."),
