@@ -5,6 +5,7 @@ import { isLoopbackAddress, parseBind } from "../../config/bind.ts";
 import type { ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { exposureRefusals, readAllowNonLoopback } from "../../server/exposure.ts";
+import { readVariable } from "../config/variable.ts";
 import { fail, type Finding, note, ok } from "./checks.ts";
 
 /** The namespace in the request to the authority: the first that is not the default namespace. */
@@ -17,7 +18,7 @@ export async function checkNetwork({ server, namespace }: GateConfig): Promise<r
 
 /** Notes the flags of `gate serve` without which it does not start, or rejects callers from other machines. */
 function checkFlags(server: ServerConfig): readonly Finding[] {
-  const allowNonLoopback = readAllowNonLoopback(Deno.env.get("GATE_ALLOW_NON_LOOPBACK")) === true;
+  const allowNonLoopback = readAllowNonLoopback(readVariable("GATE_ALLOW_NON_LOOPBACK")) === true;
   const refusals = exposureRefusals(server, { allowNonLoopback, trustedProxies: 0, allowedHosts: 0 });
   const messages = refusals.map(({ message, hint }) => `${message} (${hint})`);
   const address = server.transport === "stdio" ? null : parseBind(server.bind ?? "");

@@ -30,6 +30,12 @@ Deno.test("checkNetwork() reports nothing for stdio, and the missing flags of a 
   assert.match(open[2] ?? "", /^fail server\.bind: cannot listen on 192\.0\.2\.1:0: /);
 });
 
+Deno.test({
+  name: "checkNetwork() takes a variable that it may not read as unset",
+  permissions: { net: ["127.0.0.1"] },
+  fn: async () => assert.deepEqual(await messages(http({})), ["ok server.bind: can listen on 127.0.0.1:0"]),
+});
+
 Deno.test("checkNetwork() notes an address in use: it may be in use by the server itself", async () => {
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const bind = `127.0.0.1:${taken.addr.port}`;
