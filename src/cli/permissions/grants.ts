@@ -17,6 +17,9 @@ const CLASSES = {
 
 const NAMES = Object.keys(CLASSES) as readonly (keyof typeof CLASSES)[];
 
+/** Classes that no plan has. */
+const NEVER_NEEDED = ["ffi", "import"] as const;
+
 /** Formats a plan as flags of `deno run` and `deno compile`. */
 export function grantFlags(plan: PermissionPlan): readonly string[] {
   return [...NAMES.flatMap((name) => flagOf(name, plan[name])), ...deniedFlag(plan)];
@@ -35,13 +38,13 @@ function deniedFlag({ deny_net }: PermissionPlan): readonly string[] {
 export interface Comparison {
   /** The flags that are missing. */
   readonly missing: readonly string[];
-  /** The flags in whose place a whole class is granted. */
+  /** The flags that take the place of classes that are granted whole. */
   readonly narrower: readonly string[];
 }
 
 /**
  * Compares the permissions of this process with a plan. A process cannot list what it was granted. So a class is wider
- * than the plan where the whole of it is granted in place of a list.
+ * than the plan where the whole of it is granted in place of a list, or of nothing.
  */
 export function compareGrants(plan: PermissionPlan): Comparison {
   const missing: string[] = [];
@@ -49,13 +52,16 @@ export function compareGrants(plan: PermissionPlan): Comparison {
   for (const name of NAMES) {
     const allowed = plan[name];
     if (isGranted({ name })) {
-      narrower.push(...flagOf(name, allowed).filter((flag) => flag.includes("=")));
+      narrower.push(
+        ...allowed.length === 0 ? [`--deny-${name}`] : flagOf(name, allowed).filter((flag) => flag.includes("=")),
+      );
     } else {
       missing.push(
         ...flagOf(name, allowed === "all" ? allowed : allowed.filter((item) => !isGranted(CLASSES[name](item)))),
       );
     }
   }
+  narrower.push(...NEVER_NEEDED.filter((name) => isGranted({ name })).map((name) => `--deny-${name}`));
   const [denied] = plan.deny_net;
   const isDenied = denied === undefined || !isGranted({ name: "net", host: denied.replace(/\/\d+$/, "") });
   return { missing, narrower: [...narrower, ...isDenied ? [] : deniedFlag(plan)] };
@@ -65,7 +71,7 @@ export function compareGrants(plan: PermissionPlan): Comparison {
 export function revokeOthers(plan: PermissionPlan, kept: readonly (keyof typeof CLASSES)[] = []): void {
   const others = NAMES.filter((one) => plan[one].length === 0 && !kept.includes(one));
   for (const name of others) Deno.permissions.revokeSync({ name });
-  for (const name of ["ffi", "import"] as const) Deno.permissions.revokeSync({ name });
+  for (const name of NEVER_NEEDED) Deno.permissions.revokeSync({ name });
 }
 
 /** Says that permissions are wider than a configuration needs; null where they are not. */

@@ -14,13 +14,19 @@ const NOTHING: PermissionPlan = {
 };
 const SOME = { ...NOTHING, read: ["/a"], net: ["127.0.0.1", "192.0.2.1"] };
 
+const OTHERS = ["--deny-run"];
+
 /** A plan; what this test lacks of it, and in whose place it has a whole class. */
 const ROWS: readonly (readonly [string, PermissionPlan, missing: readonly string[], narrower: readonly string[]])[] = [
-  ["nothing", NOTHING, [], []],
-  ["lists", SOME, ["--allow-net=192.0.2.1"], ["--allow-read=/a"]],
-  ["every host", { ...NOTHING, net: "all", deny_net: ["[::1]"] }, ["--allow-net"], ["--deny-net=[::1]"]],
-  ["every variable", { ...NOTHING, env: "all" }, ["--allow-env"], []],
-  ["the authorities of the system", { ...NOTHING, sys: ["ca", "statfs"] }, ["--allow-sys"], []],
+  ["nothing", NOTHING, [], ["--deny-read", ...OTHERS]],
+  ["lists", SOME, ["--allow-net=192.0.2.1"], ["--allow-read=/a", ...OTHERS]],
+  ["every host", { ...NOTHING, net: "all", deny_net: ["[::1]"] }, ["--allow-net"], [
+    "--deny-read",
+    ...OTHERS,
+    "--deny-net=[::1]",
+  ]],
+  ["every variable", { ...NOTHING, env: "all" }, ["--allow-env"], ["--deny-read", ...OTHERS]],
+  ["the authorities of the system", { ...NOTHING, sys: ["ca", "statfs"] }, ["--allow-sys"], ["--deny-read", ...OTHERS]],
 ];
 
 for (const [what, plan, missing, narrower] of ROWS) {
@@ -32,7 +38,7 @@ for (const [what, plan, missing, narrower] of ROWS) {
       assert.deepEqual(comparison, { missing, narrower });
       const wider = narrower.length === 0
         ? null
-        : `permissions are wider than the configuration needs: narrower are ${narrower}`;
+        : `permissions are wider than the configuration needs: narrower are ${narrower.join(" ")}`;
       assert.equal(describeWider(comparison), wider);
     },
   });
@@ -48,7 +54,9 @@ Deno.test({
   name: "revokeOthers() gives up each class that a plan does not need",
   permissions: { read: true, run: true, net: ["127.0.0.1"] },
   fn: () => {
+    assert.deepEqual(compareGrants(SOME).narrower, ["--allow-read=/a", "--deny-run"]);
     revokeOthers(SOME);
+    assert.deepEqual(compareGrants(SOME).narrower, ["--allow-read=/a"]);
     const left = (["read", "run", "net"] as const).map((name) =>
       isGranted(name === "net" ? { name, host: "127.0.0.1" } : { name })
     );
@@ -62,6 +70,7 @@ Deno.test({
   fn: () => {
     revokeOthers(NOTHING, ["run"]);
     assert.deepEqual((["read", "run"] as const).map((name) => isGranted({ name })), [false, true]);
+    assert.deepEqual(compareGrants(NOTHING).narrower, ["--deny-run"]);
   },
 });
 

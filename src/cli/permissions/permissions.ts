@@ -5,11 +5,12 @@ import { loadConfig } from "../../config/load.ts";
 import { serveCommand } from "../client/block.ts";
 import { DEFAULT_DOCS } from "../../docs/default_docs.ts";
 import { SERVE_FLAGS } from "../serve/serve_flags.ts";
+import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer, writeOut } from "../terminal/output.ts";
 import { shellLine } from "../terminal/text.ts";
 import { grantFlags } from "./grants.ts";
-import { OWN_FOLDERS, ownPath, type PermissionPlan } from "./plan.ts";
+import { commaFaults, OWN_FOLDERS, ownPath, type PermissionPlan } from "./plan.ts";
 
 /** The flags of `gate permissions`: those of `gate serve`, each by its name in camel case. */
 export interface PermissionsOptions extends ConfigFlags {
@@ -60,6 +61,8 @@ export async function runPermissions(_command: string, options: PermissionsOptio
   const config = await loadConfig(options);
   const { plan, args } = await serveCommand(config, serveArguments(options));
   if (options.flags === true) {
+    const [fault] = commaFaults(plan);
+    if (fault !== undefined) throw new CliError("usage", `Cannot print flags: ${fault}`);
     writeOut(grantFlags(plan).map((flag) => `${flag}\n`).join(""));
     return EXIT.ok;
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { WORKER_MODULES } from "./permissions.ts";
+import { commaFaults } from "./plan.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
@@ -17,3 +18,19 @@ async function workersBelow(folder: string): Promise<string[]> {
 Deno.test("a compiled program embeds every worker module", async () => {
   assert.deepEqual(WORKER_MODULES, await workersBelow("src"));
 });
+
+/** What a plan reads, its variables and its programs, and the item that no flag can name. */
+const COMMAS: readonly (readonly [read: string[], env: "all" | string[], run: string[], named: string | null])[] = [
+  [["/a"], ["A"], ["/bin/a"], null],
+  [["/a"], "all", [], null],
+  [["/a", "/w,y"], ["A,B"], ["/bin/a,b"], "/w,y"],
+  [["/a"], ["A,B"], ["/bin/a,b"], "A,B"],
+  [["/a"], [], ["/bin/a,b"], "/bin/a,b"],
+];
+
+for (const [read, env, run, named] of COMMAS) {
+  Deno.test(`commaFaults() of ${[...read, env, ...run].join(" ")}: ${named}`, () => {
+    const fault = `no flag can name a path or a variable with a comma: rename ${named}`;
+    assert.deepEqual(commaFaults({ read, env, run }), named === null ? [] : [fault]);
+  });
+}

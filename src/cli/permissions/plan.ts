@@ -86,8 +86,7 @@ export async function planPermissions(config: GateConfig, flags: ServeArguments)
   const files = [...readPaths(config), ...providerPaths(config), ...named, dataDir, ...writtenFolders(config), ...logs];
   const write = topPaths(writePaths(config, dataDir));
   const read = topPaths([...files.map((path) => resolve(path)), ...write]);
-  noteCommas(read, notes);
-  return {
+  const plan = {
     // Where no file is named, the one in the working folder goes first. The runtime resolves its name at the start.
     read: [...config.config_path === null ? [DEFAULT_CONFIG_FILE] : [], ...read],
     write,
@@ -98,6 +97,8 @@ export async function planPermissions(config: GateConfig, flags: ServeArguments)
     sys: sysOf(config, notes),
     notes,
   };
+  notes.push(...commaFaults(plan));
+  return plan;
 }
 
 async function needsOf({ server }: GateConfig, flags: ServeArguments): Promise<FlagNeeds> {
@@ -120,9 +121,10 @@ async function needsOf({ server }: GateConfig, flags: ServeArguments): Promise<F
   };
 }
 
-function noteCommas(paths: readonly string[], notes: string[]): void {
-  const [path] = paths.filter((one) => one.includes(","));
-  if (path !== undefined) notes.push(`no flag can name a path with a comma: move ${path}, or what it is for`);
+/** Why flags cannot have the permissions of a plan: a comma ends an item. At most one fault. */
+export function commaFaults({ read, env, run }: Pick<PermissionPlan, "read" | "env" | "run">): readonly string[] {
+  const [item] = [...read, ...env === "all" ? [] : env, ...run].filter((one) => one.includes(","));
+  return item === undefined ? [] : [`no flag can name a path or a variable with a comma: rename ${item}`];
 }
 
 /** Folders of the program that are read while it runs: documents, and workers that are started by name. */

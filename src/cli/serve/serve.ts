@@ -75,15 +75,15 @@ async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise
     import("../permissions/grants.ts"),
   ]);
   const plan = await planPermissions(config, flags);
-  const comparison = compareGrants(plan);
-  if (comparison.missing.length > 0) {
+  const { missing } = compareGrants(plan);
+  if (missing.length > 0) {
     const hint = "gate permissions prints the flags that the configuration needs";
-    throw new CliError("usage", `Cannot serve: this process was started without ${comparison.missing.join(" ")}`, hint);
+    throw new CliError("usage", `Cannot serve: this process was started without ${missing.join(" ")}`, hint);
   }
   // A checkout bundles the view of a run when a client first reads it.
   const isBundled = Deno.build.standalone || existsSync(ownPath("src/console/assets.json"));
   revokeOthers(plan, isBundled ? [] : ["run"]);
-  const message = describeWider(comparison);
+  const message = describeWider(compareGrants(plan));
   return message === null ? [] : [{ level: "info", message }];
 }
 

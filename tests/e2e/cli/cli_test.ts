@@ -246,6 +246,25 @@ const FRESH = [
   ...["data folder", "disk", "clock"],
 ];
 
+Deno.test("gate doctor runs with what gate permissions prints, and names each class that is wider", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(join(folder, ".gate"));
+    await Deno.writeTextFile(join(folder, "gate.toml"), '[server]\ntransport = "http"\nbind = "127.0.0.1:1"\n');
+    const printed = await gate(folder, "permissions", "--flags", "--config", "gate.toml");
+    const rows: readonly (readonly [grants: readonly string[], finding: RegExp])[] = [
+      [printed.stdout.trim().split("\n"), /^ok +permissions +they are no wider than the configuration needs$/m],
+      [["--allow-all"], /^note +permissions +.* --allow-net=127\.0\.0\.1:1 --deny-run .*--deny-ffi --deny-import$/m],
+    ];
+    for (const [grants, finding] of rows) {
+      // A compiled program has the permissions that it was compiled with, so this is the source.
+      const args = gateArgs("doctor", "--config", "gate.toml").flatMap((one) => one === "-P=serve" ? grants : [one]);
+      const ended = await new Deno.Command(Deno.execPath(), { args, cwd: folder, stdin: "null" }).output();
+      const [found, errors] = [ended.stdout, ended.stderr].map((bytes) => new TextDecoder().decode(bytes));
+      assert.equal(errors, "");
+      assert.match(found ?? "", finding);
+    }
+  }));
+
 Deno.test("gate doctor accepts the starter file, and reports what fails", async () => {
   await inFolder(async (folder) => {
     await gate(folder, "init");

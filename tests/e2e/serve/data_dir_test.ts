@@ -1,6 +1,7 @@
 /** A start with `--data-dir` alone, as packages have it: what it accepts is there at the next start. */
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@/canonical/json.ts";
 import { spec } from "@/tools/tests/tools_fixture.ts";
@@ -28,6 +29,7 @@ async function resultOf(folder: string, ...words: readonly string[]): Promise<Js
   return (JSON.parse(stdout) as { result: JsonObject }).result;
 }
 
+const CONSOLE = new URL("../../../src/console/assets.json", import.meta.url);
 const LISTED = { namespace_id: 2 };
 
 Deno.test("gate serve --data-dir without a configuration keeps what it accepts in that folder", () =>
@@ -37,7 +39,10 @@ Deno.test("gate serve --data-dir without a configuration keeps what it accepts i
     assert.match(log, new RegExp(`starter configuration in ${folder}/a/data; .*runs in ${folder}/a/data/gate\\.db`));
     // The set of the checkout grants whole classes: those that are needed in part stay wider, the others are given up.
     assert.match(log, /permissions are wider than the configuration needs: narrower are --allow-read=gate\.toml,/);
-    assert.doesNotMatch(log, /--allow-(net|run)/);
+    assert.doesNotMatch(log, /--(allow|deny)-(net|ffi|import)|--allow-run/);
+    // What is kept stays wider, and is named.
+    const isBundled = Deno.env.has("GATE_BINARY") || existsSync(CONSOLE);
+    assert.equal(/ --deny-run\b/.test(log), !isBundled, log);
     const { answer: listed } = await callOnce(folder, flags, "scenarios_list", LISTED);
     assert.deepEqual(
       (listed["items"] as JsonObject[]).map((item) => item["scenario_law_identity"]),
@@ -54,6 +59,9 @@ Deno.test("gate serve --data-dir without a configuration keeps what it accepts i
     assert.match(checked.stdout, /a\/data\/gate\.db: sound \(1 law, 0 runs/);
     const { stdout } = await gate(folder, "permissions", "--data-dir", "a/data");
     assert.match(stdout, new RegExp(`--allow-write=[^ ]*${folder}/a/data`));
+    const comma = await gate(folder, "permissions", "--flags", "--data-dir", "w,y");
+    assert.deepEqual([comma.code, comma.stdout], [2, ""]);
+    assert.match(comma.stderr, new RegExp(`no flag can name a path or a variable with a comma: rename ${folder}/w,y`));
   }));
 
 Deno.test("every command on runs follows --data-dir as gate serve does", () =>
