@@ -84,7 +84,7 @@ export function recordedCauses(
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return [];
   const known = knownValues(sha256, law);
-  const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), true));
+  const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), { isShown: true }));
   const { causes, met } = findingsOf(stage, trace, items, null);
   return [...causes, ...met].map((cause) => ({
     ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},

@@ -1,7 +1,8 @@
 /** The summary of `gate run` in Markdown. */
 
 import { lawWords } from "../../law/words.ts";
-import { attemptSentences, neededText } from "../../run/missing/sentence.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
+import { describeNeeded } from "../run/explain_view.ts";
 import type { RunStanding } from "../run/standing.ts";
 import { progressOf, stageStateOf } from "../run/standing.ts";
 import { shown } from "../terminal/text.ts";
@@ -34,8 +35,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     "",
   ];
   const words = lawWords(law);
-  for (const { stage_id, causes } of attempts) {
-    for (const sentence of attemptSentences(law, causes)) lines.push(`- Stage ${code(stage_id)}: ${code(sentence)}`);
+  for (const { stage_id, causes, met = [] } of attempts) {
+    const sentences = attemptSentences(law, [...causes, ...met]);
+    lines.push(...sentences.map((sentence) => `- Stage ${code(stage_id)}: ${code(sentence)}`));
   }
   for (const { stage_id, message } of parts.obstacles) {
     lines.push(`- Stage ${code(stage_id)} cannot be evaluated now: ${code(message)}`);
@@ -43,7 +45,8 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
   for (const { stage_id, sets, classification } of missing) {
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
-    const needs = first.map((one) => code(neededText(one, words))).join(" and ");
+    const attempt = attempts.find((one) => one.stage_id === stage_id);
+    const needs = first.map((one) => describeNeeded(one, words, attempt, code)).join(" and ");
     const other = sets.length > 1 ? ", or another combination" : "";
     lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
   }

@@ -17,9 +17,9 @@ import {
   describeMissing,
   describeRun,
   exitCodeOfAttempts,
-  holdsOf,
   inOrder,
   type LastAttempt,
+  verdictsOf,
 } from "./explain_view.ts";
 import { sha256 } from "./fold_state.ts";
 import { findStoredRun, requireRunDigits } from "./stored_run.ts";
@@ -78,7 +78,7 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
     const { stage_id, attempt_number, outcome } = body;
     const stage = stageOfAttempt(law, stage_id);
     if (stage === undefined || !open.includes(stage_id) || found.has(stage_id)) continue;
-    const findings = findingsOfRecord(stage, body, stored.material, () => true);
+    const findings = findingsOfRecord(stage, body, stored.material, () => ({ isShown: true }));
     const causes = await Promise.all(
       findings.causes.map(async (cause) => {
         const condition = law.conditionIndex.get(cause.condition_id)?.condition;
@@ -93,7 +93,7 @@ async function lastAttempts(runs: Pick<RunStore, "listRecords">, { law, state }:
       outcome,
       causes,
       met: findings.met,
-      holds: holdsOf(body.trace),
+      ...verdictsOf(body.trace),
     });
     if (found.size === open.length) break;
   }

@@ -44,9 +44,15 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
 }
 
 /** An attempt takes no evidence from the previous one, so what held in it is needed again. */
-function describeNeeded(one: MissingCondition, words: LawWords, attempt: LastAttempt | undefined): string {
-  const held = one.needed && attempt?.holds.includes(one.condition_id) === true;
-  return shown(neededText(one, words)) + (held ? ` (held in attempt ${attempt?.attempt_number})` : "");
+export function describeNeeded(
+  one: MissingCondition,
+  words: LawWords,
+  attempt: LastAttempt | undefined,
+  show: (text: string) => string = shown,
+): string {
+  const met = one.needed ? attempt?.holds : attempt?.fails;
+  const held = met?.includes(one.condition_id) === true ? ` (held in attempt ${attempt?.attempt_number})` : "";
+  return show(neededText(one, words)) + held;
 }
 
 /** The parts of a law that determine which evidence counts. */
@@ -69,11 +75,18 @@ export interface LastAttempt {
   readonly met?: readonly UnmetCause[];
   /** The conditions that held in it. */
   readonly holds: readonly string[];
+  /** The conditions that did not hold in it, though all was known. */
+  readonly fails: readonly string[];
 }
 
-/** The conditions that held in an attempt. */
-export function holdsOf(trace: readonly Pick<TraceItem, "condition_id" | "value">[]): readonly string[] {
-  return [...new Set(trace.flatMap(({ condition_id, value }) => value === "true" ? [condition_id] : []))];
+/** The conditions that held in an attempt, and those that did not. */
+export function verdictsOf(
+  trace: readonly Pick<TraceItem, "condition_id" | "value">[],
+): Pick<LastAttempt, "holds" | "fails"> {
+  const idsOf = (wanted: Kleene): readonly string[] => [
+    ...new Set(trace.flatMap(({ condition_id, value }) => value === wanted ? [condition_id] : [])),
+  ];
+  return { holds: idsOf("true"), fails: idsOf("false") };
 }
 
 /** 0 for a complete run, 3 if the last attempt of an open stage was False, else 4. */

@@ -124,6 +124,7 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
       outcome: "unknown",
       causes: [cause],
       holds: [],
+      fails: [],
     } as const;
     const text = describeStage(READY, attempt, LAW, false);
     assert.ok(text.includes(`  Its last attempt, number 3, was unknown\n    ${line}\n  To be complete`), text);
@@ -131,8 +132,12 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
 });
 
 Deno.test("describeStage() says of each needed condition whether it held in the last attempt", () => {
-  const sets = [[{ condition_id: "tests", needed: true }, { condition_id: "review", needed: true }]];
+  const sets = [[
+    { condition_id: "tests", needed: true },
+    { condition_id: "review", needed: true },
+    { condition_id: "frozen", needed: false },
+  ]];
   const attempt = { stage_id: "build", attempt_number: 3, record_id: "0", outcome: "unknown", causes: [] } as const;
-  const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"] }, LAW, false);
-  assert.ok(text.includes("    present(tests) (held in attempt 3) and review\n"), text);
+  const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"], fails: ["frozen"] }, LAW, false);
+  assert.ok(text.includes("    present(tests) (held in attempt 3) and review and !frozen (held in attempt 3)\n"), text);
 });

@@ -11,7 +11,7 @@ import type { Head, RunKey, RunStatus, StageClassification } from "../../run/typ
 import { mustCall, type ToolSession } from "../session/tool_session.ts";
 import { lawWords } from "../../law/words.ts";
 import { columns, shown } from "../terminal/text.ts";
-import { describeMissing, describeRun, holdsOf, inOrder, type LastAttempt } from "./explain_view.ts";
+import { describeMissing, describeRun, inOrder, type LastAttempt, verdictsOf } from "./explain_view.ts";
 import { readHistory } from "./history.ts";
 
 /** Where a run stands. */
@@ -32,7 +32,7 @@ export interface RunStanding {
 }
 
 /** An attempt with its trace. */
-type TracedAttempt = Omit<LastAttempt, "holds"> & Pick<PicturedAttempt, "trace">;
+type TracedAttempt = Omit<LastAttempt, "holds" | "fails"> & Pick<PicturedAttempt, "trace">;
 
 /** Reads where a run stands. */
 export async function readStanding(
@@ -79,7 +79,7 @@ export async function readStanding(
       const attempt = last.get(stageId);
       if (attempt === undefined) return [];
       const { stage_id, attempt_number, record_id, outcome, causes = [], met = [], trace } = attempt;
-      return [{ stage_id, attempt_number, record_id, outcome, causes, met, holds: holdsOf(trace ?? []) }];
+      return [{ stage_id, attempt_number, record_id, outcome, causes, met, ...verdictsOf(trace ?? []) }];
     }),
   };
 }

@@ -6,6 +6,8 @@
  */
 
 import type { Identity } from "../../canonical/identity.ts";
+import { isJsonObject } from "../../canonical/json.ts";
+import type { AcquisitionBinding } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
@@ -19,6 +21,8 @@ import type { Refusal } from "./waiting.ts";
 /** An item of an attempt or a precheck with its verdict. */
 export interface JudgedItem {
   readonly condition_id: string;
+  readonly provider_id?: string;
+  readonly binding_id?: string;
   readonly qualified: boolean;
   readonly reason?: DisqualificationReason;
   readonly error?: { readonly code: string };
@@ -26,7 +30,12 @@ export interface JudgedItem {
   readonly value?: TypedValue | null;
   /** Whether the reader of the answer may see the value. */
   readonly isShown?: boolean;
+  /** The rule of its provider that hides the value; absent if the rule of the server does. */
+  readonly hiddenBy?: string;
 }
+
+/** Whether the reader of an answer may see a value. */
+export type Showing = Pick<JudgedItem, "isShown" | "hiddenBy">;
 
 /** How many items of a quorum hold and fail, and how many of one kind decide. */
 export interface QuorumCounts {
@@ -43,6 +52,12 @@ export interface UnmetCause {
   readonly reason?: NonNullable<TraceItem["reason"]>;
   /** One code for each item that did not count: the observed error, else the failed test. Absent if all items count. */
   readonly cause?: readonly string[];
+  /** The files that the provider `json` did not find. */
+  readonly files?: readonly string[];
+  /** The providers that were asked where nothing is known. */
+  readonly asked?: readonly string[];
+  /** The rules of providers that hide what was found. */
+  readonly hidden_by?: readonly string[];
   /** Present for a quorum if all values that count are known. */
   readonly counts?: QuorumCounts;
   /** The values of its items that the reader may see, as an expression has them. */
@@ -55,17 +70,38 @@ export interface UnmetCause {
 export function judgedFromRecord(
   item: EvidenceItem & Pick<RecordedEvidence, "found_nothing">,
   valueOf: (identity: Identity) => TypedValue | undefined,
-  isShown = false,
+  showing: Showing = {},
 ): JudgedItem {
-  const { condition_id, qualified, reason, error, found_nothing, value_identity } = item;
+  const { condition_id, provider_id, binding_id, qualified, reason, error, found_nothing, value_identity } = item;
   const value = found_nothing === true ? null : value_identity === undefined ? undefined : valueOf(value_identity);
   return {
+    ...sourceOf({ provider_id, binding_id }),
     condition_id,
     qualified,
     ...reason === undefined ? {} : { reason },
     ...error === undefined ? {} : { error },
-    ...value === undefined ? {} : { value, isShown },
+    ...value === undefined ? {} : { value },
+    ...showing,
   };
+}
+
+type ItemSource = { readonly provider_id?: string | undefined; readonly binding_id?: string | undefined };
+
+function sourceOf({ provider_id, binding_id }: ItemSource): Pick<JudgedItem, "provider_id" | "binding_id"> {
+  return {
+    ...provider_id === undefined ? {} : { provider_id },
+    ...binding_id === undefined ? {} : { binding_id },
+  };
+}
+
+/** The file of the binding of an item that its provider did not find. Other providers do not read files by name. */
+function missingFile(bindings: readonly AcquisitionBinding[], { binding_id, error }: JudgedItem): readonly string[] {
+  const binding = bindings.find((one) => one.binding_id === binding_id);
+  const { provider_id, params = null } = binding ?? {};
+  if (provider_id !== "json" || error?.code !== "file_not_found" || !isJsonObject(params)) return [];
+  // A parameter of the run that has no value here is an object.
+  const { file } = params;
+  return typeof file === "string" ? [file] : [];
 }
 
 /** Maximum values of `found`, and characters of each. */
@@ -86,6 +122,7 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
   const { condition_id, error, value } = item;
   const qualified = reason === null && error === undefined;
   return {
+    ...sourceOf(item),
     condition_id,
     qualified,
     ...reason === null ? {} : { reason },
@@ -144,12 +181,20 @@ export function findingsOf(
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
     const counts = condition === undefined ? null : countsOf(condition, own, evaluatedAt);
     // A condition holds by the items that count.
-    const found = foundOf(value === "true" ? own.filter(({ qualified }) => qualified) : own);
+    const judged = value === "true" ? own.filter(({ qualified }) => qualified) : own;
+    const found = foundOf(judged);
+    const files = new Set(own.flatMap((item) => missingFile(stage.bindings, item)));
+    const asked = new Set(reason === "no_evidence" ? own.flatMap(({ provider_id }) => provider_id ?? []) : []);
+    const isHidden = found.length === 0 && reason === undefined;
+    const rules = new Set(isHidden ? judged.flatMap(({ hiddenBy }) => hiddenBy ?? []) : []);
     return {
       condition_id,
       value,
       ...reason === undefined ? {} : { reason },
       ...cause.length === 0 ? {} : { cause },
+      ...files.size === 0 ? {} : { files: [...files] },
+      ...asked.size === 0 ? {} : { asked: [...asked] },
+      ...rules.size === 0 ? {} : { hidden_by: [...rules] },
       ...counts === null ? {} : { counts },
       ...found.length === 0 ? {} : { found },
     };

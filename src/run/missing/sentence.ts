@@ -3,7 +3,6 @@
  * predicate never stands under the name of a value.
  */
 
-import { isJsonObject } from "../../canonical/json.ts";
 import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import type { Kleene } from "../../law/value/truth.ts";
@@ -13,7 +12,7 @@ import type { MissingCondition } from "./missing.ts";
 import type { Refusal, WaitingCondition } from "./waiting.ts";
 
 /** How a condition was judged, and from what. */
-export type Judged = Pick<UnmetCause, "value" | "reason" | "cause" | "counts" | "found" | "refused">;
+export type Judged = Omit<UnmetCause, "condition_id">;
 
 /** Who gave statements on a condition, and who still may, by key name. */
 export interface Signers {
@@ -23,17 +22,17 @@ export interface Signers {
 }
 
 const MARKS: Readonly<Record<Kleene, string>> = { true: "✓", false: "✗", unknown: "?" };
-const HIDDEN = "a value that is hidden from callers of the server (evidence.allow_raw_values)";
+const HASH_ONLY = "a value of which only the hash is kept";
+const HIDDEN = "a value that is hidden from callers of the server";
 
 /** What was found for a condition, such as `found 2`; empty where it holds and no value is shown. */
 export function foundText(
-  { value, reason, cause = [], counts, found, refused = [] }: Judged,
+  { value, reason, cause = [], files = [], hidden_by, counts, found, refused = [] }: Judged,
   policy?: Condition["evidence_use_policy"],
-  file?: string,
 ): string {
-  const codes = [...new Set(cause)].map((code) =>
-    code.replaceAll("_", " ") + (code === "file_not_found" && file !== undefined ? `: ${JSON.stringify(file)}` : "")
-  ).join(", ");
+  const names = files.length === 0 ? "" : `: ${files.map((file) => JSON.stringify(file)).join(", ")}`;
+  const codes = [...new Set(cause)].map((code) => code.replaceAll("_", " ") + (code === "file_not_found" ? names : ""))
+    .join(", ");
   const why = codes === "" ? "" : ` (${codes})`;
   const people = refused.map(refusalText).join("; ");
   if (counts !== undefined) {
@@ -49,9 +48,11 @@ export function foundText(
       if (value === "true") return seen === null || seen === "found true" ? "" : seen;
       if (seen !== null) return seen;
       if (value === "unknown") return "nothing known yet";
-      return `found ${policy?.retention === "retain_digest_only" ? "a value of which only the hash is kept" : HIDDEN}`;
+      return policy?.retention === "retain_digest_only"
+        ? `found ${HASH_ONLY}`
+        : `found ${HIDDEN} (${hidden_by?.join(", ") ?? "evidence.allow_raw_values"})`;
     case "no_evidence":
-      return `nothing known yet${why}`;
+      return `${seen ?? "nothing known yet"}${why}`;
     case "disagreement":
       return `${seen ?? "found values"}, which differ${why}`;
     case "unqualified":
@@ -66,20 +67,23 @@ export function foundText(
 /** A condition in the law's words with what was found, and its mark. */
 function judgedSentence(
   words: LawWords,
-  bindings: readonly Pick<AcquisitionBinding, "condition_id" | "provider_id" | "params">[],
+  bindings: readonly Pick<AcquisitionBinding, "condition_id" | "provider_id">[],
   { condition_id, ...judged }: Judged & { readonly condition_id: string },
   policy?: Condition["evidence_use_policy"],
 ): string {
-  const own = bindings.filter((one) => one.condition_id === condition_id);
-  const providers = own.map(({ provider_id }) => provider_id);
-  const files = own.flatMap(({ params = null }) => {
-    const file = isJsonObject(params) ? params["file"] : undefined;
-    return typeof file === "string" ? [file] : [];
-  });
-  const isUnasked = judged.reason === "no_evidence" && judged.cause === undefined && providers.length > 0;
-  const asked = isUnasked ? ` (${[...new Set(providers)].join(", ")} was not asked)` : "";
-  const found = foundText(judged, policy, files[0]) + asked;
-  return `${words.condition(condition_id)}${found === "" ? "" : `: ${found}`} ${MARKS[judged.value]}`;
+  const { value, reason, cause, counts, asked = [], hidden_by } = judged;
+  const isAsked = reason !== "no_evidence" || cause !== undefined || counts !== undefined || asked.length > 0;
+  const unasked = isAsked ? [] : bindings.filter((one) => one.condition_id === condition_id);
+  const providers = new Set(unasked.map(({ provider_id }) => provider_id));
+  const others = providers.size === 0 ? "" : ` (${[...providers].join(", ")} was not asked)`;
+  const text = words.condition(condition_id);
+  const found = foundText(judged, policy) + others;
+  // A name that stands alone is its value.
+  const isHidden = found === "" && value === "true" && judged.found === undefined && !/^!?[^\s()]+$/.test(text);
+  const rule = hidden_by === undefined ? "" : ` (${hidden_by.join(", ")})`;
+  const hidden = policy?.retention === "retain_digest_only" ? `found ${HASH_ONLY}` : `value hidden${rule}`;
+  const said = isHidden ? hidden : found;
+  return `${text}${said === "" ? "" : `: ${said}`} ${MARKS[value]}`;
 }
 
 /** The conditions of an attempt, each once: its judgements, with what an answer says of those that are unmet. */

@@ -22,14 +22,19 @@ const LAW = {
     binding_id: "json.tests_failed",
     condition_id: "tests_failed",
     provider_id: "json",
-    params: { file: "out/tests_run.json", jsonpath: "$.failed" },
   }],
 } as unknown as NamedParts;
 
 const HIDDEN = "found a value that is hidden from callers of the server (evidence.allow_raw_values)";
 const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
   [{ condition_id: "tests_failed", value: "false", found: ["2"] }, "tests_failed == 0: found 2 ✗"],
-  [{ condition_id: "tests_failed", value: "true" }, "tests_failed == 0 ✓"],
+  [{ condition_id: "tests_failed", value: "true" }, "tests_failed == 0: value hidden ✓"],
+  [{ condition_id: "tests_failed", value: "true", hidden_by: ["R"] }, "tests_failed == 0: value hidden (R) ✓"],
+  [{ condition_id: "approved", value: "true" }, "approved ✓"],
+  [
+    { condition_id: "tests_failed", value: "false", hidden_by: ["providers[].allow_raw of db"] },
+    "tests_failed == 0: found a value that is hidden from callers of the server (providers[].allow_raw of db) ✗",
+  ],
   [{ condition_id: "tests_failed", value: "false" }, `tests_failed == 0: ${HIDDEN} ✗`],
   [
     { condition_id: "tests_failed", value: "unknown", reason: "disagreement", found: ["0", "2"] },
@@ -49,7 +54,23 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
   ],
   [
     { condition_id: "tests_failed", value: "unknown", reason: "error", cause: ["file_not_found"] },
-    'tests_failed == 0: no answer (file not found: "out/tests_run.json") ?',
+    "tests_failed == 0: no answer (file not found) ?",
+  ],
+  [
+    { condition_id: "tests_failed", value: "unknown", reason: "error", cause: ["file_not_found"], files: ["two.json"] },
+    'tests_failed == 0: no answer (file not found: "two.json") ?',
+  ],
+  [
+    { condition_id: "staged_at", value: "unknown", reason: "no_evidence", asked: ["rest"] },
+    'staged_at <= now - duration("30m"): nothing known yet ?',
+  ],
+  [
+    { condition_id: "staged_at", value: "unknown", reason: "no_evidence", asked: ["rest"], found: ["nothing"] },
+    'staged_at <= now - duration("30m"): found nothing ?',
+  ],
+  [
+    { condition_id: "staged_at", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
+    'staged_at <= now - duration("30m"): 1 of 2 ?',
   ],
   [{ condition_id: "approved", value: "false" }, "approved: found a value of which only the hash is kept ✗"],
   [

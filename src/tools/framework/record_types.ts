@@ -96,6 +96,9 @@ const EVALUATION_PARTS: Outputs = {
   unmet_cause: closed({ condition_id: text, value: kleene }, {
     ...TRACE_REASON,
     cause: texts,
+    files: texts,
+    asked: texts,
+    hidden_by: texts,
     counts: closed({ holds: anyInteger, fails: anyInteger, needed: anyInteger }),
     found: texts,
     sentence: text,

@@ -10,6 +10,7 @@ import {
   type Findings,
   findingsOf,
   judgedFromRecord,
+  type Showing,
   type UnmetCause,
 } from "../../run/missing/causes.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
@@ -39,7 +40,7 @@ export function causesMember(law: ScenarioLaw, { causes, met }: Findings): JsonO
 }
 
 /** Whether the value of an item may be shown to the reader of an answer. */
-type MayShow = (item: { readonly provider_id?: string | undefined }) => boolean;
+type ShowingOf = (item: { readonly provider_id?: string | undefined }) => Showing;
 
 /** Values of callers need the setting of the operator; values of providers need that of the provider too. */
 export function mayShowValue(
@@ -50,12 +51,19 @@ export function mayShowValue(
   return mayDiscloseRaw(config.evidence, provider ?? { allow_raw: false });
 }
 
+/** Whether the value of an item may be shown, else the rule of its provider if the server itself would show it. */
+export function showingOf(services: Pick<Services, "config" | "providers">, item: Parameters<ShowingOf>[0]): Showing {
+  const isShown = mayShowValue(services, item);
+  const isOfProvider = !isShown && services.config.evidence.allow_raw_values;
+  return { isShown, ...isOfProvider ? { hiddenBy: `providers[].allow_raw of ${item.provider_id}` } : {} };
+}
+
 /** What the conditions of a recorded attempt were judged from, by the retained values of its record. */
 export function findingsOfRecord(
   stage: CompiledStage,
   { trace, evidence, time_source }: Pick<StageEvaluatedBody, "trace" | "evidence" | "time_source">,
   material: StoredRecord["material"],
-  mayShow: MayShow = () => false,
+  showing: ShowingOf = () => ({}),
 ): Findings {
   const bodies = new Map(material.map(({ identity, body }) => [identity, body]));
   const valueOf = (identity: string): TypedValue | undefined => {
@@ -65,8 +73,8 @@ export function findingsOfRecord(
   };
   const reads = countsValues(stage);
   const items = evidence.map((item) => {
-    const isShown = mayShow(item);
-    return judgedFromRecord(item, reads || isShown ? valueOf : () => undefined, isShown);
+    const own = showing(item);
+    return judgedFromRecord(item, reads || own.isShown ? valueOf : () => undefined, own);
   });
   return findingsOf(stage, trace, items, time_source.reading_unix_millis);
 }
@@ -85,13 +93,16 @@ export async function causesOfAttempts(
 ): Promise<Map<string, JsonObject>> {
   const causes = new Map<string, JsonObject>();
   const wanted = new Map<string, CompiledStage>();
-  const mayShow: MayShow = (item) => mayShowValue(services, item);
+  const showing: ShowingOf = (item) => showingOf(services, item);
   for (const { record_id, stage_id, outcome, trace, evidence } of attempts) {
     const stage = stageOfAttempt(law, stage_id);
-    const isShown = evidence.some(mayShow);
+    const isShown = evidence.some((item) => showing(item).isShown);
     if (stage === undefined || (outcome === "true" && !isShown)) continue;
     if (countsValues(stage) || isShown) wanted.set(record_id, stage);
-    else causes.set(record_id, causesMember(law.law, findingsOf(stage, trace, evidence, null)));
+    else {
+      const items = evidence.map((item) => ({ ...item, ...showing(item) }));
+      causes.set(record_id, causesMember(law.law, findingsOf(stage, trace, items, null)));
+    }
   }
   // The values that counts need are in the runpack of an archived run.
   if (wanted.size === 0 || archived !== undefined) return causes;
@@ -99,7 +110,7 @@ export async function causesOfAttempts(
     const stage = wanted.get(stored.record_id);
     if (stage === undefined) continue;
     wanted.delete(stored.record_id);
-    const findings = findingsOfRecord(stage, record.body, stored.material, mayShow);
+    const findings = findingsOfRecord(stage, record.body, stored.material, showing);
     causes.set(stored.record_id, causesMember(law.law, findings));
     if (wanted.size === 0) break;
   }

@@ -13,7 +13,7 @@ import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { AcceptedCall, RecordedStep } from "../mutation/derived_mutation.ts";
-import { causesMember, findingsOfRecord, mayShowValue, stageOfAttempt } from "./attempt_causes.ts";
+import { causesMember, findingsOfRecord, mayShowValue, showingOf, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -111,7 +111,7 @@ async function shownAttempt(
   const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
   const causes = stage === undefined ? {} : causesMember(
     accepted.law.law,
-    findingsOfRecord(stage, record.body, material, (item) => mayShowValue(services, item)),
+    findingsOfRecord(stage, record.body, material, (item) => showingOf(services, item)),
   );
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, kept));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;

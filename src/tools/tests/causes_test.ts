@@ -102,7 +102,7 @@ const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult 
       value: "unknown",
       reason: "no_evidence",
       counts: { holds: 1, fails: 0, needed: 2 },
-      sentence: "built: 1 of 2 (scanner was not asked) ?",
+      sentence: "built: 1 of 2 ?",
     },
   ]],
   ["a quorum that is split", QUORUM, [built(true), built(false)], null, [
@@ -135,8 +135,18 @@ const ROWS: readonly [string, JsonObject, readonly JsonObject[], EvidenceResult 
       condition_id: "built",
       value: "unknown",
       reason: "no_evidence",
+      asked: ["scanner"],
       counts: { holds: 1, fails: 0, needed: 2 },
-      sentence: "built: 1 of 2 (scanner was not asked) ?",
+      sentence: "built: 1 of 2 ?",
+    },
+  ]],
+  ["a check that found nothing", {}, [], NOTHING, [
+    {
+      condition_id: "built",
+      value: "unknown",
+      reason: "no_evidence",
+      asked: ["scanner"],
+      sentence: "built: nothing known yet ?",
     },
   ]],
   [
