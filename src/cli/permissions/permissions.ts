@@ -9,7 +9,7 @@ import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { type ConfigFlags, writeAnswer, writeOut } from "../terminal/output.ts";
 import { shellLine } from "../terminal/text.ts";
-import { grantFlags } from "./grants.ts";
+import { AUTHORITIES, grantFlags } from "./grants.ts";
 import { commaFaults, OWN_FOLDERS, ownPath, type PermissionPlan } from "./plan.ts";
 
 /** The flags of `gate permissions`: those of `gate serve`, each by its name in camel case. */
@@ -82,7 +82,9 @@ export async function runPermissions(_command: string, options: PermissionsOptio
   ];
   const notes = plan.notes.map((note) => `# ${note}\n`).join("");
   const text = `${notes}${shellLine(run)}\n\n${shellLine(compile)}\n`;
-  return writeAnswer("permissions", options, { permissions: plan, run, compile }, text);
+  // As the flags say it: none of them can name the authorities of the system.
+  const permissions = { ...plan, sys: plan.sys.includes(AUTHORITIES) ? "all" : plan.sys };
+  return writeAnswer("permissions", options, { permissions, run, compile }, text);
 }
 
 /** The arguments of `gate serve` in options of the command line. Its paths count from this folder, so they become absolute. */

@@ -9,7 +9,7 @@ import { resolveAddress, variableOfUrl } from "../../config/postgres_address.ts"
 import { hostKey } from "../../config/host_name.ts";
 import { NETWORKS_4_NOT_PUBLIC, parseAddress } from "../../evidence/egress/address.ts";
 import { grantedNames } from "../../evidence/builtin/env.ts";
-import { type TypedHost, variableOf } from "../../evidence/typed/grants.ts";
+import type { TypedHost } from "../../evidence/typed/grants.ts";
 import { HAS_GROUPS, KILL_PROGRAM } from "../../evidence/external/process_group.ts";
 import { referencedEnvironment } from "../../evidence/providers.ts";
 import { headDraftPath, headPath } from "../../server/audit/head.ts";
@@ -260,7 +260,10 @@ async function envOf(config: GateConfig, needs: FlagNeeds, notes: string[]): Pro
       return "all";
     }
     const locators = needs.typedHosts.flatMap(({ credentials }) => credentials);
-    names.push(...locators.flatMap((locator) => variableOf(locator) ?? []));
+    if (locators.length > 0) {
+      const { variableOf } = await import("../../evidence/typed/grants.ts");
+      names.push(...locators.flatMap((locator) => variableOf(locator) ?? []));
+    }
   }
   if (config.runpack_storage !== null) names.push(...STORE_VARIABLES);
   if (config.run_state_store.type === "postgres") names.push(...POSTGRES_VARIABLES);
