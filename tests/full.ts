@@ -67,6 +67,8 @@ export const FULL_STEPS: readonly Step[] = [
       "tests/full/browser/run_app_test.ts",
       "tests/full/browser/site_test.ts",
     ],
+    // One of them takes a minute of processor time, for many hostile servers.
+    silentMinutes: 10,
     needs: [{ program: "chromium", debianPackage: "chromium" }],
   },
   {
