@@ -15,7 +15,7 @@ import { RepositoryError } from "../../runpack/host/repository.ts";
 import { PackError } from "../../runpack/walk.ts";
 import { mustCall, type ReadResource, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { cannotWrite } from "../terminal/new_file.ts";
+import { cannotWrite, requireNew } from "../terminal/new_file.ts";
 
 /** Most parts of a runpack: those of 64 GiB. */
 const PARTS_MAXIMUM = 2 ** 17;
@@ -64,7 +64,8 @@ function countOf(value: JsonValue | undefined): number | undefined {
 
 /**
  * Runs work with a runpack of a server. What is downloaded is in `PATH.partial` until the work is done, and stays there
- * where the connection or the work fails. It is removed where it is no complete pack of that identity.
+ * where the connection or the work fails. It is removed where it is no complete pack of that identity. A file of that name
+ * that no earlier download of that identity left is refused.
  *
  * @param work Reads every object of the pack, which checks it
  * @throws {PackError} {@link ArchiveError} {@link RepositoryError} Where the bytes differ from the identity
@@ -78,8 +79,9 @@ export async function withDownload<Result>(
   if (read === undefined) throw new PackError(`Cannot read runpack "${identity}": only a server has its parts`);
   const partial = `${path}.partial`;
   if (plainFile(partial) === "unreadable") throw new CliError("usage", `Cannot write "${partial}": it is not a file`);
+  const begun = await bytesOf(identity, partial);
   try {
-    await download(read, identity, partial);
+    await download(read, identity, partial, begun);
     const result = await withPartial(partial, async (contents) => {
       if (contents.runpackIdentity === identity) return await work(contents);
       throw new PackError(`Cannot use runpack "${identity}" of the server: its bytes have another identity`);
@@ -105,10 +107,10 @@ async function withPartial<Result>(path: string, work: (contents: PackContents) 
 }
 
 /** Appends the parts that a file does not have yet. */
-async function download(read: ReadResource, identity: string, partial: string): Promise<void> {
+async function download(read: ReadResource, identity: string, partial: string, begun: number): Promise<void> {
   const uri = `gate://runpacks/${identity}`;
   const { bytes, part_bytes } = partsOf(identity, (await read(uri)).text);
-  const first = Math.floor(await bytesOf(identity, partial) / part_bytes);
+  const first = Math.floor(begun / part_bytes);
   const options: Deno.OpenOptions = { write: true, create: true, mode: 0o600 };
   using file = await Deno.open(partial, options).catch((error) => {
     throw cannotWrite(partial, error);
@@ -126,14 +128,21 @@ async function download(read: ReadResource, identity: string, partial: string): 
   }
 }
 
-/** How many bytes of a pack a file has that an earlier download began; 0 where it is that of another pack. */
+/**
+ * How many bytes of a pack a file has that an earlier download began; 0 without a file.
+ *
+ * @throws {CliError} `file_exists` where it is anything else
+ */
 async function bytesOf(identity: string, partial: string): Promise<number> {
   try {
     const archive = await openArchive(partial);
     const manifest = await archive.source.manifest().finally(archive.close);
     const isSame = typeof manifest !== "string" && runpackIdentity(sha256, manifest) === identity;
-    return isSame ? (await Deno.stat(partial)).size : 0;
-  } catch {
-    return 0;
+    if (isSame) return (await Deno.stat(partial)).size;
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw cannotWrite(partial, error);
   }
+  // A download that ended before its first part leaves an empty file.
+  if ((await Deno.stat(partial).catch(() => null))?.size !== 0) requireNew(partial);
+  return 0;
 }

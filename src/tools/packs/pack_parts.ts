@@ -18,17 +18,27 @@ const TOOLS: readonly Pick<Tool, "name" | "group">[] = [
 /** Files of a pack whose layout is kept for the next part. */
 const KEPT_ENTRIES = 65_536;
 
+/** Packs whose layouts are kept: callers that download at the same time take turns. */
+const KEPT_LAYOUTS = 4;
+
 /**
- * Makes the reader of packs. The layout of the last pack is kept, since its parts are read one after the other.
+ * Makes the reader of packs. The layouts of the last packs are kept, since parts are read one after the other. Readers
+ * of one pack share the walk through it.
  */
 export function packReader(services: Services): ReadPack {
-  let kept: { readonly key: string; readonly layout: ArchiveLayout } | null = null;
-  const layoutOf = async (contents: PackContents): Promise<ArchiveLayout> => {
+  const kept = new Map<string, Promise<ArchiveLayout>>();
+  const layoutOf = (contents: PackContents): Promise<ArchiveLayout> => {
     // A signature may be added between two parts: its entry then follows those that were read already.
     const key = [contents.runpackIdentity, ...contents.signatures.map(({ keyId }) => keyId)].join();
-    if (kept?.key === key) return kept.layout;
-    const layout = await layOutArchive(contents);
-    if (layout.entries.length <= KEPT_ENTRIES) kept = { key, layout };
+    const layout = kept.get(key) ?? layOutArchive(contents);
+    // The one that was read last is the last to go.
+    kept.delete(key);
+    kept.set(key, layout);
+    for (const oldest of [...kept.keys()].slice(0, -KEPT_LAYOUTS)) kept.delete(oldest);
+    const drop = (): void => {
+      if (kept.get(key) === layout) kept.delete(key);
+    };
+    layout.then(({ entries }) => entries.length > KEPT_ENTRIES && drop(), drop);
     return layout;
   };
   return async (identity, part, isOffered, call) => {

@@ -186,9 +186,14 @@ Deno.test("gate runpack export --server and gate run --server --export take a ru
       }
     }
     await Deno.writeTextFile(join(folder, "e.runpack.partial"), "what another command left");
-    assert.equal((await exported(["--archive", "e.runpack"], "owner")).code, 0);
+    const foreign = await exported(["--archive", "e.runpack"], "owner");
+    assert.equal(foreign.code, (await exported(["--archive", "c.runpack"], "owner")).code, "as a target that exists");
+    assert.match(foreign.stderr, /e\.runpack\.partial/);
+    assert.equal(await Deno.readTextFile(join(folder, "e.runpack.partial")), "what another command left");
+    await Deno.writeTextFile(join(folder, "f.runpack.partial"), "");
+    assert.equal((await exported(["--archive", "f.runpack"], "owner")).code, 0);
     const files = [...Deno.readDirSync(folder)].map(({ name }) => name);
-    assert.deepEqual(files.filter((name) => name.endsWith(".partial")), []);
+    assert.deepEqual(files.filter((name) => name.endsWith(".partial")), ["e.runpack.partial"]);
   }));
 
 Deno.test("gate://runpacks answers those who may not read the run as if there were no such runpack", () =>
