@@ -121,6 +121,19 @@ const verified = async (folder: string, pack: string): Promise<void> => {
   assert.equal(code, 0, stdout + stderr);
 };
 
+/** A partial file that no call of the command left is refused as a target that exists, and stays; an empty one is its own. */
+async function leavesForeignParts(folder: string, exported: (archive: string) => Promise<Ended>): Promise<void> {
+  await Deno.writeTextFile(join(folder, "e.runpack.partial"), "what another command left");
+  const foreign = await exported("e.runpack");
+  assert.equal(foreign.code, (await exported("c.runpack")).code, "as a target that exists");
+  assert.match(foreign.stderr, /e\.runpack\.partial/);
+  assert.equal(await Deno.readTextFile(join(folder, "e.runpack.partial")), "what another command left");
+  await Deno.writeTextFile(join(folder, "f.runpack.partial"), "");
+  assert.equal((await exported("f.runpack")).code, 0);
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name);
+  assert.deepEqual(files.filter((name) => name.endsWith(".partial")), ["e.runpack.partial"]);
+}
+
 Deno.test("gate runpack export --server and gate run --server --export take a runpack in parts", () =>
   withServer(async ({ folder, url, identity, as, read }) => {
     await verified(folder, "run.runpack");
@@ -185,15 +198,7 @@ Deno.test("gate runpack export --server and gate run --server --export take a ru
         await assert.rejects(Deno.stat(join(folder, left)), Deno.errors.NotFound, `${what}: ${left} is removed`);
       }
     }
-    await Deno.writeTextFile(join(folder, "e.runpack.partial"), "what another command left");
-    const foreign = await exported(["--archive", "e.runpack"], "owner");
-    assert.equal(foreign.code, (await exported(["--archive", "c.runpack"], "owner")).code, "as a target that exists");
-    assert.match(foreign.stderr, /e\.runpack\.partial/);
-    assert.equal(await Deno.readTextFile(join(folder, "e.runpack.partial")), "what another command left");
-    await Deno.writeTextFile(join(folder, "f.runpack.partial"), "");
-    assert.equal((await exported(["--archive", "f.runpack"], "owner")).code, 0);
-    const files = [...Deno.readDirSync(folder)].map(({ name }) => name);
-    assert.deepEqual(files.filter((name) => name.endsWith(".partial")), ["e.runpack.partial"]);
+    await leavesForeignParts(folder, (archive) => exported(["--archive", archive], "owner"));
   }));
 
 Deno.test("gate://runpacks answers those who may not read the run as if there were no such runpack", () =>
