@@ -22,6 +22,7 @@ const ASKED = {
 
 const match = patterned(characters(1, 256), /^[^*]+\*?$|^\*$/, "the name of a tool, with at most one * at its end");
 
+const STOP_MISSING = '$.stop: Member is required: expected an object with "law"';
 const TOOL_MISSING = '$.tool: Member is required: expected a list of objects with "match" and "law"';
 
 const STOP = table(ASKED);
@@ -94,8 +95,7 @@ export async function lawsAsked(file: string, tool: string | null): Promise<read
   const hooks = await readHooks(file);
   const laws = tool === null ? hooks.stop && [hooks.stop] : hooks.tool?.filter(({ match }) => isMatch(match, tool));
   if (laws) return laws;
-  const missing = tool === null ? '$.stop: Member is required: expected an object with "law"' : TOOL_MISSING;
-  throw unusable(file, [missing]);
+  throw unusable(file, [tool === null ? STOP_MISSING : TOOL_MISSING]);
 }
 
 function isMatch(pattern: string, tool: string): boolean {

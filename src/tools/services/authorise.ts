@@ -105,9 +105,7 @@ export function mayUseSomewhere(
  */
 export function readsEveryNamespace({ config, namespaces }: AccessServices, principal: Principal): boolean {
   const roles = principal.roles.filter(({ namespace_id }) => namespace_id === null);
-  const rolesInForce = (config.server.auth?.principals.length ?? 0) > 0;
-  const use = { group: "Read", tool: "scenarios_list", namespaceId: "unread" } as const;
-  const isGranted = checkRole(rolesInForce, { ...principal, roles }, use)?.allowed ?? true;
+  const isGranted = mayUseSomewhere({ config }, { group: "Read", name: "scenarios_list" }, { ...principal, roles });
   const readsDefault = !config.namespace.allow_default ||
     checkNamespace(config.namespace, principal, DEFAULT_NAMESPACE).allowed;
   return namespaces === null && isGranted && readsDefault;
