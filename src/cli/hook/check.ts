@@ -29,7 +29,8 @@ export async function runHookCheck(flags: ConfigFlags & { readonly hooks?: strin
   const writable: Deciding[] = [];
   for (const one of deciding) if (await isWritable(one.path)) writable.push(one);
   const lines = writable.map(({ path, what }) => `warning: ${shown(path)}: this user can write ${what}\n`);
-  const text = lines.length === 0 ? "This user can write nothing that decides\n" : lines.join("");
+  const none = "This user can write none of the files that decide, nor the folders they lie in\n";
+  const text = lines.length === 0 ? none : lines.join("");
   return writeAnswer("hook check", flags, { file, writable }, text);
 }
 
