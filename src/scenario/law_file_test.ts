@@ -231,6 +231,41 @@ for (const [format, stage, expected] of STYLES) {
   });
 }
 
+/** What declares 300 names, and what names each of them wrongly. A hint compares with all 300, and a report 16,384 names. */
+const MISSPELT: readonly (readonly [what: string, text: (names: readonly string[]) => string])[] = [
+  [
+    "evidence in expressions",
+    (names) =>
+      `law: x\nevidence: { ${names.map((name) => `${name}: boolean`)} }\nstages: { s: { when: [${
+        names.map((name) => `x${name}`)
+      }] } }`,
+  ],
+  [
+    "parameters in a line",
+    (names) =>
+      `law: x\nparameters: { ${
+        names.map((name) => `${name}: boolean`)
+      } }\nevidence: { e: { type: boolean, from: 'http https://a/${
+        names.map((name) => `{x${name}}`).join("")
+      } $' } }\nstages: { s: e }`,
+  ],
+  [
+    "groups of people",
+    (names) =>
+      `law: x\npeople: { ${names.map((name) => `${name}: [a]`)} }\nevidence: { ${
+        names.map((name) => `e${name}: 1 of x${name}`)
+      } }\nstages: { s: ${names.map((name) => `e${name}`).join(" && ")} }`,
+  ],
+];
+
+for (const [what, text] of MISSPELT) {
+  Deno.test(`the hints of a report compare a bounded number of names: ${what}`, () => {
+    const read = readLawText(text(Array.from({ length: 300 }, (_, at) => `name_${at + 1000}`)));
+    assert.ok(!read.ok);
+    assert.equal(read.faults.filter(({ message }) => message.includes("did you mean")).length, 55);
+  });
+}
+
 Deno.test("compileLaw() places a fault inside the texts of TOML and JSON", () => {
   const rows = [
     ["toml", 's = "\\u0061 && \\"q\\" == t && xx"', "4:30"],
