@@ -193,6 +193,12 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
     '2:43 Expected a duration such as "90s", "10m", "24h" or "7d"',
   ]],
   ["law: x\nevidence: {a: 'rest https://a.example/{b} $'}\nstages: {s: a}", ['2:40 Parameter "b" is not declared']],
+  ["law: x\nevidence: {a: 'rest https://a/{b}/{c}/{b} $'}\nstages: {s: a}", [
+    '2:32 Parameter "b" is not declared',
+    '2:36 Parameter "c" is not declared',
+    '2:40 Parameter "b" is not declared',
+  ]],
+  ["law: x\nevidence: {a: 'json x{q} {q}'}\nstages: {s: a}", ['2:27 Parameter "q" is not declared']],
   ["law: x\nevidence: {a: integer(0..5)}\nstages:\n  s: a <= 9", ["4:11 Expected at most 5, got 9"]],
   ['law: x\nevidence: {a: caller}\nstages:\n  s: a\n  t: {after: "!s", when: a}', [
     '5:15 Stages have no "!": a stage is complete for good',

@@ -110,15 +110,22 @@ function readOne(report: Report, value: JsonValue, place: Place): PlacedLine | u
 
 function resolved(report: Report, source: Source, place: Place, { idOfParameter }: Names, line?: string): Source {
   if (source.params === undefined) return source;
-  const params = withPlaceholders(source.params, (name, text, steps) => {
+  const params = withPlaceholders(source.params, (name, { text, at, steps }) => {
     const id = idOfParameter.get(name);
     if (id !== undefined) return id;
     const message = `Parameter ${quote(name)} is not declared${report.hint(name, idOfParameter.keys())}`;
-    const start = (line ?? text).indexOf(`{${name}}`) + 1;
+    const start = (line === undefined ? 0 : argumentAt(line, text)) + at + 1;
     const span = { start, end: start + name.length };
     return report.fault("name_unknown", message, line === undefined ? place.below(...steps) : place, { span });
   });
   return { ...source, params };
+}
+
+/** Where an argument stands in a line: at its beginning, or behind a blank or a quote. */
+function argumentAt(line: string, argument: string): number {
+  let at = line.indexOf(argument);
+  while (at > 0 && !/[\s"']/.test(line.charAt(at - 1))) at = line.indexOf(argument, at + 1);
+  return Math.max(at, 0);
 }
 
 /** The channel on which a provider acquires. The names of built-in providers are reserved for them. */

@@ -147,11 +147,13 @@ const TEMPLATE = /^https?:\/\/.*\{[^{}]*\}/;
  * Params with placeholders: a text that is `{NAME}` alone is that parameter, and a URL with `{NAME}` in it a template.
  *
  * @param idOf The id of a parameter by its name; undefined, after a fault, if there is none. It also receives the text
- * that names the parameter, and the steps to it
+ * that names the parameter, the steps to it, and where in it the brace of the name is
  */
 export function withPlaceholders(
   params: JsonValue,
-  idOf: (name: string, text: string, steps: Steps) => string | undefined,
+  idOf: (name: string, place: { readonly text: string; readonly at: number; readonly steps: Steps }) =>
+    | string
+    | undefined,
   steps: Steps = [],
 ): JsonValue {
   if (isJsonArray(params)) return params.map((one, index) => withPlaceholders(one, idOf, [...steps, index]));
@@ -163,8 +165,9 @@ export function withPlaceholders(
   }
   if (typeof params !== "string") return params;
   const [, name] = /^\{([^{}]*)\}$/.exec(params) ?? [];
-  if (name !== undefined) return { $parameter: idOf(name, params, steps) ?? name };
+  if (name !== undefined) return { $parameter: idOf(name, { text: params, at: 0, steps }) ?? name };
   if (!TEMPLATE.test(params)) return params;
-  const idText = (_: string, inner: string): string => `{${idOf(inner, params, steps) ?? inner}}`;
+  const idText = (_: string, inner: string, at: number): string =>
+    `{${idOf(inner, { text: params, at, steps }) ?? inner}}`;
   return { $template: params.replaceAll(/\{([^{}]*)\}/g, idText) };
 }
