@@ -11,15 +11,6 @@ const LOCAL_TENANT = 1;
  * without roles acts for tenant 1, and any other caller without roles for no tenant.
  *
  * @returns Ascending, without repeats; null for every tenant
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { tenantsOf } from "@/access/principal.ts";
- *
- * assert.deepEqual(tenantsOf("local", []), [1]);
- * assert.deepEqual(tenantsOf("bearer_token", []), []);
- * ```
  */
 export function tenantsOf(
   authMethod: Principal["authMethod"],

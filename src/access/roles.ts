@@ -51,15 +51,6 @@ export function classesOf(role: string): readonly PolicyClass[] | null {
 /**
  * The policy class of a label, whose case is ignored. A missing or unknown label counts as `prod`, the most restricted
  * class.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { policyClassOf } from "@/access/roles.ts";
- *
- * assert.equal(policyClassOf("Scratch"), "scratch");
- * assert.equal(policyClassOf("staging"), "prod");
- * ```
  */
 export function policyClassOf(label: string | null): PolicyClass {
   const lower = label?.toLowerCase();

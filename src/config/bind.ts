@@ -11,18 +11,7 @@ export interface BindAddress {
   readonly port: number;
 }
 
-/**
- * Parses `IP:port`, with an IPv6 address in brackets. Returns null for any other text, a host name included.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { parseBind } from "@/config/bind.ts";
- *
- * assert.deepEqual(parseBind("[::1]:8080"), { hostname: "::1", port: 8080 });
- * assert.equal(parseBind("localhost:8080"), null);
- * ```
- */
+/** Parses `IP:port`, with an IPv6 address in brackets. Returns null for any other text, a host name included. */
 export function parseBind(bind: string): BindAddress | null {
   const match = /^(.+):(0|[1-9][0-9]{0,4})$/.exec(bind);
   const [, host = "", digits = ""] = match ?? [];

@@ -5,16 +5,6 @@ import { canonicalIpv6 } from "./bind.ts";
 /**
  * The canonical spelling of a host name: lower case, without brackets and trailing dots, international names in their
  * ASCII form. Returns null for a text that is not a host name.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { hostKey } from "@/config/host_name.ts";
- *
- * assert.equal(hostKey("API.Example.com."), "api.example.com");
- * assert.equal(hostKey("[::1]"), "::1");
- * assert.equal(hostKey("example.com:443"), null);
- * ```
  */
 export function hostKey(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");

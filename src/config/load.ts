@@ -37,18 +37,6 @@ interface ConfigFile {
  * `--data-dir`, else the built-in defaults.
  *
  * @throws {ConfigError} Where the file cannot be read or is invalid; the error holds every problem
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { loadConfig } from "@/config/load.ts";
- *
- * const folder = await Deno.makeTempDir();
- * await Deno.writeTextFile(`${folder}/gate.toml`, "[server.limits]\nmax_inflight = 8\n");
- * const config = await loadConfig({ environment: "", workingDirectory: folder });
- * assert.equal(config.server.limits.max_inflight, 8);
- * assert.equal(config.server.max_body_bytes, 1048576);
- * ```
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<GateConfig> {
   const workingDirectory = resolve(options.workingDirectory ?? Deno.cwd());

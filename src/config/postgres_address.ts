@@ -30,19 +30,7 @@ export const POSTGRES_ADDRESS =
 
 const PIECES = /^postgres(?:ql)?:\/\/([^:@]+)(?::([^@]*))?@([^/]+)\/(.+)$/;
 
-/**
- * Parses an address; null where it does not have the form of one, or its percent-encoded characters are not UTF-8.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { parsePostgresAddress } from "@/config/postgres_address.ts";
- *
- * const address = parsePostgresAddress("postgres://gate:secret@db1:5433,db2/gate");
- * assert.deepEqual(address?.servers, [{ host: "db1", port: 5433 }, { host: "db2", port: 5432 }]);
- * assert.equal(parsePostgresAddress("postgres://db1/gate?sslmode=disable"), null);
- * ```
- */
+/** Parses an address; null where it does not have the form of one, or its percent-encoded characters are not UTF-8. */
 export function parsePostgresAddress(text: string): PostgresAddress | null {
   const match = new RegExp(POSTGRES_ADDRESS, "u").test(text) ? PIECES.exec(text) : null;
   if (match === null) return null;

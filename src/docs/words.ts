@@ -70,16 +70,6 @@ const COMPOUND = /_|[\p{Ll}\p{N}]\p{Lu}/u;
  * also its parts. A stop word has no terms.
  *
  * @param word A word as {@link wordsOf} returns it
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { termsOf } from "@/docs/words.ts";
- *
- * assert.deepEqual(termsOf("Evaluations"), ["evaluat"]);
- * assert.deepEqual(termsOf("scenario_define"), ["scenario_define", "scenario", "defin"]);
- * assert.deepEqual(termsOf("the"), []);
- * ```
  */
 export function termsOf(word: string): readonly string[] {
   if (word.length > WORD_LENGTH_MAXIMUM) return [];

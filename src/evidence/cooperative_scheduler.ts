@@ -43,22 +43,7 @@ export function workSlices(): <T>(work: () => T | Promise<T>) => Promise<T> {
   };
 }
 
-/**
- * Runs a generator to its end; other requests may run at each `yield`.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { inTurns } from "@/evidence/cooperative_scheduler.ts";
- *
- * function* sum(count: number): Generator<undefined, number> {
- *   let total = 0;
- *   for (let one = 1; one <= count; one++, yield) total += one;
- *   return total;
- * }
- * assert.equal(await inTurns(sum(4)), 10);
- * ```
- */
+/** Runs a generator to its end; other requests may run at each `yield`. */
 export async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
   let end = performance.now() + TURN_MILLISECONDS;
   for (let step = work.next();; step = work.next()) {

@@ -21,25 +21,6 @@ export function mayDiscloseRaw(evidence: EvidenceConfig, provider: Pick<Provider
  * A result as it may be disclosed. Without raw disclosure value and content type are null. Hash and signature are null
  * too, because a guess of the value could be tested against them. The body's hash in a request's anchor is redacted
  * likewise. `withheld` says that a value was found.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { discloseResult } from "@/evidence/disclosure.ts";
- *
- * const result = {
- *   value: { kind: "json", value: 7 },
- *   lane: "verified",
- *   error: null,
- *   evidence_hash: { algorithm: "sha256", value: "0".repeat(64) },
- *   evidence_ref: { uri: "a" },
- *   evidence_anchor: null,
- *   signature: null,
- *   content_type: "application/json",
- * } as const;
- * const { value, withheld, content_type, evidence_ref } = discloseResult(result, false);
- * assert.deepEqual([value, withheld, content_type, evidence_ref], [null, true, null, { uri: "a" }]);
- * ```
  */
 export function discloseResult(result: EvidenceResult, raw: boolean): DisclosedResult {
   if (raw) return result;

@@ -140,17 +140,7 @@ export function notUtf8(): ReadSource {
 
 const STEP = /\.([A-Za-z_$][A-Za-z0-9_$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/**
- * Parses a path that `formatPath` of `src/canonical` wrote, up to the first invalid step.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { stepsOfPath } from "@/scenario/source_position.ts";
- *
- * assert.deepEqual(stepsOfPath('$.stages[0]["a b"].stage_id'), ["stages", 0, "a b", "stage_id"]);
- * ```
- */
+/** Parses a path that `formatPath` of `src/canonical` wrote, up to the first invalid step. */
 export function stepsOfPath(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   STEP.lastIndex = 1;

@@ -25,26 +25,6 @@ export interface Stores {
  * @param sha256 Verifies data that is read
  * @param notice Receives a sentence where a store holds less than was once committed to it, or once its worker has failed
  * @throws {StoreError} `corrupt`, `version_unsupported`, `busy`, `io`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { createHash } from "node:crypto";
- * import { openStores } from "@/store/open.ts";
- *
- * const storage = {
- *   type: "memory", path: null, journal_mode: "wal", sync_mode: "full", busy_timeout_ms: 5000, batch_max_ops: 64,
- *   batch_max_bytes: 524288, batch_max_wait_ms: 2, read_pool_size: 4, writer_queue_capacity: 1024, url: null,
- *   tls_ca_path: null, connections: 4,
- * } as const;
- * const stores = await openStores(
- *   { run: { ...storage, max_versions: null }, schemas: { ...storage, max_entries: null, max_schema_bytes: 1048576 } },
- *   (data) => createHash("sha256").update(data).digest("hex"),
- * );
- * assert.equal(await stores.runs.getHead({ namespace_id: 2, run_id: "0".repeat(32) }), null);
- * await stores.runs.close();
- * await stores.schemas.close();
- * ```
  */
 export async function openStores(
   options: StoresOptions,

@@ -68,18 +68,7 @@ export async function clientBlock(config: GateConfig): Promise<ClientBlock> {
   return { mcpServers: { gate: { ...stableCommand({ command, args }), env: runtimeVariables(Deno.env.toObject()) } } };
 }
 
-/**
- * Replaces a program in the cache of `npx`, which npm may delete, by an `npx` command.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { stableCommand } from "@/cli/client/block.ts";
- *
- * const command = "/opt/me/.npm/_npx/0123abcd/node_modules/deno/deno";
- * assert.equal(stableCommand({ command, args: ["run"] }).command, "npx");
- * ```
- */
+/** Replaces a program in the cache of `npx`, which npm may delete, by an `npx` command. */
 export function stableCommand({ command, args }: StartCommand): StartCommand {
   if (!command.split(/[\\/]/).includes("_npx")) return { command, args };
   return { command: "npx", args: ["-y", `deno@${Deno.version.deno}`, ...args] };

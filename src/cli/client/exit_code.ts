@@ -44,19 +44,7 @@ function lookUp(codes: Readonly<Record<string, ExitCode>>, name: JsonValue | und
   return typeof name === "string" && Object.hasOwn(codes, name) ? codes[name] : undefined;
 }
 
-/**
- * The exit code for the structured result of a tool.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { exitCodeOfAnswer } from "@/cli/client/exit_code.ts";
- *
- * assert.equal(exitCodeOfAnswer({ outcome: { outcome: "stale", result: {} } }), 5);
- * assert.equal(exitCodeOfAnswer({ outcome: "unknown", trace: [] }), 4);
- * assert.equal(exitCodeOfAnswer({ error: { code: "role_refused", kind: "unauthorized" } }), 7);
- * ```
- */
+/** The exit code for the structured result of a tool. */
 export function exitCodeOfAnswer(answer: JsonObject): ExitCode {
   const error = member(answer, "error");
   if (isJsonObject(error)) {

@@ -50,14 +50,6 @@ const WAIT_MAXIMUM = 7 * 24 * 3_600_000;
  * A duration such as `30s`, `15m` or `2h`, in milliseconds.
  *
  * @throws {CliError} `usage`
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { durationOf } from "@/cli/pipeline/run.ts";
- *
- * assert.equal(durationOf("15m"), 900_000);
- * ```
  */
 export function durationOf(text: string): number {
   const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(text) ?? [];

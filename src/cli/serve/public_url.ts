@@ -8,15 +8,6 @@ import { secureUrl } from "../terminal/secure_url.ts";
  *
  * @returns The address without a slash at its end
  * @throws {CliError} `usage` for an address that is neither https nor loopback, or has more than a host and a port
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { publicUrlOf } from "@/cli/serve/public_url.ts";
- *
- * assert.equal(publicUrlOf("https://gate.example.com/"), "https://gate.example.com");
- * assert.throws(() => publicUrlOf("http://gate.example.com"), /https/);
- * ```
  */
 export function publicUrlOf(given: string): string {
   // An address with a credential in it is not shown.

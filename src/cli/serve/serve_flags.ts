@@ -115,15 +115,6 @@ const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
  * Reads the flags of `gate serve`.
  *
  * @throws {CliError} If a flag is unknown, has no value, or is given twice and not repeatable
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { parseServeArguments } from "@/cli/serve/serve_flags.ts";
- *
- * const { logLevel, allowedHosts } = parseServeArguments(["--log-level=debug", "--allowed-host", "gate.example.com"]);
- * assert.deepEqual([logLevel, allowedHosts], ["debug", ["gate.example.com"]]);
- * ```
  */
 export function parseServeArguments(argv: readonly string[]): ServeArguments {
   const values = parseFlags(argv);

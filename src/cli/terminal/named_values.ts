@@ -36,14 +36,6 @@ export function namedTexts(
  *
  * @param flag The flag of the pairs, for messages
  * @throws {CliError} `usage` for an invalid pair, a value that loses precision, and a repeated name
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { namedValues } from "@/cli/terminal/named_values.ts";
- *
- * assert.deepEqual(namedValues("--arg", ["run_id=7f", "limit=3"]), { run_id: "7f", limit: 3 });
- * ```
  */
 export function namedValues(flag: string, pairs: readonly string[]): JsonObject {
   const members = [...namedTexts(flag, pairs)].map(([name, value]): [string, JsonValue] => {

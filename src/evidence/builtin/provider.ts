@@ -23,35 +23,6 @@ import { createTimeEngine } from "./time_provider.ts";
  * @param entry Its entry in the configuration
  * @param options Its dependencies; those of the host by default
  * @throws {ProviderSetupError} Where the configuration cannot be used
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { createBuiltinProvider } from "@/evidence/builtin/provider.ts";
- *
- * const provider = createBuiltinProvider({
- *   name: "time",
- *   type: "builtin",
- *   config: { allow_logical: true },
- *   url: null,
- *   command: [],
- *   allow_insecure_http: false,
- *   allow_raw: true,
- *   auth: null,
- *   capabilities_path: null,
- *   runtime_profile_path: null,
- *   typed_protocol: null,
- *   trust: null,
- *   timeouts: { connect_timeout_ms: 2000, request_timeout_ms: 10000 },
- * });
- * const answer = await provider.query(
- *   { provider_id: "time", check_id: "after", params: { timestamp: "2024-01-01T00:00:00Z" } },
- *   { namespace_id: 2, trigger_time: { kind: "unix_millis", value: 1717243200000 } },
- *   new AbortController().signal,
- * );
- * assert.deepEqual(answer.ok && answer.result.value, { kind: "json", value: true });
- * await provider.close();
- * ```
  */
 export function createBuiltinProvider(entry: BuiltinProviderEntry, options: BuiltinProviderOptions = {}): Provider {
   const dependencies = dependenciesOf(options);

@@ -298,18 +298,7 @@ const CONTRACTS: Readonly<Record<BuiltinProviderName, ProviderContract>> = {
   rest: REST,
 };
 
-/**
- * The contract of a built-in provider.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { builtinContract } from "@/evidence/contract/builtin.ts";
- *
- * const { contract } = builtinContract("env");
- * assert.deepEqual(contract.checks.map((check) => check.check_id), ["get"]);
- * ```
- */
+/** The contract of a built-in provider. */
 export function builtinContract(name: BuiltinProviderName): LoadedContract {
   return sealContract(CONTRACTS[name], "builtin");
 }

@@ -58,17 +58,6 @@ const EMBEDDING: readonly { readonly base: string; readonly bits: number; readon
 /**
  * The class of an address from a resolver or a URL; null where the text is not an address. A zone (`%`) is not
  * accepted: it names an interface of this machine.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { classifyAddress } from "@/evidence/egress/address.ts";
- *
- * assert.equal(classifyAddress("93.184.215.14"), "public");
- * assert.equal(classifyAddress("169.254.169.254"), "private");
- * assert.equal(classifyAddress("::ffff:127.0.0.1"), "private");
- * assert.equal(classifyAddress("224.0.0.1"), "never");
- * ```
  */
 export function classifyAddress(text: string): AddressClass | null {
   const address = parseAddress(text);

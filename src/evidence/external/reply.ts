@@ -45,16 +45,6 @@ export type DecodedReply =
 /**
  * Decodes the JSON form of an evidence result. An absent member is null; an absent `lane` is `verified`. `value` is
  * required without an error: a result that nothing was found is evidence too and has to be explicit.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { decodeReply } from "@/evidence/external/reply.ts";
- *
- * const reply = decodeReply({ value: { kind: "json", value: 7 } });
- * assert.ok(reply.ok && reply.result.lane === "verified");
- * assert.deepEqual(decodeReply({ value: null, extra: 1 }), { ok: false, message: '$: member "extra" is unknown' });
- * ```
  */
 export function decodeReply(reply: JsonValue): DecodedReply {
   const read = readFirst(readResult, reply);

@@ -49,15 +49,6 @@ function readNumber({ current: token }: Parameters<ReadNumber>[0]): Expression {
 /**
  * Runs a query. A singular query returns its value, any other query an array. The error is `jsonpath_not_found` without
  * a node, `invalid_jsonpath` for an invalid query, and `jsonpath_limit_exceeded` for a query that exceeds a limit.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { selectJson } from "@/evidence/json_path/json_path.ts";
- *
- * assert.deepEqual(selectJson({ a: [1, 2] }, "$.a[0]"), { found: "1" });
- * assert.deepEqual(selectJson({ a: [1, 2] }, "$.a[:1]"), { found: "[1]" });
- * ```
  */
 export function selectJson(document: JsonValue, jsonpath: string): Selection {
   if (jsonpath.length > JSONPATH_CHARACTERS_MAXIMUM) {

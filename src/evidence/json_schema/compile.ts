@@ -69,20 +69,6 @@ interface Waiting {
  *
  * @param schema The JSON Schema document, an object or a boolean
  * @param spend Counts the steps of compiling
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { compileSchema } from "@/evidence/json_schema/compile.ts";
- *
- * const compilation = compileSchema({ properties: { a: { type: "integer" } }, required: ["a"] });
- * assert.ok("validator" in compilation);
- * assert.equal(compilation.validator({ a: 1 }), null);
- * assert.equal(compilation.validator({ a: "1" }), "$.a: must be integer");
- * assert.deepEqual(compileSchema({ $ref: "#/$defs/a" }), {
- *   refusal: '$.$ref: cannot resolve reference "#/$defs/a" to a schema of this document',
- * });
- * ```
  */
 export function compileSchema(schema: JsonValue, spend: Spend = UNCOUNTED): Compilation {
   if (!isSchema(schema)) return { refusal: "$: expected an object or a boolean" };

@@ -17,16 +17,6 @@ export type Search = (text: string, spend: Spend) => boolean;
  *
  * @param compiling Counts the steps of compiling
  * @throws {SyntaxError} Where it is not a regular expression, is too large (`PatternTooLarge`), or has a backreference
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { compileSearch } from "@/evidence/regular_expression/search.ts";
- *
- * const search = compileSearch("^(a+)+$");
- * assert.equal(search("aaa", () => {}), true);
- * assert.equal(search("a".repeat(100) + "!", () => {}), false);
- * ```
  */
 export function compileSearch(pattern: string, compiling: Spend = () => undefined): Search {
   const program = programOf(pattern, compiling);

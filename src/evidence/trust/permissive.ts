@@ -25,18 +25,6 @@ export type Permissive =
  * change.
  *
  * @param modifiedAt Unix milliseconds of the file's last change; null where it is unknown, so that a limited time has expired
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { DEFAULT_SETTINGS } from "@/config/defaults.ts";
- * import { isPermissive, permissiveOf } from "@/evidence/trust/permissive.ts";
- *
- * const dev = { ...DEFAULT_SETTINGS.dev, permissive: true, permissive_ttl_days: 1 };
- * const permissive = permissiveOf({ ...DEFAULT_SETTINGS, dev }, 0);
- * assert.ok(isPermissive(permissive, 86_399_999));
- * assert.ok(!isPermissive(permissive, 86_400_000));
- * ```
  */
 export function permissiveOf(config: Pick<GateConfig, "dev" | "server">, modifiedAt: number | null): Permissive {
   const { dev, server } = config;

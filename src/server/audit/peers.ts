@@ -14,15 +14,6 @@ function plainAddress(address: string): string {
 /**
  * The key by which requests of one peer are counted: its address, or for IPv6 its /64 network, which one client usually
  * controls.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { peerKey } from "@/server/audit/peers.ts";
- *
- * assert.equal(peerKey("::ffff:192.0.2.1"), "192.0.2.1");
- * assert.equal(peerKey("2001:db8:0:1:a::1"), peerKey("2001:db8:0:1:b::2"));
- * ```
  */
 export const peerKey: (address: string) => string = ofLast((address) => {
   const plain = plainAddress(address);

@@ -67,16 +67,6 @@ export function isRetryable(kind: EdgeErrorKind): boolean {
  *
  * @param error The failure
  * @param id The request's id, or null where it is not known
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { jsonRpcError } from "@/server/process/edge_error.ts";
- *
- * const error = jsonRpcError({ kind: "rate_limited", message: "Rate limit exceeded", retryAfterMs: 40 }, 7);
- * assert.equal(error.code, -32071);
- * assert.deepEqual(error.data, { kind: "rate_limited", retryable: true, request_id: 7, retry_after_ms: 40 });
- * ```
  */
 export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcError {
   return {

@@ -39,17 +39,7 @@ function isExhausted(error: unknown): boolean {
   return code === "EMFILE" || code === "ENFILE";
 }
 
-/**
- * The connections that a number of files allows, at most `wanted`; null if they are too few to serve.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { connectionRoom } from "@/server/process/open_files.ts";
- *
- * assert.deepEqual([2000, 1000, 300].map((files) => connectionRoom(files, 1024)), [1024, 744, null]);
- * ```
- */
+/** The connections that a number of files allows, at most `wanted`; null if they are too few to serve. */
 export function connectionRoom(files: number, wanted: number): number | null {
   const room = Math.min(wanted, files - RESERVED_FILES);
   return room < LEAST_CONNECTIONS ? null : room;

@@ -9,17 +9,7 @@ import { TERMINAL_ACTIVE } from "../../canonical/shown.ts";
 /** The same for one match, since a test with the other expression would keep its position. */
 const ACTIVE = new RegExp(TERMINAL_ACTIVE.source);
 
-/**
- * A JSON text with those characters escaped. Its value is unchanged, since they occur only in strings.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { terminalSafe } from "@/server/process/terminal_safe.ts";
- *
- * assert.equal(terminalSafe('{"a":"\u009b31m"}'), '{"a":"\\u009b31m"}');
- * ```
- */
+/** A JSON text with those characters escaped. Its value is unchanged, since they occur only in strings. */
 export function terminalSafe(json: string): string {
   // Most texts are ASCII, which the runtime tests faster; of it DEL alone is matched.
   if (Buffer.byteLength(json) === json.length && !json.includes("\x7f")) return json;

@@ -48,16 +48,6 @@ const LATER_TRACEPARENT = /^(?!00|ff)[0-9a-f]{2}(-(?!0{32})[0-9a-f]{32}-(?!0{16}
  *
  * @param value The value of any type
  * @returns The value in version 00, or null
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { readTraceparent } from "@/server/process/trace.ts";
- *
- * const value = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
- * assert.equal(readTraceparent(value), value);
- * assert.equal(readTraceparent("00-0-0-01"), null);
- * ```
  */
 export function readTraceparent(value: unknown): string | null {
   if (typeof value !== "string" || value.length > 512) return null;

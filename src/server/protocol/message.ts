@@ -52,16 +52,6 @@ export function isRequestId(value: JsonValue | undefined): value is RequestId {
 /**
  * Reads one message. The rules are those of the message schemas of every MCP revision: an object of known members,
  * `jsonrpc` is "2.0", ids are strings or integers, `params` is an object.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { readMessage } from "@/server/protocol/message.ts";
- *
- * const reading = readMessage({ jsonrpc: "2.0", id: 1, method: "ping" });
- * assert.ok(reading.ok && reading.message.kind === "request");
- * assert.equal(readMessage([]).ok, false);
- * ```
  */
 export function readMessage(value: JsonValue): MessageReading {
   if (Array.isArray(value)) return messageFault(null, "$", "Cannot read message: batches are not supported");

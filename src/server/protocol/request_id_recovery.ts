@@ -12,15 +12,6 @@ const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
  *
  * @param text The text
  * @returns The id, or null if it is ambiguous
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { recoverRequestId } from "@/server/protocol/request_id_recovery.ts";
- *
- * assert.equal(recoverRequestId('{"id":7,"params":{"a":1,"a":2}}'), 7);
- * assert.equal(recoverRequestId('{"id":7,"\\u0069d":8}'), null);
- * ```
  */
 export function recoverRequestId(text: string): RequestId | null {
   try {

@@ -21,17 +21,7 @@ export const RESULT_BYTES: number = ANSWER_BYTES - ENVELOPE_BYTES;
 /** Most bytes of one UTF-16 unit of a JSON text in an answer: three in the JSON, three in the text. */
 const UNIT_BYTES = 6;
 
-/**
- * Bytes of a JSON text in an answer, which has it twice: as it is, and within a string.
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { sentBytes } from "@/tools/framework/response_size.ts";
- *
- * assert.equal(sentBytes('{"é":1}'), 8 + 10);
- * ```
- */
+/** Bytes of a JSON text in an answer, which has it twice: as it is, and within a string. */
 export function sentBytes(text: string): number {
   return utf8Length(text) + utf8Length(JSON.stringify(text)) - 2;
 }

@@ -48,16 +48,6 @@ interface Cursor {
  *
  * @param limits Limits of each block
  * @param tableBytes Maximum size of the dynamic table
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { createHeaderDecoder, encodeHeaders } from "@/evidence/typed/grpc/hpack.ts";
- *
- * const decode = createHeaderDecoder({ bytes: 1024, fields: 8 });
- * assert.deepEqual(decode(encodeHeaders([[":status", "200"]])), [[":status", "200"]]);
- * assert.deepEqual(decode(Uint8Array.of(0x88)), [[":status", "200"]]);
- * ```
  */
 export function createHeaderDecoder(limits: HeaderLimits, tableBytes = TABLE_BYTES): HeaderDecoder {
   const table = createTable(tableBytes);

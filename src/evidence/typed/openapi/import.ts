@@ -77,20 +77,6 @@ interface Planned {
  *
  * @param document The document as read from JSON or YAML
  * @param options What to import; `spend` may throw to end the import
- *
- * @example
- * ```ts
- * import assert from "node:assert/strict";
- * import { importOpenApi } from "@/evidence/typed/openapi/import.ts";
- *
- * const schema = { type: "object", properties: { ready: { type: "boolean" } }, required: ["ready"] };
- * const responses = { 200: { content: { "application/json": { schema } } } };
- * const document = { openapi: "3.0.3", servers: [{ url: "https://build.example" }], paths: { "/status": { get: { responses } } } };
- * const selection = [{ operation: "GET /status", check_id: "ready", result_pointer: "/ready" }];
- * const result = importOpenApi(document, { provider_id: "build", selection });
- * assert.ok(result.ok);
- * assert.deepEqual(result.contract.checks[0]?.result_schema, { type: "boolean" });
- * ```
  */
 export function importOpenApi(document: JsonValue, options: ImportOptions): ImportResult {
   const opened = openDocument(document, options.spend ?? ((): void => {}));
