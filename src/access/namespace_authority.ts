@@ -1,5 +1,3 @@
-/** The namespace authority of a configuration. */
-
 import type { NamespaceConfig } from "../config/types.ts";
 import type { NamespaceAuthority } from "./types.ts";
 

@@ -1,5 +1,3 @@
-/** Tests whether a double keeps the value of a number literal. */
-
 /** A decimal value: `digits` x 10^`exponent`. Digits have no zeros at either end, and are empty for zero. */
 interface Decimal {
   readonly digits: string;

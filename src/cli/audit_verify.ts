@@ -1,5 +1,3 @@
-/** `gate audit verify`: verifies audit files line by line, and reports the first line that breaks the chain. */
-
 import { resolve } from "node:path";
 import { countOf } from "../config/problems.ts";
 import { HeadError, headPath, readHead } from "../server/audit/head.ts";

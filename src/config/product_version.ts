@@ -1,5 +1,3 @@
-/** The version of the product. */
-
 /** The version of the build, as in `deno.json`. */
 export const VERSION = "0.1.0";
 

@@ -1,5 +1,3 @@
-/** Checks the name of a TLS server. */
-
 import type { checkServerIdentity, PeerCertificate } from "node:tls";
 
 /**

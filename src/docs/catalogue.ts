@@ -1,5 +1,3 @@
-/** The catalogue: the documents of a configuration, and the search over them. */
-
 import type { DocsConfig } from "../config/types.ts";
 import { createSearch, type DocsAnswer, type SearchDocs, SECTIONS_DEFAULT } from "./answer.ts";
 import { splitSections } from "./sections.ts";

@@ -1,5 +1,3 @@
-/** The kernel's primitives on this runtime. */
-
 import { Buffer } from "node:buffer";
 import { createPublicKey, hash, verify } from "node:crypto";
 import { isStrictEd25519 } from "../run/ed25519.ts";

@@ -1,5 +1,3 @@
-/** The providers of a configuration. */
-
 import { ConfigError, type ConfigProblem } from "../config/problems.ts";
 import { variableOfUrl } from "../config/postgres_address.ts";
 import type { GateConfig, McpProviderConfig, ProviderConfig, TypedProviderConfig } from "../config/types.ts";

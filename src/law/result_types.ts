@@ -1,5 +1,3 @@
-/** The JSON types that the result schema of a check allows. */
-
 import { isJsonArray, isJsonObject, type JsonValue, member } from "../canonical/json.ts";
 import type { CheckFacts } from "./types.ts";
 

@@ -1,5 +1,3 @@
-/** The stages of a law in layers: each stage lies below every stage that its prerequisite names. */
-
 import { leavesOf } from "./requirement_walk.ts";
 import type { Stage } from "./types.ts";
 

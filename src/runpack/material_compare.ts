@@ -1,5 +1,3 @@
-/** The relation of two packs. */
-
 import type { PackView, ViewedRecord } from "./material_view.ts";
 
 /** The relation of two packs. */

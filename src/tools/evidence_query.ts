@@ -1,5 +1,3 @@
-/** The tool `evidence_query`. */
-
 import { anything, closed, type Read, text } from "../canonical/shape.ts";
 import { described, optional, patterned, table } from "../canonical/table_shape.ts";
 import { judgeParams } from "../evidence/acquisition/params.ts";

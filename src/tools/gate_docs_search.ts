@@ -1,5 +1,3 @@
-/** The tool `gate_docs_search`. */
-
 import { anyInteger, closed, integer, oneOf, text } from "../canonical/shape.ts";
 import { characters, optional, table } from "../canonical/table_shape.ts";
 import { SECTIONS_DEFAULT } from "../docs/answer.ts";

@@ -1,5 +1,3 @@
-/** The tool `precheck`. */
-
 import { anything, closed, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";

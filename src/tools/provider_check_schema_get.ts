@@ -1,5 +1,3 @@
-/** The tool `provider_check_schema_get`. */
-
 import { closed, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { asJson } from "../run/primitives.ts";

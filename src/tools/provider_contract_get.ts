@@ -1,5 +1,3 @@
-/** The tool `provider_contract_get`. */
-
 import { closed, oneOf, orNull, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { asJson } from "../run/primitives.ts";

@@ -1,5 +1,3 @@
-/** The tool `providers_list`. */
-
 import { closed, oneOf, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { sortedBy } from "../canonical/order.ts";

@@ -1,5 +1,3 @@
-/** The tool `runpack_export`. */
-
 import { anyInteger, anyOf, closed, identity, oneOf } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";

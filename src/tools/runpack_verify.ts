@@ -1,5 +1,3 @@
-/** The tool `runpack_verify`. */
-
 import { closed, integer, oneOf, orNull, type Read } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";

@@ -1,5 +1,3 @@
-/** The tool `runs_list`. */
-
 import { anyInteger, closed, identity, listOf, oneOf, orNull, text } from "../canonical/shape.ts";
 import { choices, optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";

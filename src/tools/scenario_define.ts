@@ -1,5 +1,3 @@
-/** The tool `scenario_define`. */
-
 import { closed, identity, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";

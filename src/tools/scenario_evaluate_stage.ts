@@ -1,5 +1,3 @@
-/** The tool `scenario_evaluate_stage`. */
-
 import { listOf } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_next`. */
-
 import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_open_stage`. */
-
 import { table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_precheck_stage`. */
-
 import { anything, closed, listOf, type Read } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_questions`. */
-
 import { boolean, closed, object, oneOf, type Read, text, variant } from "../canonical/shape.ts";
 import { characters, described, optional, table } from "../canonical/table_shape.ts";
 import { type JsonObject, member } from "../canonical/json.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_resolve_creation`. */
-
 import { table } from "../canonical/table_shape.ts";
 import { givenIdentity, givenOperationIdentity, namespaceId } from "./framework/input.ts";
 import { creationKey } from "./services/keyed_lock.ts";

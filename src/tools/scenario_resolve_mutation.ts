@@ -1,5 +1,3 @@
-/** The tool `scenario_resolve_mutation`. */
-
 import { oneOf } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";

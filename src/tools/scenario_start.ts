@@ -1,5 +1,3 @@
-/** The tool `scenario_start`. */
-
 import { oneOf, text, variant } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { createRun } from "./mutation/creation.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_status`. */
-
 import { anyInteger, closed, identity, listOf, oneOf, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";

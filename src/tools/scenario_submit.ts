@@ -1,5 +1,3 @@
-/** The tool `scenario_submit`. */
-
 import { oneOf, variant } from "../canonical/shape.ts";
 import { characters, table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenario_trigger`. */
-
 import { oneOf, type Read } from "../canonical/shape.ts";
 import { characters, described, optional, requiring, table } from "../canonical/table_shape.ts";
 import type { JsonObject } from "../canonical/json.ts";

@@ -1,5 +1,3 @@
-/** The tool `scenarios_get`. */
-
 import { closed, object, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { readJson } from "../canonical/scan.ts";

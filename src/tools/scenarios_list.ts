@@ -1,5 +1,3 @@
-/** The tool `scenarios_list`. */
-
 import { anyInteger, closed, identity, orNull, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import type { LawListItem } from "../store/types.ts";

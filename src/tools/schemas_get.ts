@@ -1,5 +1,3 @@
-/** The tool `schemas_get`. */
-
 import { closed } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { failure, textAnswer } from "./framework/errors.ts";

@@ -1,5 +1,3 @@
-/** The tool `schemas_list`. */
-
 import { closed, orNull, text } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { namespaceId, pageMembers } from "./framework/input.ts";

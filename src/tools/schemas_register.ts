@@ -1,5 +1,3 @@
-/** The tool `schemas_register`. */
-
 import { closed } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";

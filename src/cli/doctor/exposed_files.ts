@@ -1,5 +1,3 @@
-/** Finds files with secrets that every user of the machine can read. */
-
 import { dirname } from "node:path";
 import { isLiteralToken } from "../../config/bearer_tokens.ts";
 import { referencedVariable } from "../../config/request_headers.ts";

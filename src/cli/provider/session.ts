@@ -1,5 +1,3 @@
-/** Opens the providers of a configuration for one command. */
-
 import { loadConfig } from "../../config/load.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { createProviders } from "../../evidence/providers.ts";

@@ -1,5 +1,3 @@
-/** The parameters of a run as text. */
-
 import type { JsonValue } from "../../canonical/json.ts";
 import { shown } from "../terminal/text.ts";
 

@@ -1,5 +1,3 @@
-/** Reads the law of a run. */
-
 import { identify } from "../../canonical/identity.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { mustCall, type ToolSession } from "../session/tool_session.ts";

@@ -1,5 +1,3 @@
-/** `gate runpack diff`: compares the records of two runpacks. */
-
 import { countOf } from "../../config/problems.ts";
 import { comparePacks, type PackComparison } from "../../runpack/material_compare.ts";
 import { EXIT } from "../terminal/exit_codes.ts";

@@ -1,5 +1,3 @@
-/** `gate runpack show --html`: writes a runpack and its verification as one HTML file. */
-
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import type { PackView, PartView } from "../../runpack/material_view.ts";
 import type { Examination } from "../../runpack/verify/verify.ts";

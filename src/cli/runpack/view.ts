@@ -1,5 +1,3 @@
-/** Opens and reads a runpack for display. */
-
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../../runpack/host/verification.ts";
 import { type PackView, type PartView, viewPack } from "../../runpack/material_view.ts";

@@ -1,5 +1,3 @@
-/** `gate scenario build` and `gate scenario json`: print a scenario file in long form, or as arguments of a tool. */
-
 import { lawAsJson } from "../../law/normal_form.ts";
 import { prettyJson, writeAnswer } from "../terminal/output.ts";
 import { identitiesOf, type ScenarioFlags, withLaw } from "./check.ts";

@@ -1,5 +1,3 @@
-/** `gate scenario format`: writes law files in YAML in one layout. */
-
 import { extname } from "node:path";
 import { decodeUtf8Strict } from "../../canonical/scan.ts";
 import { readInput } from "../terminal/input.ts";

@@ -1,5 +1,3 @@
-/** `gate scenario test`: runs the test cases of a scenario. */
-
 import { dirname, extname, join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";

@@ -1,5 +1,3 @@
-/** `gate scenario write`: prints any law as a law file. */
-
 import { isJsonObject, member } from "../../canonical/json.ts";
 import { loadConfig } from "../../config/load.ts";
 import { writeLaw } from "../../scenario/law_file.ts";

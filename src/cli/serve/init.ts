@@ -1,5 +1,3 @@
-/** `gate init`: writes a starter configuration, and creates the folder that it names. */
-
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_CONFIG_FILE, loadConfig } from "../../config/load.ts";
 import { STARTER_CONFIG, STARTER_EVIDENCE_FOLDER } from "../../config/sections/starter.ts";

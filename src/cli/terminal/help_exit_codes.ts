@@ -1,5 +1,3 @@
-/** `gate help exit-codes`: lists the exit codes. */
-
 import { EXIT_CODE_MEANINGS } from "./exit_codes.ts";
 import { type JsonFlag, writeAnswer } from "./output.ts";
 import { columns } from "./text.ts";

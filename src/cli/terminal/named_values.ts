@@ -1,5 +1,3 @@
-/** Parses flags such as `--arg NAME=VALUE`. */
-
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import { parseJson } from "../../canonical/scan.ts";
 import { CliError } from "./cli_error.ts";

@@ -1,5 +1,3 @@
-/** The section `policy`: its schema, and the rules over several of its members. */
-
 import { listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
 import { described, table, withDefault } from "../../canonical/table_shape.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";

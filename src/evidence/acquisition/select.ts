@@ -1,5 +1,3 @@
-/** Selects the bindings of a stage that a call acquires. */
-
 import { formatPath } from "../../canonical/path.ts";
 import { didYouMean } from "../../law/suggest.ts";
 import type { AcquisitionBinding, Timestamp } from "../../law/types.ts";

@@ -1,5 +1,3 @@
-/** The host side of the provider `http`. */
-
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { urlHost } from "../../config/host_name.ts";
 import type { BuiltinProviderEntry } from "../../config/types.ts";

@@ -1,5 +1,3 @@
-/** Loads a capability contract from its file. */
-
 import type { JsonValue } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
 import { readBounded } from "../../config/files.ts";

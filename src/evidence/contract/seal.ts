@@ -1,5 +1,3 @@
-/** Adds canonical texts and identities to a contract, and to a contract with its runtime profile. */
-
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";

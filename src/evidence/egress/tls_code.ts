@@ -1,5 +1,3 @@
-/** The code of a TLS connection that failed, as far as the runtime reports the cause. */
-
 /** Why a TLS connection failed; `tls_failed` where the runtime reports no cause below. */
 export type TlsCode =
   | "tls_failed"

@@ -1,5 +1,3 @@
-/** Public key files. */
-
 import { decodeBase64 } from "../../canonical/base64.ts";
 
 /** Most bytes of a public key file: 32 raw bytes, or their base64 with white space around. */

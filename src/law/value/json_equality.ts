@@ -1,5 +1,3 @@
-/** Equality of JSON values by value. */
-
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 
 /**

@@ -1,5 +1,3 @@
-/** Decides the opening of a stage. */
-
 import { identify } from "../../canonical/identity.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { EntryPacket, Target } from "../../law/types.ts";

@@ -1,5 +1,3 @@
-/** The state of a replay. */
-
 import type { Identity } from "../../canonical/identity.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import type { Head, RunCreatedBody, RunRecord, RunState } from "../../run/types.ts";

@@ -1,5 +1,3 @@
-/** Looks up the values that a record names. */
-
 import type { Identity } from "../../canonical/identity.ts";
 import type { Payload } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";

@@ -1,5 +1,3 @@
-/** The timeline: every record in order, with the evidence of each decision that the page does not show elsewhere. */
-
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { lawWords } from "../../law/words.ts";

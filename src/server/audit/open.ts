@@ -1,5 +1,3 @@
-/** Opens the audit log of a configuration. */
-
 import type { AuditConfig } from "../../config/types.ts";
 import { VERSION } from "../../config/product_version.ts";
 import type { Log } from "../process/log.ts";

@@ -1,5 +1,3 @@
-/** The identity of this server and its protocol revisions. */
-
 import { VERSION } from "../../config/product_version.ts";
 
 /** `serverInfo` of `initialize`, and of each result's `_meta` from 2026-07-28 on. */

@@ -1,5 +1,3 @@
-/** A dispatcher that counts and times its calls. */
-
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import { answerWord } from "../process/answer_word.ts";
 import type { CallOutcome, Dispatcher } from "./dispatcher.ts";

@@ -1,5 +1,3 @@
-/** Reads the text of one message, for every transport. */
-
 import { parseJson } from "../../canonical/scan.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import { type MessageReading, readMessage } from "./message.ts";

@@ -1,5 +1,3 @@
-/** Recovers the id of a message that is rejected for its JSON text or its length. */
-
 import { parseJson } from "../../canonical/scan.ts";
 import type { RequestId } from "../process/edge_error.ts";
 import { isRequestId } from "./message.ts";

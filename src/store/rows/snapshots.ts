@@ -1,5 +1,3 @@
-/** Derived snapshots of runs as rows. */
-
 import { identifyCanonical, type Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { member, parseObject } from "../record_check.ts";

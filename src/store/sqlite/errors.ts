@@ -1,5 +1,3 @@
-/** Maps errors of SQLite to errors of a store. */
-
 import { reasonOf } from "../file_reason.ts";
 import { StoreError, type StoreErrorCode } from "../types.ts";
 import { ROW_BYTES_MAXIMUM } from "./format.ts";

@@ -1,5 +1,3 @@
-/** The run store on SQLite. */
-
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { RunKey } from "../../run/types.ts";
 import { storeArtifacts } from "../rows/artifacts.ts";

@@ -1,5 +1,3 @@
-/** The schema registry on SQLite. */
-
 import type { Sha256 } from "../../canonical/identity.ts";
 import { type RegisteredSchema, toSchema, toVerifiedSchema } from "../rows/schemas.ts";
 import { sealSchema } from "../seal.ts";

@@ -1,5 +1,3 @@
-/** Runs the statements that stores share on SQLite. */
-
 import type { Gate } from "../gate.ts";
 import type { RunRead, RunWrite, Statement, Steps } from "../rows/statements.ts";
 import type { Connection } from "./connection.ts";

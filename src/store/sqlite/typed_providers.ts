@@ -1,5 +1,3 @@
-/** Typed providers on SQLite. */
-
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { Gate } from "../gate.ts";
 import { readTypedProviders, storeTypedProviders } from "../rows/typed_providers.ts";

@@ -1,5 +1,3 @@
-/** Describes the evidence that counts for the conditions of a law. */
-
 import { isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { shown } from "../../canonical/shown.ts";
 import { oneSignerSuffices } from "../../law/lint.ts";

@@ -1,5 +1,3 @@
-/** Chooses the stages of a step, or the outcome where no stage can take one. */
-
 import type { JsonObject } from "../../canonical/json.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { readyFrontier } from "../../run/frontier.ts";

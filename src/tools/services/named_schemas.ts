@@ -1,5 +1,3 @@
-/** The permission that a spec with schemas needs. */
-
 import { type JsonObject, member } from "../../canonical/json.ts";
 import type { Call, ToolError } from "../framework/types.ts";
 import { packetSchemasOf, schemasNamed } from "./prove_spec.ts";

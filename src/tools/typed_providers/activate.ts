@@ -1,5 +1,3 @@
-/** The tool `typed_providers_activate`. */
-
 import { closed, orNull, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";
 import { quote } from "../../law/suggest.ts";

@@ -1,5 +1,3 @@
-/** The tool `typed_providers_get`. */
-
 import { closed, object, type Read } from "../../canonical/shape.ts";
 import { optional, table } from "../../canonical/table_shape.ts";
 import { quote } from "../../law/suggest.ts";

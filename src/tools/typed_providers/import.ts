@@ -1,5 +1,3 @@
-/** The tool `typed_providers_import`. */
-
 import {
   anyInteger,
   boolean,

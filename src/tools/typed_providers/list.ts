@@ -1,5 +1,3 @@
-/** The tool `typed_providers_list`. */
-
 import { closed, orNull, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";
 import { compareCodePoints } from "../../canonical/order.ts";

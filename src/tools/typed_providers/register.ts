@@ -1,5 +1,3 @@
-/** The tool `typed_providers_register`. */
-
 import { closed, identity, oneOf, type Read, text } from "../../canonical/shape.ts";
 import { table } from "../../canonical/table_shape.ts";
 import { failure, noTimeStamp, success } from "../framework/errors.ts";
