@@ -1,6 +1,6 @@
 import type { DocsConfig } from "../config/types.ts";
 import { createSearch, type DocsAnswer, type SearchDocs, SECTIONS_DEFAULT } from "./answer.ts";
-import { splitSections } from "./sections.ts";
+import { splitSections, titleOf } from "./sections.ts";
 import { type Doc, type DocPage, DOCS_PREFIX, DocsError, type Documents } from "./types.ts";
 import { utf8Length } from "../canonical/utf8.ts";
 import { DEFAULT_DOCS, type DefaultDoc } from "./default_docs.ts";
@@ -25,7 +25,15 @@ export async function readDocuments(config: DocsConfig): Promise<Documents> {
 async function readDefault({ files, suffix, ...named }: DefaultDoc): Promise<Doc> {
   const pages = await Promise.all(files.map(readPage));
   const text = joinPages(pages);
-  return { ...named, uri: DOCS_PREFIX + suffix, text, bytes: utf8Length(text), pages: pages.slice(1) };
+  return {
+    doc_id: suffix.replace(/[-/]/g, "_"),
+    doc_title: titleOf(text) ?? suffix,
+    ...named,
+    uri: DOCS_PREFIX + suffix,
+    text,
+    bytes: utf8Length(text),
+    pages: pages.slice(1),
+  };
 }
 
 /** A page of Markdown, or an example: a block of code that is named after the folder of its file. */

@@ -58,11 +58,17 @@ Deno.test("DEFAULT_DOCS name every page of the documentation that users read", a
   }
 });
 
-Deno.test("DEFAULT_DOCS have the titles that their pages have", async () => {
-  for (const { files, doc_title } of DEFAULT_DOCS) {
-    const text = await Deno.readTextFile(new URL(`../../docs/${files[0]}`, import.meta.url));
-    assert.equal(text.split("\n")[0], `# ${doc_title}`);
-  }
+Deno.test("openCatalogue() takes the titles of documents from their pages", async () => {
+  const { docs } = await openCatalogue(STANDARD);
+  assert.ok(docs.every(({ doc_title, text }) => text.startsWith(`# ${doc_title}\n`)));
+  const named = docs.map(({ doc_id, doc_title, uri }) => [doc_id, doc_title, uri]);
+  assert.deepEqual(named[0], ["concepts", "Concepts", "gate://docs/concepts"]);
+  assert.deepEqual(named[8], [
+    "bound_approvals",
+    "An approval is bound to what was approved",
+    "gate://docs/bound-approvals",
+  ]);
+  assert.deepEqual(named.at(-1), ["format_canonical", "Canonical JSON", "gate://docs/format/canonical"]);
 });
 
 Deno.test("openCatalogue() makes one document of the pages about tools", async () => {

@@ -186,6 +186,6 @@ Deno.test("writePrompt() says what is wrong with a name or an argument", () => {
 });
 
 Deno.test("SCENARIO_KINDS are the worked examples", () => {
-  const files = DEFAULT_DOCS.find(({ doc_id }) => doc_id === "examples")?.files ?? [];
+  const files = DEFAULT_DOCS.find(({ suffix }) => suffix === "examples")?.files ?? [];
   assert.deepEqual(files.slice(1).map((file) => file.split("/")[1]), SCENARIO_KINDS);
 });
