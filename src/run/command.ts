@@ -123,6 +123,8 @@ export interface DecidedRecord {
   readonly text: string;
   /** Objects that the record names, as canonical text. */
   readonly material: readonly { readonly kind: Material["kind"]; readonly identity: Identity; readonly body: string }[];
+  /** What the record was decided under: its member `operator_profile` has the identity. */
+  readonly profile: OperatorProfile;
 }
 
 /** The refusals that the kernel decides. Other refusals precede the kernel: they need no state. */

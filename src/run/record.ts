@@ -78,7 +78,13 @@ export function buildRecord<Kind extends RunRecord["record_kind"]>(
     run_key: runKey,
   } as unknown as RunRecord;
   const text = canonicalize(asJson(record));
-  return { record, text, record_id: identifyCanonical(sha256, "run-record", text), material };
+  return {
+    record,
+    text,
+    record_id: identifyCanonical(sha256, "run-record", text),
+    material,
+    profile: environment.profile,
+  };
 }
 
 /**

@@ -39,7 +39,7 @@ export function isAccepted(decision: Decision): decision is Accepted {
 export async function appendDecided(services: Services, decided: DecidedRecords): Promise<AppendedRecords> {
   const { law, state } = decided;
   const records = decided.decisions.flatMap(storedRecords);
-  const artifacts = [...profileArtifacts(services), ...decided.artifacts ?? []];
+  const artifacts = [...profileArtifacts(services, decided.decisions), ...decided.artifacts ?? []];
   const appended = await services.runs.append({
     run_key: state.run_key,
     scenario_id: law.law.scenario_id,
@@ -78,11 +78,12 @@ function storedRecords(decision: Accepted): StoredRecord[] {
   }));
 }
 
-/** The operator profiles that a decision of this process may have read, without those that it has stored already. */
-function profileArtifacts(services: Services): Artifact[] {
-  return services.profiles.flatMap(({ profile, profile_identity }) =>
-    services.storedArtifacts.has(profile_identity)
-      ? []
-      : [{ kind: "operator-profile", identity: profile_identity, body: canonicalize(asJson(profile)) }]
+/** The operator profiles of decisions that this process has not stored yet. Others may be in force by now. */
+function profileArtifacts({ storedArtifacts }: Services, decisions: readonly Accepted[]): Artifact[] {
+  const profiles = new Map(
+    decisions.flatMap(({ records }) => records.map(({ record, profile }) => [record.operator_profile, profile])),
+  );
+  return [...profiles].flatMap(([identity, profile]) =>
+    storedArtifacts.has(identity) ? [] : [{ kind: "operator-profile", identity, body: canonicalize(asJson(profile)) }]
   );
 }
