@@ -3,10 +3,9 @@ import { described, optional, table } from "../canonical/table_shape.ts";
 import { decodeBase64 } from "../canonical/base64.ts";
 import { encodeHex } from "../canonical/hex.ts";
 import { SchemaSandboxError } from "../evidence/sandbox/schema_sandbox.ts";
-import { RepositoryError } from "../runpack/host/repository.ts";
 import type { ValidateSchema, VerificationRequest } from "../runpack/verify/types.ts";
 import { PROFILES, type TrustedPublicKey } from "../runpack/verify/types.ts";
-import { isPackShown, notShown } from "./packs/shown_pack.ts";
+import { isPackShown, notShown, withPackFiles } from "./packs/shown_pack.ts";
 import { failure, success } from "./framework/errors.ts";
 import { givenIdentity, listedAs } from "./framework/input.ts";
 import { ref } from "./framework/output.ts";
@@ -86,8 +85,9 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
   const { openLocalRepository } = await import("../runpack/host/local_repository.ts");
   const { reportAsJson } = await import("../runpack/verify/verify.ts");
   const root = repositoryFolder(dataDir);
-  const refused = await refusedPack(services, root, decoded, call);
-  if (refused !== null) return await notShown(since, refused);
+  const pack = { identity: decoded.runpack_identity, tools: [NAMED] };
+  const isShown = await withPackFiles(pack.identity, () => isPackShown(services, root, pack, call));
+  if (!isShown) return await notShown(since, notFound(services, decoded));
   const signatures = await openLocalRepository(root).getSignatures(decoded.runpack_identity).catch(() => []);
   const request: VerificationRequest = {
     runpack_identity: decoded.runpack_identity,
@@ -104,25 +104,6 @@ async function verify(services: Services, decoded: Input, call: Call): Promise<T
       return failure("schema_worker_unavailable", "Cannot verify runpack: the caller disconnected");
     }
     throw error;
-  }
-}
-
-/** The answer of the call where the pack cannot be verified. */
-async function refusedPack(
-  services: Services,
-  root: string,
-  decoded: Input,
-  call: Call,
-): Promise<ToolAnswer | null> {
-  try {
-    const pack = { identity: decoded.runpack_identity, tools: [NAMED] };
-    return await isPackShown(services, root, pack, call) ? null : notFound(services, decoded);
-  } catch (error) {
-    if (!(error instanceof RepositoryError)) throw error;
-    const message = `Cannot fetch runpack "${decoded.runpack_identity}" from the object store`;
-    return error.code === "integrity_failure"
-      ? failure("store_corrupt", `${message}: it is damaged there`)
-      : failure("store_unavailable", `${message}: it is not available now`);
   }
 }
 

@@ -16,6 +16,7 @@ import { PackError } from "../../runpack/walk.ts";
 import { mustCall, type ReadResource, refusedCall, type ToolSession } from "../session/tool_session.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { cannotWrite, requireNew } from "../terminal/new_file.ts";
+import { writeError } from "../terminal/output.ts";
 
 /** Most parts of a runpack: those of 64 GiB. */
 const PARTS_MAXIMUM = 2 ** 17;
@@ -64,8 +65,9 @@ function countOf(value: JsonValue | undefined): number | undefined {
 
 /**
  * Runs work with a runpack of a server. What is downloaded is in `PATH.partial` until the work is done, and stays there
- * where the connection or the work fails. It is removed where it is no complete pack of that identity. A file of that name
- * that no earlier download of that identity left is refused.
+ * where the connection or the work fails. It is removed where it is no complete pack of that identity; where a signature
+ * may have been added meanwhile, the download begins again once. A file of that name that no earlier download of that
+ * identity left is refused.
  *
  * @param work Reads every object of the pack, which checks it
  * @throws {PackError} {@link ArchiveError} {@link RepositoryError} Where the bytes differ from the identity
@@ -79,21 +81,34 @@ export async function withDownload<Result>(
   if (read === undefined) throw new PackError(`Cannot read runpack "${identity}": only a server has its parts`);
   const partial = `${path}.partial`;
   if (plainFile(partial) === "unreadable") throw new CliError("usage", `Cannot write "${partial}": it is not a file`);
-  const begun = await bytesOf(identity, partial);
-  try {
-    await download(read, identity, partial, begun);
-    const result = await withPartial(partial, async (contents) => {
+  const listed = async (): Promise<PackParts> => partsOf(identity, (await read(`gate://runpacks/${identity}`)).text);
+  const attempt = async (begun: number, parts: PackParts): Promise<Result> => {
+    await download(read, identity, partial, begun, parts);
+    return await withPartial(partial, async (contents) => {
       if (contents.runpackIdentity === identity) return await work(contents);
       throw new PackError(`Cannot use runpack "${identity}" of the server: its bytes have another identity`);
+    });
+  };
+  const begun = await bytesOf(identity, partial);
+  try {
+    const parts = await listed();
+    const result = await attempt(begun, parts).catch(async (error) => {
+      if (!isWrong(error) || begun === 0 && parts.bytes === (await listed()).bytes) throw error;
+      writeError("gate info: the runpack was signed on the server meanwhile: its download begins again\n");
+      return await attempt(0, await listed());
     });
     await Deno.remove(partial);
     return result;
   } catch (error) {
-    const isWrong = error instanceof PackError || error instanceof ArchiveError ||
-      error instanceof RepositoryError && error.code === "integrity_failure";
-    if (isWrong) await Deno.remove(partial).catch(() => {});
+    if (isWrong(error)) await Deno.remove(partial).catch(() => {});
     throw error;
   }
+}
+
+/** Whether bytes differ from what they should be. */
+function isWrong(error: unknown): boolean {
+  return error instanceof PackError || error instanceof ArchiveError ||
+    error instanceof RepositoryError && error.code === "integrity_failure";
 }
 
 async function withPartial<Result>(path: string, work: (contents: PackContents) => Promise<Result>): Promise<Result> {
@@ -107,9 +122,13 @@ async function withPartial<Result>(path: string, work: (contents: PackContents) 
 }
 
 /** Appends the parts that a file does not have yet. */
-async function download(read: ReadResource, identity: string, partial: string, begun: number): Promise<void> {
-  const uri = `gate://runpacks/${identity}`;
-  const { bytes, part_bytes } = partsOf(identity, (await read(uri)).text);
+async function download(
+  read: ReadResource,
+  identity: string,
+  partial: string,
+  begun: number,
+  { bytes, part_bytes }: PackParts,
+): Promise<void> {
   const first = Math.floor(begun / part_bytes);
   const options: Deno.OpenOptions = { write: true, create: true, mode: 0o600 };
   using file = await Deno.open(partial, options).catch((error) => {
@@ -118,7 +137,7 @@ async function download(read: ReadResource, identity: string, partial: string, b
   await file.truncate(first * part_bytes);
   await file.seek(0, Deno.SeekMode.End);
   for (let at = first * part_bytes; at < bytes; at += part_bytes) {
-    const part = decodeBase64((await read(`${uri}/${at / part_bytes}`)).blob ?? "");
+    const part = decodeBase64((await read(`gate://runpacks/${identity}/${at / part_bytes}`)).blob ?? "");
     const expected = Math.min(part_bytes, bytes - at);
     if (part?.length !== expected) {
       const got = part === null ? "no base64" : `${part.length} bytes`;

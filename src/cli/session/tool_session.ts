@@ -86,7 +86,9 @@ export async function withServerSession<Result>(
         if (connected.client.getServerCapabilities()?.resources === undefined) {
           throw new CliError("refused", `Cannot read ${uri}: the server has no resources (docs.enable_resources)`);
         }
-        const { contents: [first] } = await connected.client.readResource({ uri }, { timeout: connected.timeout });
+        // The cache of the client would keep every part.
+        const options = { timeout: connected.timeout, cacheMode: "bypass" } as const;
+        const { contents: [first] } = await connected.client.readResource({ uri }, options);
         return first ?? {};
       },
       namespaces: async () => {

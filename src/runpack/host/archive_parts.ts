@@ -48,7 +48,7 @@ export async function layOutArchive(contents: PackContents): Promise<ArchiveLayo
  *
  * @param root The folder of the local repository
  * @returns Null where the archive has no such part
- * @throws {RepositoryError} `integrity_failure` where an object is missing or too short
+ * @throws {RepositoryError} `integrity_failure` where an object is missing or too short, else `unavailable`
  */
 export async function readPart(
   root: string,
@@ -89,8 +89,10 @@ async function readRange(path: string, start: number, end: number): Promise<Uint
     }
     const bytes = joinBytes(chunks);
     if (bytes.length === end - start) return bytes;
-  } catch {
-    // Reported below, as an object that is too short.
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) {
+      throw new RepositoryError("unavailable", `Cannot read "${path}" now`, { cause: error });
+    }
   }
   throw new RepositoryError("integrity_failure", `Cannot read "${path}": it is missing or too short`);
 }

@@ -22,7 +22,7 @@ export const EDGE_CODES = {
   rate_limited: -32071,
   inflight_limit: -32072,
   invalid_correlation_id: -32073,
-  /** A store or the audit log could not be opened; the process is about to end. */
+  /** A store cannot be read now; or it, or the audit log, could not be opened, and the process is about to end. */
   unavailable: -32074,
 } as const;
 
@@ -74,7 +74,7 @@ export function jsonRpcError(error: EdgeError, id: RequestId | null): JsonRpcErr
     message: error.message,
     data: {
       kind: error.kind,
-      retryable: isRetryable(error.kind),
+      retryable: isRetryable(error.kind) || error.retryAfterMs !== undefined,
       request_id: id,
       ...(error.path === undefined ? {} : { path: error.path }),
       ...(error.fault === undefined ? {} : { fault: error.fault }),

@@ -169,7 +169,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       audited(request.method, request.names, call, request.method, async (audit) => {
         const { authorizedRead } = await import("./read_request.ts");
         const isInForce = (options.auth?.principals.length ?? 0) > 0;
-        return await authorizedRead(isInForce, request, readerOf(options, isOffered, call, audit), audit);
+        return await authorizedRead(
+          isInForce,
+          request,
+          readerOf(options, isOffered, call, audit),
+          audit,
+          logStoreFault,
+        );
       }),
   };
 }

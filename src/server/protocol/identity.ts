@@ -19,7 +19,7 @@ export const LEGACY_VERSIONS: readonly [newest: string, ...older: string[]] = [
   "2024-10-07",
 ];
 
-/** How long clients may cache `tools/list` and `server/discover`. Neither changes while the process runs. */
+/** How long clients may cache `tools/list`, `server/discover` and documents. None changes while the process runs. */
 export const LIST_CACHE: { readonly ttlMs: number; readonly cacheScope: "private" } = {
   ttlMs: 300_000,
   cacheScope: "private",

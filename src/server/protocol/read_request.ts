@@ -4,7 +4,8 @@
 
 import { checkRole } from "../../access/roles.ts";
 import type { JsonObject } from "../../canonical/json.ts";
-import type { Call, NamespaceList, ToolAnswer } from "../../tools/framework/types.ts";
+import { domainErrorOf } from "../../tools/framework/errors.ts";
+import type { Call, NamespaceList, ToolAnswer, ToolError } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
 import type { RunReading } from "./run_resource.ts";
 import type { ReadPackFile } from "./pack_resource.ts";
@@ -42,12 +43,14 @@ const GROUP = "Read";
  * Reads for a caller, if its role permits.
  *
  * @param rolesInForce Whether `server.auth.principals` has any entry
+ * @param logFault Logs a failure of a store
  */
 export async function authorizedRead<Found>(
   rolesInForce: boolean,
   { method, read }: ReadRequest<Found>,
   reader: Reader,
   audit: CallAudit,
+  logFault: (answer: ToolAnswer) => void,
 ): Promise<ReadOutcome<Found>> {
   const { principal } = reader.call;
   const decision = checkRole(rolesInForce, principal, { group: GROUP, tool: method, namespaceId: null });
@@ -60,9 +63,27 @@ export async function authorizedRead<Found>(
       return { ok: false, error };
     }
   }
-  const outcome = await read(reader);
-  await audit.answered(outcome.ok ? READ : failedRead(outcome.error));
-  return outcome;
+  try {
+    const outcome = await read(reader);
+    await audit.answered(outcome.ok ? READ : failedRead(outcome.error));
+    return outcome;
+  } catch (thrown) {
+    const error = domainErrorOf(thrown);
+    if (error?.kind !== "unavailable" && error?.kind !== "internal") throw thrown;
+    logFault({ ok: false, error });
+    await audit.answered({ ok: false, error });
+    return { ok: false, error: storeFailed(error) };
+  }
+}
+
+/** Milliseconds until a read is worth a retry, where its failure says none. */
+const RETRY_MILLISECONDS = 1000;
+
+function storeFailed({ kind, message, retryable, details }: ToolError): EdgeError {
+  if (kind !== "unavailable") return { kind: "internal", message };
+  const wait = details?.["retry_after_ms"];
+  if (!retryable) return { kind, message };
+  return { kind, message, retryAfterMs: typeof wait === "number" ? wait : RETRY_MILLISECONDS };
 }
 
 const READ: ToolAnswer = { ok: true, result: {} };

@@ -84,7 +84,14 @@ const CACHED: ReadonlySet<string> = new Set([
 export function documentResult(method: string, found: DocumentAnswer | QuestionAnswer, era: AnswerEra): string {
   if (isQuestion(found)) return inputRequiredResult(found);
   if (era === "legacy") return JSON.stringify(found);
-  return JSON.stringify({ ...found, ...CACHED.has(method) ? LIST_CACHE : {}, ...MODERN_MEMBERS });
+  const cache = CACHED.has(method) ? { ...LIST_CACHE, ...isChanging(found) ? { ttlMs: 0 } : {} } : {};
+  return JSON.stringify({ ...found, ...cache, ...MODERN_MEMBERS });
+}
+
+/** Whether an answer has a run, or a runpack, to which a signature may be added. */
+function isChanging(found: DocumentAnswer): boolean {
+  const { contents } = found as { readonly contents?: readonly { readonly uri: string }[] };
+  return contents?.some(({ uri }) => /^gate:\/\/run(?:s|packs)\//.test(uri)) === true;
 }
 
 function isQuestion(found: DocumentAnswer | QuestionAnswer): found is QuestionAnswer {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { failure } from "../../tools/framework/errors.ts";
 import type { ToolAnswer } from "../../tools/framework/types.ts";
-import { callResult, listenAcknowledgement, listenResult } from "./result_json.ts";
+import { callResult, documentResult, listenAcknowledgement, listenResult } from "./result_json.ts";
 
 Deno.test("callResult() encodes a result once, for its text and its structure", () => {
   let encoded = 0;
@@ -42,3 +42,20 @@ Deno.test("subscriptions name their request in acknowledgement and result", () =
   assert.equal(JSON.parse(listenAcknowledgement("a")).params._meta[key], "a");
   assert.equal(JSON.parse(listenResult(7))._meta[key], 7);
 });
+
+/** A resource, and how many milliseconds a client may keep it. */
+const KEPT: readonly (readonly [uri: string, milliseconds: number])[] = [
+  ["gate://docs/concepts", 300_000],
+  ["gate://schemas/precheck", 300_000],
+  ["ui://gate/run", 300_000],
+  ["gate://runs/2/0123456789abcdef0123456789abcdef", 0],
+  [`gate://runpacks/${"0".repeat(64)}`, 0],
+  [`gate://runpacks/${"0".repeat(64)}/1`, 0],
+];
+
+for (const [uri, milliseconds] of KEPT) {
+  Deno.test(`documentResult() lets clients keep ${uri} for ${milliseconds} ms`, () => {
+    const result = documentResult("resources/read", { contents: [{ uri, text: "" }] }, "modern");
+    assert.equal(JSON.parse(result).ttlMs, milliseconds);
+  });
+}

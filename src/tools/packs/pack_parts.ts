@@ -7,7 +7,7 @@ import { openLocalRepository } from "../../runpack/host/local_repository.ts";
 import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
 import type { ReadPack, Tool } from "../framework/types.ts";
 import type { Services } from "../services/services.ts";
-import { isPackShown, notShown } from "./shown_pack.ts";
+import { isPackShown, notShown, withPackFiles } from "./shown_pack.ts";
 
 /** The tools that show what a runpack holds. A caller needs one of them. */
 const TOOLS: readonly Pick<Tool, "name" | "group">[] = [
@@ -44,16 +44,18 @@ export function packReader(services: Services): ReadPack {
   return async (identity, part, isOffered, call) => {
     const { dataDir } = services;
     if (dataDir === null) return null;
-    const since = performance.now();
-    const root = repositoryFolder(dataDir);
-    const tools = TOOLS.filter(({ name }) => isOffered(name));
-    const contents = await isPackShown(services, root, { identity, tools }, call)
-      ? await openContents(HOST_PRIMITIVES.sha256, openLocalRepository(root), identity)
-      : null;
-    if (contents === null) return await notShown(since, null);
-    const layout = await layoutOf(contents);
-    if (part !== null) return await readPart(root, layout, part);
-    const { bytes } = layout;
-    return { runpack_identity: identity, bytes, part_bytes: PART_BYTES, parts: Math.ceil(bytes / PART_BYTES) };
+    return await withPackFiles(identity, async () => {
+      const since = performance.now();
+      const root = repositoryFolder(dataDir);
+      const tools = TOOLS.filter(({ name }) => isOffered(name));
+      const contents = await isPackShown(services, root, { identity, tools }, call)
+        ? await openContents(HOST_PRIMITIVES.sha256, openLocalRepository(root), identity)
+        : null;
+      if (contents === null) return await notShown(since, null);
+      const layout = await layoutOf(contents);
+      if (part !== null) return await readPart(root, layout, part);
+      const { bytes } = layout;
+      return { runpack_identity: identity, bytes, part_bytes: PART_BYTES, parts: Math.ceil(bytes / PART_BYTES) };
+    });
   };
 }

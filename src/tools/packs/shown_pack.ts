@@ -3,6 +3,8 @@
 import { setTimeout } from "node:timers/promises";
 import type { Identity } from "../../canonical/identity.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
+import { RepositoryError } from "../../runpack/host/repository.ts";
+import { DomainError } from "../framework/errors.ts";
 import type { Call, Tool } from "../framework/types.ts";
 import { authorise } from "../services/authorise.ts";
 import type { Services } from "../services/services.ts";
@@ -23,6 +25,24 @@ export async function notShown<Answer>(since: number, answer: Answer): Promise<A
 export interface SoughtPack {
   readonly identity: Identity;
   readonly tools: readonly Pick<Tool, "name" | "group">[];
+}
+
+/**
+ * Does work with the files of a pack.
+ *
+ * @throws {DomainError} `store_unavailable` where its repository fails, `store_corrupt` where it is damaged there
+ */
+export async function withPackFiles<Result>(identity: Identity, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const { PackError } = await import("../../runpack/walk.ts");
+    if (!(error instanceof RepositoryError || error instanceof PackError)) throw error;
+    const message = `Cannot read runpack "${identity}"`;
+    throw error instanceof PackError || error.code === "integrity_failure"
+      ? new DomainError("store_corrupt", `${message}: it is damaged in its repository`)
+      : new DomainError("store_unavailable", `${message}: its repository is not available now, try again`);
+  }
 }
 
 /**

@@ -93,7 +93,7 @@ Deno.test("gate run --server --export says that a server has no resources", () =
   }));
 
 /** A proxy that answers requests for parts as a row says; it counts those that it forwards. */
-function proxyOf(url: string, change: (part: number, answer: string) => string | null): {
+function proxyOf(url: string, change: (part: number, answer: string) => string | null | Promise<string | null>): {
   readonly url: string;
   readonly parts: readonly number[];
   readonly end: () => Promise<void>;
@@ -107,7 +107,7 @@ function proxyOf(url: string, change: (part: number, answer: string) => string |
     const answer = await fetch(target, { method, headers, ...body === "" ? {} : { body } });
     const text = await answer.text();
     if (part !== null) parts.push(part);
-    const changed = part === null ? text : change(part, text);
+    const changed = part === null ? text : await change(part, text);
     const kept = [...answer.headers].filter(([name]) => name !== "content-length" && name !== "content-encoding");
     return changed === null
       ? new Response("gone", { status: 502 })
@@ -228,4 +228,81 @@ Deno.test("gate://runpacks answers those who may not read the run as if there we
       if (outcome !== "unknown") assert.equal(found, outcome, `${caller} ${after}`);
       else assert.equal(found, await answer("f".repeat(64)), `${caller} ${after}: as one that there is not`);
     }
+  }));
+
+/** What happens to the largest object of a runpack in the repository of the server, and what its parts answer then. */
+const FAILING: readonly (readonly [
+  what: string,
+  change: (path: string) => Promise<void>,
+  kind: string,
+  retryable: boolean,
+  said: RegExp,
+])[] = [
+  ["a folder in its place", (path) => Deno.mkdir(path), "unavailable", true, /is not available now, try again$/],
+  ["it is cut", (path) => Deno.writeTextFile(path, ""), "internal", false, /is damaged in its repository$/],
+  ["it is gone", () => Promise.resolve(), "internal", false, /is damaged in its repository$/],
+];
+
+Deno.test("gate://runpacks says whether a part can be had later", () =>
+  withServer(async ({ folder, identity, read }) => {
+    const objects = join(folder, "runpacks/objects");
+    const paths = [...Deno.readDirSync(objects)].flatMap(({ name }) =>
+      [...Deno.readDirSync(join(objects, name))].map((file) => join(objects, name, file.name))
+    );
+    const [largest = ""] = paths.sort((a, b) => Deno.statSync(b).size - Deno.statSync(a).size);
+    assert.equal((await read("reader", `gate://runpacks/${identity}/1`))["error"], undefined);
+    for (const [what, change, kind, retryable, said] of FAILING) {
+      await Deno.remove(largest, { recursive: true });
+      await change(largest);
+      const { error } = await read("reader", `gate://runpacks/${identity}/1`) as {
+        error?: { message: string; data: Wire };
+      };
+      assert.deepEqual([error?.data["kind"], error?.data["retryable"]], [kind, retryable], what);
+      assert.match(error?.message ?? "", said, what);
+    }
+  }));
+
+Deno.test("gate runpack export --server begins again where the runpack is signed between two parts", () =>
+  withServer(async ({ folder, url, identity, as }) => {
+    const { result: { runs: [run] } } = JSON.parse((await gate(folder, "runs", "--json", ...as("reader"))).stdout);
+    const { namespace_id, run_id } = run.run_key;
+    const words = ["runpack", "export", "--namespace", `${namespace_id}`, "--run", run_id];
+    const sign = async (name: string): Promise<void> => {
+      assert.equal((await gate(folder, "key", "create", name)).code, 0);
+      const { code, stderr } = await gate(folder, ...words, "--config", "http.toml", "--signing-key", name);
+      assert.equal(code, 0, stderr);
+    };
+    const signing = proxyOf(url, async (part, answer) => {
+      if (part === 1 && signing.parts.length === 2) await sign("one.key");
+      return answer;
+    });
+    const once = await gate(folder, ...words, "--archive", "once.runpack", ...as("owner", signing.url));
+    await signing.end();
+    assert.deepEqual([once.code, once.stdout], [0, `${identity}\n`], once.stderr);
+    assert.match(
+      once.stderr,
+      /^gate info: the runpack was signed on the server meanwhile: its download begins again$/m,
+    );
+    assert.deepEqual(signing.parts, [0, 1, 2, 0, 1, 2]);
+    await verified(folder, "once.runpack");
+
+    const ending = proxyOf(url, (part, answer) => part < 2 ? answer : null);
+    assert.equal((await gate(folder, ...words, "--archive", "on.runpack", ...as("owner", ending.url))).code, 8);
+    await ending.end();
+    await sign("two.key");
+    assert.equal((await gate(folder, ...words, "--archive", "on.runpack", ...as("owner"))).code, 0);
+    await verified(folder, "on.runpack");
+
+    let signed = 0;
+    const always = proxyOf(url, async (part, answer) => {
+      if (part === 1) await sign(`more-${++signed}.key`);
+      return answer;
+    });
+    const never = await gate(folder, ...words, "--archive", "never.runpack", ...as("owner", always.url));
+    await always.end();
+    assert.deepEqual([never.code, signed], [6, 2], never.stderr);
+    const left = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
+      /^(never|.*partial)/.test(name)
+    );
+    assert.deepEqual(left, [], "nothing half-written stays");
   }));
