@@ -28,7 +28,11 @@ export type AnchorsConfig = Read<typeof anchorsSchema>;
 
 /** The shape of `evidence`. */
 export const evidenceSchema = table({
-  allow_raw_values: withDefault(boolean, evidence.allow_raw_values, "Allow raw values to be disclosed."),
+  allow_raw_values: withDefault(
+    boolean,
+    evidence.allow_raw_values,
+    "Allow tools to disclose raw values. A runpack has those that the law retains, whatever this says.",
+  ),
   require_provider_opt_in: withDefault(
     boolean,
     evidence.require_provider_opt_in,
