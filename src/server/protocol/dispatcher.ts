@@ -169,13 +169,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       audited(request.method, request.names, call, request.method, async (audit) => {
         const { authorizedRead } = await import("./read_request.ts");
         const isInForce = (options.auth?.principals.length ?? 0) > 0;
-        return await authorizedRead(
-          isInForce,
-          request,
-          readerOf(options, isOffered, call, audit),
-          audit,
-          logStoreFault,
-        );
+        const reader = readerOf(options, isOffered, call, audit);
+        return await authorizedRead(isInForce, request, reader, audit, logStoreFault);
       }),
   };
 }
