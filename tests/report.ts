@@ -16,6 +16,8 @@ export interface TestCase {
   readonly file: string;
   readonly name: string;
   readonly outcome: CaseOutcome;
+  /** How long it took; 0 where it did not end. */
+  readonly seconds: number;
 }
 
 const CASE = /<testcase name="([^"]*)" classname="([^"]*)"([^>]*)>([^]*?)<\/testcase>/g;
@@ -27,6 +29,7 @@ export function readReport(xml: string): TestCase[] {
     file: unescapeXml(file).replace(/^\.\//, "").replace(/#\d+-\d+\.\w+$/, ""),
     name: unescapeXml(name),
     outcome: outcomeOf(attributes, body),
+    seconds: Number(/ time="([\d.]+)"/.exec(attributes)?.[1] ?? 0),
   }));
 }
 

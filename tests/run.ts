@@ -69,6 +69,9 @@ function sharedTests(name: string, paths: readonly string[], options: readonly s
 /** Fewer rounds of each property, for a run that must be short. */
 const FEW_RUNS = ["--preload=tests/few_runs.ts"];
 
+/** More groups than cores, of tests that wait for processes: they keep the cores busy, and end closer to each other. */
+const GROUPS = 6;
+
 /** What a plan of its own runs, or what needs more than Deno. */
 const ELSEWHERE = [
   ...["tests/checks", "tests/full", "tests/proof", "tests/conformance"],
@@ -92,7 +95,7 @@ function wholeSteps(): readonly Step[] {
     typesOf("types of the program and of these tests", [...checked, ...PAGES]),
     CHECKS,
     sharedTests("unit tests", quickTests()),
-    { ...sharedTests("end to end, simulation and vectors", others), options: ["--parallel"] },
+    { ...sharedTests("end to end, simulation and vectors", others), options: ["--parallel"], threads: GROUPS },
     { name: "end to end, in a process of its own", kind: "tests", options: [], paths: ALONE },
   ];
 }
@@ -102,8 +105,7 @@ function fullSteps(): readonly Step[] {
   return [
     ALL_TYPES,
     sharedTests("unit tests at length", SLOW_UNITS),
-    // More groups than cores: the shares of the cores end closer to each other.
-    { ...sharedTests("end to end at length", longTests(TREE, OTHERS)), options: ["--parallel"], threads: 6 },
+    { ...sharedTests("end to end at length", longTests(TREE, OTHERS)), options: ["--parallel"], threads: GROUPS },
     ...FULL_STEPS,
     {
       name: "end to end at length, one file at a time",

@@ -183,7 +183,7 @@ async function runTests(step: TestsStep, selection: Selection, ending: Ending): 
   if (names.length === 0 && rest.length === 0) names.push(files.length === 1 ? String(files) : step.name);
   const again = rest.flatMap((selection) => selection.files);
   const finished = cases.filter(({ file, name }) =>
-    !again.includes(file) || stuck.some((test) => isStepOf({ file, name, outcome: "passed" }, test))
+    !again.includes(file) || stuck.some((test) => isStepOf({ file, name }, test))
   );
   const tallies = names.map((name) => failedBy(name, end));
   // A process that crashed, or was killed, leaves no report.
@@ -197,9 +197,7 @@ async function runTests(step: TestsStep, selection: Selection, ending: Ending): 
 /** The tests that were running when their process was ended, without their steps. */
 function runningTests(cases: readonly TestCase[]): TestCase[] {
   const running = cases.filter(({ outcome }) => outcome === "cancelled");
-  return running.filter(({ file, name }) =>
-    !running.some((other) => isStepOf({ file, name, outcome: "cancelled" }, other))
-  );
+  return running.filter(({ file, name }) => !running.some((other) => isStepOf({ file, name }, other)));
 }
 
 /** What is left to run after a process was ended. */
@@ -249,7 +247,9 @@ async function runOnce(
     const cases = all.filter(({ name, outcome }) => outcome !== "not_run" || (names ?? [name]).includes(name));
     // The report names files from the working folder, the step as it likes.
     const written = new Map(files.map((file) => [toFileUrl(file), file]));
-    return { end, cases: cases.map((test) => ({ ...test, file: written.get(toFileUrl(test.file)) ?? test.file })) };
+    const named = cases.map((test) => ({ ...test, file: written.get(toFileUrl(test.file)) ?? test.file }));
+    for (const line of slowestFiles(named)) console.log(line);
+    return { end, cases: named };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -280,8 +280,21 @@ function toFileUrl(path: string): string {
   return new URL(path, `file://${Deno.cwd()}/`).href;
 }
 
+/** What a file has to take to be named among the slowest ones. */
+const SLOW_SECONDS = 10;
+
+/** A line for each of the files that took longest, beside what ran at the same time. */
+export function slowestFiles(cases: readonly TestCase[]): string[] {
+  const taken = new Map<string, number>();
+  // The time of a test has that of its steps.
+  const tests = cases.filter(({ name }) => !name.includes(" > "));
+  for (const { file, seconds } of tests) taken.set(file, (taken.get(file) ?? 0) + seconds);
+  const slow = [...taken].filter(([, seconds]) => seconds >= SLOW_SECONDS).sort(([, a], [, b]) => b - a);
+  return slow.slice(0, 5).map(([file, seconds]) => `   slow: ${Math.round(seconds)} s in ${file}`);
+}
+
 /** Whether one case is a step of another. */
-function isStepOf(step: TestCase, test: TestCase): boolean {
+function isStepOf(step: Pick<TestCase, "file" | "name">, test: TestCase): boolean {
   return step.file === test.file && step.name.startsWith(`${test.name} > `);
 }
 

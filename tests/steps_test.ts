@@ -9,6 +9,7 @@ import {
   exitCodeOf,
   formatTally,
   runStep,
+  slowestFiles,
   type Step,
   tallyOf,
   testFilesIn,
@@ -34,14 +35,25 @@ for (const [outcome, xml] of Object.entries(CASES)) {
 
 Deno.test("readReport() names the file of a test and of a block of documentation, and reads names as they are", () => {
   const xml = (name: string, file: string): string =>
-    `<testcase name="${name}" classname="${file}" time="0"></testcase>`;
+    `<testcase name="${name}" classname="${file}" time="2.5"></testcase>`;
   assert.deepEqual(
     readReport(xml("a &gt; &quot;b&quot; &#10;&amp;lt;", "./src/a_test.ts") + xml("x", "./docs/a.md#12-20.ts")),
     [
-      { file: "src/a_test.ts", name: 'a > "b" \n&lt;', outcome: "passed" },
-      { file: "docs/a.md", name: "x", outcome: "passed" },
+      { file: "src/a_test.ts", name: 'a > "b" \n&lt;', outcome: "passed", seconds: 2.5 },
+      { file: "docs/a.md", name: "x", outcome: "passed", seconds: 2.5 },
     ],
   );
+});
+
+Deno.test("slowestFiles() names five files of 10 s and more, the slowest first, and counts no step twice", () => {
+  const times: readonly (readonly [file: string, name: string, seconds: number])[] = [
+    ...[10, 11, 12, 13].map((seconds) => [`${seconds}`, "one", seconds] as const),
+    ...[["sum", "one", 9], ["sum", "one > step", 9], ["sum", "two", 11], ["short", "one", 9.9]] as const,
+    ["last", "one", 30],
+  ];
+  const cases = times.map(([file, name, seconds]) => ({ file, name, seconds, outcome: "passed" as const }));
+  const lines = slowestFiles(cases).map((line) => line.replace("   slow: ", ""));
+  assert.deepEqual(lines, ["30 s in last", "20 s in sum", "13 s in 13", "12 s in 12", "11 s in 11"]);
 });
 
 const REPORTS: readonly (readonly [what: string, cases: string, exitCode: number, outcome: string])[] = [
