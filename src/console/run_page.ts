@@ -5,6 +5,8 @@
  * @module
  */
 
+import { judgedBy } from "../run/missing/stage.ts";
+import { everyFinding } from "../run/missing/causes.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { lawWords } from "../law/words.ts";
 import { layersOf } from "../law/stage_layers.ts";
@@ -13,7 +15,7 @@ import type { CompiledStage } from "../run/compile.ts";
 import type { MissingCondition } from "../run/missing/missing.ts";
 import { neededText } from "../run/missing/sentence.ts";
 import { type WaitingCondition, withRefusals } from "../run/missing/waiting.ts";
-import type { RecordedEvidence, RunRecord } from "../run/types.ts";
+import type { RecordedEvidence, RunRecord, TraceItem } from "../run/types.ts";
 import type { PackView } from "../runpack/material_view.ts";
 import { pictureOfStatus, type RunPicture, type StagePicture } from "../runpack/picture/run_picture.ts";
 import { markedWords } from "../runpack/picture/stage_list.ts";
@@ -139,7 +141,7 @@ export function sectionsOf(shown: ShownRun): readonly HTMLElement[] {
 /** The run as the drawing shows it: by its records, with the causes and waits that the server derives. */
 function pictureOf({ run: { law, records, state }, hints }: ShownRun): RunPicture {
   const causes = new Map(
-    hints.attempts.map(({ record_id, causes = [], met = [] }) => [record_id, [...causes, ...met]]),
+    hints.attempts.map((attempt) => [attempt.record_id, everyFinding(attempt)]),
   );
   const recent_attempts = records.flatMap(({ record, record_id }) =>
     record.record_kind === "stage_evaluated"
@@ -216,7 +218,7 @@ function stageCard(shown: ShownRun, stage: CompiledStage, { stages }: RunPicture
       nodesOf(verdictOf(attempt.outcome)),
     ),
     conditionTable(shown, stage, attempt, picture),
-    picture?.mark === "complete" ? null : missingOf(shown, stage_id),
+    picture?.mark === "complete" ? null : missingOf(shown, stage_id, attempt?.trace ?? []),
     questions.map((question) => {
       const waiting = hints.waiting.find((one) =>
         one.stage_id === stage_id && one.condition_id === question.condition.condition_id
@@ -274,12 +276,17 @@ function itemText(view: PackView, item: RecordedEvidence): readonly Content[] {
   ];
 }
 
-function missingOf({ hints, run }: ShownRun, stageId: string): Content {
+/** What a stage needs beside what held in its last attempt. */
+function missingOf({ hints, run }: ShownRun, stageId: string, trace: readonly TraceItem[]): Content {
   const words = lawWords(run.ownLaw.law);
+  const judged = judgedBy(trace);
   const standing = hints.missing.find((one) => one.stage_id === stageId);
   if (standing === undefined) return null;
   const names = (set: readonly MissingCondition[]): string => set.map((one) => neededText(one, words)).join(" and ");
-  const sets = standing.sets.map((set) => make("li", {}, shownText(names(set))));
+  const left = standing.sets.map((set) =>
+    names(set.filter(({ condition_id, needed }) => judged.get(condition_id) !== String(needed)))
+  );
+  const sets = [...new Set(left)].filter((text) => text !== "").map((text) => make("li", {}, shownText(text)));
   if (sets.length === 0) return null;
   return [
     make("p", {}, make("b", {}, "Missing"), sets.length === 1 ? "" : ", one of"),

@@ -12,7 +12,7 @@ import type { ScenarioLaw } from "../law/types.ts";
 import { knownValues } from "../run/approval.ts";
 import { type CompiledLaw, compileLaw } from "../run/compile.ts";
 import { fold } from "../run/fold.ts";
-import type { UnmetCause } from "../run/missing/causes.ts";
+import type { Findings } from "../run/missing/causes.ts";
 import type { StageStanding } from "../run/missing/stage.ts";
 import type { WaitingCondition } from "../run/missing/waiting.ts";
 import { asJson } from "../run/primitives.ts";
@@ -45,8 +45,7 @@ export interface CheckedRun {
 export interface RunHints {
   readonly missing: readonly StageStanding[];
   readonly waiting: readonly WaitingCondition[];
-  readonly attempts:
-    readonly (Attempt & { readonly causes?: readonly UnmetCause[]; readonly met?: readonly UnmetCause[] })[];
+  readonly attempts: readonly (Attempt & Partial<Findings>)[];
 }
 
 /** The records of a run were moved to a runpack. */

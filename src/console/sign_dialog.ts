@@ -5,6 +5,7 @@
  * @module
  */
 
+import { everyFinding } from "../run/missing/causes.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
@@ -213,8 +214,8 @@ function factsOf(
   const parameters = (state.parameters ?? []).map(({ parameter_id, value }) =>
     `${parameter_id} = ${canonicalize(value.value)}`
   );
-  const { causes = [], met = [] } = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
-  const known = withRefusals(stage_id, [...causes, ...met], waiting === undefined ? [] : [waiting]);
+  const found = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
+  const known = withRefusals(stage_id, everyFinding(found), waiting === undefined ? [] : [waiting]);
   const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], known).map((one) =>
     make("li", {}, shownText(one))
   );

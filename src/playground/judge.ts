@@ -97,8 +97,8 @@ export async function judge(
     const { stage_id } = stage.stage;
     const result = results.get(stage_id) ?? { outcome: "blocked" as const, why: [], codes: [], evaluation: null };
     const missing = result.evaluation === null
-      ? missingOfStage(stage, new Map(), verifiedOnly)
-      : missingOfTrace(stage, result.evaluation.trace, verifiedOnly);
+      ? missingOfStage(trial.law.law, stage, new Map(), verifiedOnly)
+      : missingOfTrace(trial.law.law, stage, result.evaluation.trace, verifiedOnly);
     const classification = trial.stages()[index]?.classification ?? "blocked";
     return { stage_id, classification, result, missing };
   });

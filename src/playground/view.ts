@@ -3,7 +3,7 @@
 import { layersOf } from "../law/stage_layers.ts";
 import { type LawWords, lawWords, valueText } from "../law/words.ts";
 import type { UnmetCause } from "../run/missing/causes.ts";
-import { foundText, neededText } from "../run/missing/sentence.ts";
+import { foundText } from "../run/missing/sentence.ts";
 import { drawLaw } from "../runpack/picture/draw_law.ts";
 import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
 import { verdictOf } from "../runpack/view/decisions.ts";
@@ -165,7 +165,7 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
     element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
     result.why.map((why) => element("p", { class: "note" }, why)),
     result.evaluation === null ? "" : renderTrace(result.evaluation, words, law),
-    missing === null ? "" : renderMissing(missing, words),
+    missing === null ? "" : renderMissing(missing),
   );
 }
 
@@ -200,9 +200,9 @@ function renderTrace(
   );
 }
 
-function renderMissing({ sets, complete }: NonNullable<JudgedStage["missing"]>, words: LawWords): Markup {
+function renderMissing({ sets, complete }: NonNullable<JudgedStage["missing"]>): Markup {
   const items = sets.map((set) =>
-    element("li", {}, set.map((one, at) => [at === 0 ? "" : ", and ", element("code", {}, neededText(one, words))]))
+    element("li", {}, set.map((one, at) => [at === 0 ? "" : ", and ", element("code", {}, one.sentence)]))
   );
   return all(
     element("p", {}, sets.length === 1 ? "What is missing:" : "What is missing, any one of:"),

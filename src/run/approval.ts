@@ -9,7 +9,7 @@ import type { Condition } from "../law/types.ts";
 import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { findingsOf, judgedFromRecord, type UnmetCause } from "./missing/causes.ts";
+import { everyFinding, findingsOf, judgedFromRecord, type UnmetCause } from "./missing/causes.ts";
 import type { Signers } from "./missing/sentence.ts";
 import { openForEvidence, type Refusal, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
@@ -85,8 +85,7 @@ export function recordedCauses(
   if (stage === undefined) return [];
   const known = knownValues(sha256, law);
   const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), { isShown: true }));
-  const { causes, met } = findingsOf(stage, trace, items, null);
-  return [...causes, ...met].map((cause) => ({
+  return everyFinding(findingsOf(stage, trace, items, null)).map((cause) => ({
     ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},
     ...cause,
   }));

@@ -4,8 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, member } from "../canoni
 import { readJson } from "../canonical/scan.ts";
 import type { CompiledLaw, CompiledStage } from "../run/compile.ts";
 import { type Findings, findingsOf } from "../run/missing/causes.ts";
-import { unmetConditions } from "../run/missing/missing.ts";
-import { judgedBy, type VerifiedOnly, verifiedOnlyUnder } from "../run/missing/stage.ts";
+import { type VerifiedOnly, verifiedOnlyUnder } from "../run/missing/stage.ts";
 import { type AssertedPrecheck, type AssertedValue, precheckAsserted } from "../run/precheck_asserted.ts";
 import { asJson } from "../run/primitives.ts";
 import { cutAnswer } from "./framework/response_size.ts";
@@ -13,7 +12,7 @@ import { checkDataShape } from "./precheck/data_shape_check.ts";
 import { type DataShape, readingShape } from "./precheck/data_shape_members.ts";
 import { failure } from "./framework/errors.ts";
 import { briefly, genesis, givenIdentity, jsonObject, lawText, name, namespaceId } from "./framework/input.ts";
-import { causesMember } from "./precheck/attempt_causes.ts";
+import { causesMember, unmetMembers } from "./precheck/attempt_causes.ts";
 import { missingMember } from "./precheck/missing_answer.ts";
 import { stageNotFound } from "./framework/not_found.ts";
 import { arrayOf, kleene, ref } from "./framework/output.ts";
@@ -161,15 +160,14 @@ function answer(
   findings: Findings,
   verifiedOnly: VerifiedOnly,
 ): ToolAnswer {
-  const { stage_id, completion_requirement } = stage.stage;
+  const { stage_id } = stage.stage;
   const holds = judged.outcome === "true";
   const follows = (law.dependants[law.stageIndex.get(stage_id) ?? -1]?.length ?? 0) > 0;
   const kind = !holds ? "hold" : follows ? "advance" : "complete";
-  const unmet = holds ? [] : unmetConditions(completion_requirement, judgedBy(judged.trace));
   return cutAnswer({
-    decision: { kind, stage_id, unmet },
+    decision: { kind, stage_id, ...unmetMembers(law.law, findings) },
     ...asJson(judged) as JsonObject,
     ...causesMember(law.law, findings),
-    ...missingMember(stage, judged.trace, verifiedOnly),
+    ...missingMember(law.law, stage, judged.trace, verifiedOnly),
   });
 }

@@ -270,7 +270,7 @@ async function answer(services: Services, input: Input, call: Call, accepted: Ac
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, input.feedback);
   const opened = fromReceiptOf(accepted.steps, "stage_opened", ["stage_open_record_id", "entry_intents"]);
-  const [decision] = decisionsOf(accepted);
+  const [decision] = decisionsOf(services, accepted);
   if (decision === undefined) throw new RangeError("Cannot answer: no stage was evaluated");
   const own = { decision, ...opened === null ? {} : { opened } };
   return { outcome: "accepted", result: stepsResult(accepted, own, await feedbackMember(services, accepted, granted)) };

@@ -97,7 +97,7 @@ async function precheck(services: Services, input: Input): Promise<ToolAnswer> {
   const answer = (precheck: Extract<Precheck, { ok: true }>): ToolAnswer => {
     const { trace, evidence } = precheck;
     const findings = findingsOf(stage, trace, evidence.map(judgedFromPrecheck), environment.precheck_at);
-    const missing = missingMember(stage, trace, verifiedOnly);
+    const missing = missingMember(law.law, stage, trace, verifiedOnly);
     return cutAnswer({ ...precheckResult(precheck), ...causesMember(law.law, findings), ...missing });
   };
   const judged = [...evidence, ...assumedEvidence(law, input)];

@@ -172,6 +172,6 @@ async function answer(services: Services, input: Input, call: Call, accepted: Ac
   const { scenario_next } = services.config.server.feedback;
   const granted = grantFeedback(scenario_next, call.principal, input.namespace_id, undefined);
   const submitted = fromReceiptOf(accepted.steps, "artifact_submitted", ["submission"]);
-  const own: JsonObject = { ...submitted, decisions: decisionsOf(accepted) };
+  const own: JsonObject = { ...submitted, decisions: decisionsOf(services, accepted) };
   return { outcome: "accepted", result: stepsResult(accepted, own, await feedbackMember(services, accepted, granted)) };
 }

@@ -21,7 +21,7 @@ import {
 } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
-import type { UnmetCause } from "../../run/missing/causes.ts";
+import { everyFinding, type UnmetCause } from "../../run/missing/causes.ts";
 import { attemptSentences, signersText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
@@ -216,12 +216,7 @@ async function findQuestion(
     law: law.law,
     causes: flags.law !== undefined && asked.attempt !== undefined
       ? recordedCauses(sha256, law, asked.attempt)
-      : attempts.filter(({ record_id }) => record_id === asked.attempt?.record_id).flatMap((
-        { causes = [], met = [] },
-      ) => [
-        ...causes,
-        ...met,
-      ]),
+      : attempts.filter(({ record_id }) => record_id === asked.attempt?.record_id).flatMap(everyFinding),
     earlier: lastStatementAt(asked, key.public_key),
     waiting: withRecordedComments(
       waiting.find((one) => one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id),

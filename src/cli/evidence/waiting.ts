@@ -2,7 +2,7 @@
 
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
-import type { UnmetCause } from "../../run/missing/causes.ts";
+import type { Findings } from "../../run/missing/causes.ts";
 import { tallyText } from "../../run/missing/sentence.ts";
 import type { WaitingCondition } from "../../run/missing/waiting.ts";
 import { listRuns, namespacesOf, type RunFlags, type RunItem, withRunTools } from "../run/find_run.ts";
@@ -25,10 +25,8 @@ export const NO_KEY_REMEDY =
   "gate key trust adds one, and trust.evidence_keys or --evidence-keys names the folder, here or where the server starts";
 
 /** An attempt with what was found for each condition that is unmet. */
-interface ExplainedAttempt {
+interface ExplainedAttempt extends Partial<Findings> {
   readonly record_id: string;
-  readonly causes?: readonly UnmetCause[];
-  readonly met?: readonly UnmetCause[];
 }
 
 /** Runs of a page. */

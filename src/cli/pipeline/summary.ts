@@ -1,5 +1,6 @@
 /** The summary of `gate run` in Markdown. */
 
+import { everyFinding } from "../../run/missing/causes.ts";
 import { lawWords } from "../../law/words.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
 import { describeNeeded } from "../run/explain_view.ts";
@@ -35,9 +36,9 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     "",
   ];
   const words = lawWords(law);
-  for (const { stage_id, causes, met = [] } of attempts) {
-    const sentences = attemptSentences(law, [...causes, ...met]);
-    lines.push(...sentences.map((sentence) => `- Stage ${code(stage_id)}: ${code(sentence)}`));
+  for (const attempt of attempts) {
+    const sentences = attemptSentences(law, everyFinding(attempt));
+    lines.push(...sentences.map((sentence) => `- Stage ${code(attempt.stage_id)}: ${code(sentence)}`));
   }
   for (const { stage_id, message } of parts.obstacles) {
     lines.push(`- Stage ${code(stage_id)} cannot be evaluated now: ${code(message)}`);

@@ -3,7 +3,7 @@
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
-import type { UnmetCause } from "../../run/missing/causes.ts";
+import { everyFinding, type Findings } from "../../run/missing/causes.ts";
 import type { MissingCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification, TraceItem } from "../../run/types.ts";
@@ -66,13 +66,11 @@ function describeCounting({ condition_id }: CountingEvidence, law: EvidenceLaw, 
 }
 
 /** The last attempt at a stage that is still open. */
-export interface LastAttempt {
+export interface LastAttempt extends Partial<Findings> {
   readonly stage_id: string;
   readonly attempt_number: number;
   readonly record_id: string;
   readonly outcome: Kleene;
-  readonly causes: readonly UnmetCause[];
-  readonly met?: readonly UnmetCause[];
   /** The conditions that held in it. */
   readonly holds: readonly string[];
   /** The conditions that did not hold in it, though all was known. */
@@ -104,8 +102,9 @@ export function inOrder<Named extends { readonly stage_id: string }>(
   return named.toSorted((a, b) => (positions.get(a.stage_id) ?? 0) - (positions.get(b.stage_id) ?? 0));
 }
 
-function describeAttempt({ outcome, attempt_number, causes, met = [] }: LastAttempt, law: EvidenceLaw): string[] {
-  const lines = attemptSentences(law, [...causes, ...met]).map((line) => `    ${shown(line)}\n`);
+function describeAttempt(attempt: LastAttempt, law: EvidenceLaw): string[] {
+  const { outcome, attempt_number } = attempt;
+  const lines = attemptSentences(law, everyFinding(attempt)).map((line) => `    ${shown(line)}\n`);
   return [`  Its last attempt, number ${attempt_number}, was ${outcome}\n`, ...lines];
 }
 

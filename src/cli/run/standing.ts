@@ -78,8 +78,9 @@ export async function readStanding(
     attempts: open.flatMap((stageId) => {
       const attempt = last.get(stageId);
       if (attempt === undefined) return [];
-      const { stage_id, attempt_number, record_id, outcome, causes = [], met = [], trace } = attempt;
-      return [{ stage_id, attempt_number, record_id, outcome, causes, met, ...verdictsOf(trace ?? []) }];
+      const { stage_id, attempt_number, record_id, outcome, causes = [], met = [], not_needed = [], trace } = attempt;
+      const found = { causes, met, not_needed };
+      return [{ stage_id, attempt_number, record_id, outcome, ...found, ...verdictsOf(trace ?? []) }];
     }),
   };
 }

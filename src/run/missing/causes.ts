@@ -13,7 +13,7 @@ import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, EvidenceItem, RecordedEvidence, TraceItem } from "../types.ts";
-import { unmetConditions } from "./missing.ts";
+import { type LeafStanding, leafStandings } from "./missing.ts";
 import { valueText } from "../../law/words.ts";
 import { judgedBy } from "./stage.ts";
 import type { Refusal } from "./waiting.ts";
@@ -48,6 +48,8 @@ export interface QuorumCounts {
 export interface UnmetCause {
   readonly condition_id: string;
   readonly value: Kleene;
+  /** Present where the law needs that the condition does not hold. */
+  readonly needed?: false;
   /** The reason of its trace line. */
   readonly reason?: NonNullable<TraceItem["reason"]>;
   /** One code for each item that did not count: the observed error, else the failed test. Absent if all items count. */
@@ -155,8 +157,15 @@ export function countsValues({ conditions }: CompiledStage): boolean {
 export interface Findings {
   /** One entry for each unmet condition, in the order of the requirement; empty if the requirement holds. */
   readonly causes: readonly UnmetCause[];
-  /** One entry for each other condition with a value that may be shown. */
+  /** One entry for each condition that is as the law needs it, with a value that may be shown. */
   readonly met: readonly UnmetCause[];
+  /** The same of each condition that is not, but beside which another one suffices. */
+  readonly not_needed: readonly UnmetCause[];
+}
+
+/** What is known of every condition of an attempt, as far as an answer has it. */
+export function everyFinding({ causes = [], met = [], not_needed = [] }: Partial<Findings>): readonly UnmetCause[] {
+  return [...causes, ...met, ...not_needed];
 }
 
 /**
@@ -172,6 +181,7 @@ export function findingsOf(
 ): Findings {
   const lines = new Map(trace.map((line) => [line.condition_id, line]));
   const itemsOf = Map.groupBy(items, (item) => item.condition_id);
+  const standings = leafStandings(stage.stage.completion_requirement, judgedBy(trace));
   const findingOf = (condition_id: string): UnmetCause => {
     const { value, reason } = lines.get(condition_id) ?? { value: "unknown" };
     const own = itemsOf.get(condition_id) ?? [];
@@ -190,6 +200,7 @@ export function findingsOf(
     return {
       condition_id,
       value,
+      ...standings.get(condition_id)?.needed === false ? { needed: false as const } : {},
       ...reason === undefined ? {} : { reason },
       ...cause.length === 0 ? {} : { cause },
       ...files.size === 0 ? {} : { files: [...files] },
@@ -199,7 +210,9 @@ export function findingsOf(
       ...found.length === 0 ? {} : { found },
     };
   };
-  const unmet = new Set(unmetConditions(stage.stage.completion_requirement, judgedBy(trace)));
-  const others = [...lines.keys()].filter((id) => !unmet.has(id)).map(findingOf);
-  return { causes: [...unmet].map(findingOf), met: others.filter(({ found }) => found !== undefined) };
+  const idsOf = (wanted: LeafStanding["standing"], ids: Iterable<string>): readonly UnmetCause[] =>
+    [...ids].filter((id) => standings.get(id)?.standing === wanted).map(findingOf);
+  const shown = (wanted: LeafStanding["standing"]): readonly UnmetCause[] =>
+    idsOf(wanted, lines.keys()).filter(({ found }) => found !== undefined);
+  return { causes: idsOf("unmet", standings.keys()), met: shown("met"), not_needed: shown("not_needed") };
 }

@@ -41,6 +41,11 @@ export interface MissingCondition {
   readonly needed: boolean;
 }
 
+/** A missing condition with what it has to be, in the words of its law. */
+export interface NeededCondition extends MissingCondition {
+  readonly sentence: string;
+}
+
 /** The missing sets. `complete` is false if {@link MISSING_SETS} or the steps ended the search. */
 export interface MissingSets {
   /** Smaller sets first; conditions in code point order. */
@@ -311,19 +316,32 @@ function anySet(
   return assignment === null ? null : smallestPart(problem, operands, unjudged(problem, [...new Set(assignment)]));
 }
 
+/** How the leaf of a condition stands: in the way, as it is needed, or neither. */
+export interface LeafStanding {
+  /** The truth value that its leaf needs. */
+  readonly needed: boolean;
+  readonly standing: "unmet" | "met" | "not_needed";
+}
+
 /**
- * The unmet conditions: those at leaves that do not hold, outside of every part of the requirement that holds. They are
- * in the order of the requirement; the list is empty if it holds.
+ * How the conditions of a requirement stand, in its order. A condition is unmet at a leaf that does not hold, outside of
+ * every part of the requirement that holds; none is unmet if it holds.
  */
-export function unmetConditions(requirement: Requirement, values: Judged): string[] {
+export function leafStandings(requirement: Requirement, values: Judged): ReadonlyMap<string, LeafStanding> {
   const { formula, holding } = problemOf(requirement, values, { left: MISSING_STEPS });
-  const unmet = new Set<number>();
+  const unmet = new Set<Literal>();
   const visit = (node: number): void => {
     if (holds(holding, node)) return;
     const literal = formula.literals[node] ?? -1;
-    if (literal >= 0) unmet.add(variableOf(literal));
+    if (literal >= 0) unmet.add(literal);
     else formula.operands[node]?.forEach(visit);
   };
   visit(0);
-  return [...unmet].sort((a, b) => a - b).map((variable) => formula.names[variable] ?? "");
+  return new Map(formula.names.map((name, variable): [string, LeafStanding] => {
+    const literals = [variable * 2, variable * 2 + 1].filter((literal) => occurs(formula, literal));
+    const inTheWay = literals.find((literal) => unmet.has(literal));
+    const held = literals.find((literal) => holding.literals[literal] === 1);
+    const needed = (inTheWay ?? held ?? literals[0] ?? 0) % 2 === 0;
+    return [name, { needed, standing: inTheWay !== undefined ? "unmet" : held !== undefined ? "met" : "not_needed" }];
+  }));
 }

@@ -22,6 +22,7 @@ export interface Signers {
 }
 
 const MARKS: Readonly<Record<Kleene, string>> = { true: "✓", false: "✗", unknown: "?" };
+const OPPOSITES: Readonly<Record<Kleene, Kleene>> = { true: "false", false: "true", unknown: "unknown" };
 const HASH_ONLY = "a value of which only the hash is kept";
 const HIDDEN = "a value that is hidden from callers of the server";
 
@@ -71,13 +72,15 @@ function judgedSentence(
   { condition_id, ...judged }: Judged & { readonly condition_id: string },
   policy?: Condition["evidence_use_policy"],
 ): string {
-  const { value, reason, cause, counts, asked = [], hidden_by } = judged;
+  const { needed, reason, cause, counts, asked = [], hidden_by } = judged;
+  // A condition that must not hold is said as its opposite.
+  const value = needed === false ? OPPOSITES[judged.value] : judged.value;
   const isAsked = reason !== "no_evidence" || cause !== undefined || counts !== undefined || asked.length > 0;
   const unasked = isAsked ? [] : bindings.filter((one) => one.condition_id === condition_id);
   const providers = new Set(unasked.map(({ provider_id }) => provider_id));
   const others = providers.size === 0 ? "" : ` (${[...providers].join(", ")} was not asked)`;
-  const text = words.condition(condition_id);
-  const found = foundText(judged, policy) + others;
+  const text = neededText({ condition_id, needed: needed !== false }, words);
+  const found = foundText({ ...judged, value }, policy) + others;
   // A name that stands alone is its value.
   const isHidden = found === "" && value === "true" && judged.found === undefined && !/^!?[^\s()]+$/.test(text);
   const rule = hidden_by === undefined ? "" : ` (${hidden_by.join(", ")})`;

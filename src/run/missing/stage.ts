@@ -3,13 +3,15 @@
  * the stages that a blocked stage waits for. Every part is bounded.
  */
 
+import { lawWords, type NamedParts } from "../../law/words.ts";
+import { neededText } from "./sentence.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { sortedBy } from "../../canonical/order.ts";
 import type { AcquisitionBinding, EvidenceUsePolicy } from "../../law/types.ts";
 import type { Expected, ObservationDomain, SetMember } from "../../law/value/types.ts";
 import type { PredicateName } from "../../law/value/predicates.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
-import { type Judged, MISSING_STEPS, type MissingCondition, missingSets } from "./missing.ts";
+import { type Judged, MISSING_STEPS, missingSets, type NeededCondition } from "./missing.ts";
 import type { Meter } from "./formula.ts";
 import { asJson } from "../primitives.ts";
 import { minimumLane, type OperatorProfile } from "../profile.ts";
@@ -80,7 +82,7 @@ export interface CountingEvidence {
 /** The missing sets of a stage, with the evidence that would count. */
 export interface StageMissing {
   readonly stage_id: string;
-  readonly sets: readonly (readonly MissingCondition[])[];
+  readonly sets: readonly (readonly NeededCondition[])[];
   /** Whether these are all sets. */
   readonly complete: boolean;
   /** For the first {@link DESCRIBED_CONDITIONS} conditions of the sets. */
@@ -169,6 +171,7 @@ function fitting<Item>(items: readonly Item[], maximum: number): readonly Item[]
 
 /** The missing sets of a stage, given the judgements of its conditions. */
 export function missingOfStage(
+  law: NamedParts,
   stage: CompiledStage,
   judged: Judged,
   verifiedOnly: VerifiedOnly,
@@ -176,10 +179,12 @@ export function missingOfStage(
 ): StageMissing {
   const { stage_id, completion_requirement } = stage.stage;
   const found = missingSets(completion_requirement, judged, meter);
-  const sets = fitting(found.sets, SETS_CHARACTERS);
+  const words = lawWords(law);
+  const named = found.sets.map((set) => set.map((one) => ({ ...one, sentence: neededText(one, words) })));
+  const sets = fitting(named, SETS_CHARACTERS);
   const all = new Set(sets.flat().map(({ condition_id }) => condition_id));
-  const named = new Set([...all].slice(0, DESCRIBED_CONDITIONS));
-  const described = stage.conditions.filter(({ condition }) => named.has(condition.condition_id))
+  const first = new Set([...all].slice(0, DESCRIBED_CONDITIONS));
+  const described = stage.conditions.filter(({ condition }) => first.has(condition.condition_id))
     .map((condition) => countingEvidence(stage, condition, verifiedOnly));
   const evidence = fitting(sortedBy(described, ({ condition_id }) => condition_id), EVIDENCE_CHARACTERS);
   return {
@@ -193,11 +198,12 @@ export function missingOfStage(
 
 /** The missing sets of an attempt or a precheck; null if its requirement holds. */
 export function missingOfTrace(
+  law: NamedParts,
   stage: CompiledStage,
   trace: readonly TraceItem[],
   verifiedOnly: VerifiedOnly,
 ): StageMissing | null {
-  const missing = missingOfStage(stage, judgedBy(trace), verifiedOnly);
+  const missing = missingOfStage(law, stage, judgedBy(trace), verifiedOnly);
   return missing.sets[0]?.length === 0 ? null : missing;
 }
 
@@ -264,7 +270,7 @@ export function* eachMissingOfRun(
     const meter = { left: Math.min(MISSING_STEPS, steps) };
     steps -= meter.left;
     const { stage_id, classification } = standing;
-    const { stage_id: _, ...missing } = missingOfStage(stage, NOTHING_JUDGED, verifiedOnly, meter);
+    const { stage_id: _, ...missing } = missingOfStage(law.law, stage, NOTHING_JUDGED, verifiedOnly, meter);
     const waits_for = classification === "blocked" ? waitsFor(stage, state, meter) : undefined;
     steps += Math.max(meter.left, 0);
     const found = { stage_id, classification, ...waits_for === undefined ? {} : { waits_for }, ...missing };

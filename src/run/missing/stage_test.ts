@@ -18,6 +18,7 @@ import {
   missingOfStage,
   missingOfTrace,
   SETS_CHARACTERS,
+  type StageMissing,
   type VerifiedOnly,
   verifiedOnlyUnder,
 } from "./stage.ts";
@@ -27,6 +28,9 @@ const stageOf = (law: CompiledLaw): CompiledStage => law.stages[0] as CompiledSt
 
 /** Asserted evidence counts. */
 const ANY_LANE: VerifiedOnly = () => false;
+
+/** What the first stage of a law is missing. */
+const missingOfFirst = (law: CompiledLaw): StageMissing => missingOfStage(law.law, stageOf(law), new Map(), ANY_LANE);
 
 function described(law: CompiledLaw, verifiedOnly = ANY_LANE): ReturnType<typeof countingEvidence> {
   const compiled = stageOf(law);
@@ -143,7 +147,7 @@ Deno.test("missingOfStage() describes the first conditions only, with the number
   ]] as const;
   for (const [count, expected, leftOut] of rows) {
     const names = ids(count);
-    const missing = missingOfStage(stageOf(flags(names, { And: leaves(names) })), new Map(), ANY_LANE);
+    const missing = missingOfFirst(flags(names, { And: leaves(names) }));
     assert.deepEqual(missing.evidence.map(({ condition_id }) => condition_id), names.slice(0, expected));
     assert.deepEqual([missing.complete, missing.evidence_left_out], [true, leftOut]);
   }
@@ -151,22 +155,14 @@ Deno.test("missingOfStage() describes the first conditions only, with the number
 
 Deno.test("missingOfStage() shows sets up to a size, but at least one", () => {
   const names = ids(200, 200);
-  const group = missingOfStage(
-    stageOf(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } })),
-    new Map(),
-    ANY_LANE,
-  );
+  const group = missingOfFirst(flags(names, { RequireGroup: { min: 150, reqs: leaves(names) } }));
   const characters = JSON.stringify(group.sets).length;
   assert.deepEqual([group.sets.length, group.complete], [1, false]);
   assert.ok(characters > 150 * 200);
-  const pairs = missingOfStage(
-    stageOf(flags(names, { RequireGroup: { min: 5, reqs: leaves(names) } })),
-    new Map(),
-    ANY_LANE,
-  );
+  const pairs = missingOfFirst(flags(names, { RequireGroup: { min: 5, reqs: leaves(names) } }));
   assert.ok(pairs.sets.length > 1 && JSON.stringify(pairs.sets).length <= SETS_CHARACTERS + 100);
   const all = ids(1000, 200);
-  const whole = missingOfStage(stageOf(flags(all, { And: leaves(all) })), new Map(), ANY_LANE);
+  const whole = missingOfFirst(flags(all, { And: leaves(all) }));
   assert.deepEqual([whole.sets.length, whole.sets[0]?.length, whole.complete], [1, 1000, true]);
 });
 
@@ -182,17 +178,20 @@ Deno.test("missingOfStage() describes evidence up to a size, but at least one co
     stages: [{ ...stage("s", "-"), completion_requirement: { And: leaves(names) } }],
     completion_requirement: { Condition: "s" },
   });
-  const { evidence, evidence_left_out = 0 } = missingOfStage(stageOf(law), new Map(), ANY_LANE);
+  const { evidence, evidence_left_out = 0 } = missingOfFirst(law);
   assert.ok(JSON.stringify(evidence).length <= EVIDENCE_CHARACTERS + 100);
   assert.ok(evidence.length > 10 && evidence_left_out > 0);
   assert.equal(evidence.length + evidence_left_out, 32);
 });
 
 Deno.test("missingOfTrace() is null if the requirement holds", () => {
-  const compiled = stageOf(flags(["a", "b"], { Or: leaves(["a", "b"]) }));
+  const law = flags(["a", "b"], { Or: leaves(["a", "b"]) });
   const line = (condition_id: string, value: TraceItem["value"]): TraceItem => ({ path: "$", condition_id, value });
-  assert.equal(missingOfTrace(compiled, [line("a", "true"), line("b", "unknown")], ANY_LANE), null);
-  assert.equal(missingOfTrace(compiled, [line("a", "false"), line("b", "unknown")], ANY_LANE)?.sets.length, 2);
+  assert.equal(missingOfTrace(law.law, stageOf(law), [line("a", "true"), line("b", "unknown")], ANY_LANE), null);
+  assert.equal(
+    missingOfTrace(law.law, stageOf(law), [line("a", "false"), line("b", "unknown")], ANY_LANE)?.sets.length,
+    2,
+  );
 });
 
 function started(law: CompiledLaw): RunState {

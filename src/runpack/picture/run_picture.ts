@@ -6,7 +6,7 @@
 import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import type { NamedParts } from "../../law/words.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
-import type { UnmetCause } from "../../run/missing/causes.ts";
+import { everyFinding, type Findings, type UnmetCause } from "../../run/missing/causes.ts";
 import { foundText, type Judged } from "../../run/missing/sentence.ts";
 import type {
   RecordedEvidence,
@@ -45,13 +45,11 @@ export interface RunPicture {
 export type PicturedLaw = Omit<NamedParts, "stages"> & Pick<ScenarioLaw, "completion_requirement" | "stages">;
 
 /** The part of an attempt that a drawing shows. */
-export interface PicturedAttempt {
+export interface PicturedAttempt extends Partial<Findings> {
   readonly stage_id: string;
   readonly attempt_number: number;
   readonly outcome: "true" | "false" | "unknown";
   readonly trace?: readonly Pick<TraceItem, "condition_id" | "value" | "reason">[];
-  readonly causes?: readonly UnmetCause[];
-  readonly met?: readonly UnmetCause[];
 }
 
 /** The part of an answer of `scenario_status` that a drawing shows; `waiting` needs `include: ["waiting"]`. */
@@ -187,7 +185,7 @@ function stageMark({ classification, attempt }: StageFacts, conditions: readonly
  */
 function judgedLines(stage: Stage, { classification, attempt }: StageFacts): ReadonlyMap<string, Judged> {
   const { completion_requirement: requirement } = stage;
-  const causes = new Map([...attempt?.causes ?? [], ...attempt?.met ?? []].map((cause) => [cause.condition_id, cause]));
+  const causes = new Map(everyFinding(attempt ?? {}).map((cause) => [cause.condition_id, cause]));
   const lines = new Map<string, Judged>(causes);
   for (const line of attempt?.trace ?? []) lines.set(line.condition_id, { ...causes.get(line.condition_id), ...line });
   if (classification !== "complete" || !isConjunction(requirement)) return lines;

@@ -79,7 +79,9 @@ const ACCEPTED: Outputs = {
   submission: closed({ record_id: identity, ...SUBMISSION }, SUBMISSION_EVIDENCE),
   disclosed_intent: closed(INTENT, { payload: ref("payload"), payload_left_out: oneOf(true) }),
   decision: closed({ kind: oneOf("advance", "hold", "complete"), stage_id: text, unmet: texts }, {
+    sentences: texts,
     unmet_left_out: anyInteger,
+    sentences_left_out: anyInteger,
   }),
   feedback: closed({ level: oneOf(...FEEDBACK_LEVELS) }, {
     denied_reason: text,

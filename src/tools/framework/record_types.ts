@@ -64,11 +64,13 @@ const ATTEMPT_MEMBERS: Outputs = {
 const ATTEMPT_DETAILS: Outputs = {
   causes: arrayOf(ref("unmet_cause")),
   met: arrayOf(ref("unmet_cause")),
+  not_needed: arrayOf(ref("unmet_cause")),
   missing: arrayOf(ref("stage_missing")),
   trace_left_out: anyInteger,
   evidence_left_out: anyInteger,
   causes_left_out: anyInteger,
   met_left_out: anyInteger,
+  not_needed_left_out: anyInteger,
 };
 const SETS = { sets: arrayOf(arrayOf(ref("needed"))), complete: boolean };
 
@@ -95,6 +97,7 @@ const EVALUATION_PARTS: Outputs = {
   }),
   unmet_cause: closed({ condition_id: text, value: kleene }, {
     ...TRACE_REASON,
+    needed: oneOf(false),
     cause: texts,
     files: texts,
     asked: texts,
@@ -104,7 +107,7 @@ const EVALUATION_PARTS: Outputs = {
     sentence: text,
   }),
   shown_item: closed({ ...ITEM, lane: LANE }, { ...ITEM_DETAILS, value: ref("typed") }),
-  needed: closed({ condition_id: text, needed: boolean }),
+  needed: closed({ condition_id: text, needed: boolean, sentence: text }),
   stage_missing: closed({ stage_id: text, ...SETS, evidence: arrayOf(ref("counting_evidence")) }, {
     evidence_left_out: anyInteger,
     classification: CLASSIFICATION,

@@ -120,8 +120,10 @@ export function sharedTypes(): JsonObject {
 export const PRECHECK_MEMBERS: Outputs = {
   causes: arrayOf(ref("unmet_cause")),
   met: arrayOf(ref("unmet_cause")),
+  not_needed: arrayOf(ref("unmet_cause")),
   missing: arrayOf(ref("stage_missing")),
   trace_left_out: anyInteger,
   causes_left_out: anyInteger,
   met_left_out: anyInteger,
+  not_needed_left_out: anyInteger,
 };

@@ -3,21 +3,26 @@
  */
 
 import type { JsonObject } from "../../canonical/json.ts";
-import { unmetConditions } from "../../run/missing/missing.ts";
-import { judgedBy } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
 import { namedMembers } from "../framework/output.ts";
+import { findingsOfStep, unmetMembers } from "../precheck/attempt_causes.ts";
+import type { Services } from "../services/services.ts";
 import type { AcceptedCall, RecordedStep, StepMembers } from "./derived_mutation.ts";
 
 /** The decision on each evaluated stage, in order: advance, hold or complete. */
-export function decisionsOf({ law, steps }: AcceptedCall): JsonObject[] {
-  return steps.flatMap(({ decided }) => {
-    if (decided === null) return [];
-    const { stage_id, completed, run_status, trace } = decided;
-    const requirement = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage.completion_requirement;
-    const unmet = completed || requirement === undefined ? [] : unmetConditions(requirement, judgedBy(trace));
+export function decisionsOf(
+  services: Pick<Services, "config" | "providers">,
+  { law, steps }: Pick<AcceptedCall, "law" | "steps">,
+): JsonObject[] {
+  return steps.flatMap((step) => {
+    if (step.decided === null) return [];
+    const { stage_id, completed, run_status } = step.decided;
     const kind = !completed ? "hold" : run_status === "complete" ? "complete" : "advance";
-    return [{ kind, stage_id, unmet }];
+    return [{
+      kind,
+      stage_id,
+      ...unmetMembers(law.law, completed ? { causes: [] } : findingsOfStep(services, law, step)),
+    }];
   });
 }
 

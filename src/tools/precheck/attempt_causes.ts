@@ -19,6 +19,7 @@ import type { Attempt, Head, StageEvaluatedBody } from "../../run/types.ts";
 import { evaluationsBackwards } from "../../store/evaluations.ts";
 import type { ProjectedRun } from "../../store/projection.ts";
 import { mayDiscloseRaw } from "../../evidence/disclosure.ts";
+import type { RecordedStep } from "../mutation/derived_mutation.ts";
 import type { Services } from "../services/services.ts";
 import type { StoredRecord } from "../../store/types.ts";
 
@@ -27,16 +28,33 @@ export function stageOfAttempt(law: CompiledLaw, stageId: string): CompiledStage
   return law.stages[law.stageIndex.get(stageId) ?? -1];
 }
 
-/** The members `causes` and `met` of an attempt, each entry with its sentence; no member for an empty list. */
-export function causesMember(law: ScenarioLaw, { causes, met }: Findings): JsonObject {
+/** The members `causes`, `met` and `not_needed` of an attempt, each entry with its sentence; no member for an empty list. */
+export function causesMember(law: ScenarioLaw, findings: Findings): JsonObject {
   const withSentences = (list: readonly UnmetCause[]): JsonValue => {
     const sentences = attemptSentences(law, list);
     return asJson(list.map((one, index) => ({ ...one, sentence: sentences[index] })));
   };
-  return {
-    ...causes.length === 0 ? {} : { causes: withSentences(causes) },
-    ...met.length === 0 ? {} : { met: withSentences(met) },
-  };
+  const lists = Object.entries(findings).filter(([, list]) => list.length > 0);
+  return Object.fromEntries(lists.map(([name, list]) => [name, withSentences(list)]));
+}
+
+/** The members of a decision that say what is in the way: ids, and beside each what was found for it. */
+export function unmetMembers(law: ScenarioLaw, { causes }: Pick<Findings, "causes">): JsonObject {
+  const unmet = causes.map(({ condition_id }) => condition_id);
+  return unmet.length === 0 ? { unmet } : { unmet, sentences: attemptSentences(law, causes) };
+}
+
+/** What the conditions of a recorded step were judged from; of an archived one its record is not here. */
+export function findingsOfStep(
+  services: Pick<Services, "config" | "providers">,
+  law: CompiledLaw,
+  { decided, kept }: Pick<RecordedStep, "decided" | "kept">,
+): Findings {
+  const stage = decided === null ? undefined : stageOfAttempt(law, decided.stage_id);
+  if (decided === null || stage === undefined) return { causes: [], met: [], not_needed: [] };
+  return kept?.record.record_kind === "stage_evaluated"
+    ? findingsOfRecord(stage, kept.record.body, kept.material, (item) => showingOf(services, item))
+    : findingsOf(stage, decided.trace, [], null);
 }
 
 /** Whether the value of an item may be shown to the reader of an answer. */

@@ -13,7 +13,7 @@ import { attemptOf } from "../../run/fold.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
 import type { AcceptedCall, RecordedStep } from "../mutation/derived_mutation.ts";
-import { causesMember, findingsOfRecord, mayShowValue, showingOf, stageOfAttempt } from "./attempt_causes.ts";
+import { causesMember, findingsOfStep, mayShowValue, stageOfAttempt } from "./attempt_causes.ts";
 import { missingMember } from "./missing_answer.ts";
 import { verifiedOnlyAt } from "./recorded_profile.ts";
 import { PAGE_CHARACTERS } from "../framework/pagination.ts";
@@ -104,15 +104,13 @@ async function shownAttempt(
 ): Promise<JsonObject[]> {
   const { kept, record_id } = step;
   if (kept?.record.record_kind !== "stage_evaluated") return [];
-  const { record, material } = kept;
+  const { record } = kept;
   const { evidence: items, trace, ...attempt } = attemptOf(record, record_id);
   const stage = stageOfAttempt(accepted.law, attempt.stage_id);
   const verifiedOnly = await verifiedOnlyAt(services, record.operator_profile);
-  const missing = stage === undefined ? {} : missingMember(stage, trace, verifiedOnly);
-  const causes = stage === undefined ? {} : causesMember(
-    accepted.law.law,
-    findingsOfRecord(stage, record.body, material, (item) => showingOf(services, item)),
-  );
+  const { law } = accepted.law;
+  const missing = stage === undefined ? {} : missingMember(law, stage, trace, verifiedOnly);
+  const causes = causesMember(law, findingsOfStep(services, accepted.law, step));
   const evidence: JsonValue = record.body.evidence.map((item) => shownItem(services, item, kept));
   const isWhole = level === "evidence" || level === "trace" && items.length === 0;
   return [{

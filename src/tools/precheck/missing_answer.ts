@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
 import type { CompiledStage } from "../../run/compile.ts";
 import { missingOfTrace, type VerifiedOnly } from "../../run/missing/stage.ts";
 import { asJson } from "../../run/primitives.ts";
@@ -15,11 +16,12 @@ import { verifiedOnlyAt } from "./recorded_profile.ts";
 
 /** The member `missing` for a trace; no member where nothing is missing. */
 export function missingMember(
+  law: ScenarioLaw,
   stage: CompiledStage,
   trace: readonly TraceItem[],
   verifiedOnly: VerifiedOnly,
 ): JsonObject {
-  const missing = missingOfTrace(stage, trace, verifiedOnly);
+  const missing = missingOfTrace(law, stage, trace, verifiedOnly);
   return missing === null ? {} : asJson({ missing: [missing] }) as JsonObject;
 }
 
@@ -39,7 +41,7 @@ export async function withMissing(services: Services, runKey: RunKey, outcome: O
   const stage = stageOfAttempt(run.law, String(attempt["stage_id"]));
   if (stage === undefined) return outcome;
   const { admission, accepted_head: head, attempt: given } = outcome.result as unknown as EvaluationResult;
-  const missing = missingMember(stage, given.trace, await verifiedOnlyAt(services, admission.profile_id));
+  const missing = missingMember(run.law.law, stage, given.trace, await verifiedOnlyAt(services, admission.profile_id));
   const causes = await causesOfAttempts(services, run, [given], head);
   const added = { ...causes.get(given.record_id), ...missing };
   return { outcome: outcome.outcome, result: { ...outcome.result, attempt: { ...attempt, ...added } } };

@@ -287,6 +287,8 @@ Deno.test("a true attempt has no causes, nor has a condition that prevents nothi
     const held = envelope(await bench.call("scenario_next", step)).result;
     const causes = attemptIn(held)["causes"] as JsonObject[];
     assert.deepEqual(causes.map(({ condition_id }) => condition_id), ["c"]);
+    const sentences = ["c: nothing known yet ?"];
+    assert.deepEqual(held["decision"], { kind: "hold", stage_id: "build", unmet: ["c"], sentences });
     s.head = held["accepted_head"] as JsonObject;
     const all = next(s, { request_id: id(3), caller_evidence: [evidence("a", true), evidence("c", true)] });
     assert.equal(attemptIn(envelope(await bench.call("scenario_next", all)).result)["causes"], undefined);
@@ -309,7 +311,8 @@ Deno.test("what is met has its value, where it may be shown, also in an attempt 
     });
     const held = next(s, { caller_evidence: [evidence("a", false)] });
     await bench.call("scenario_next", held);
-    const met = [{ condition_id: "a", value: "false", found: ["false"], sentence: "a: found false ✗" }];
+    const found = ["false"];
+    const met = [{ condition_id: "a", value: "false", needed: false, found, sentence: "!a: found false ✓" }];
     assert.deepEqual((await lastInStatus(s))["met"], met);
     s.head = (await bench.call("scenario_status", s.run))["accepted_head"] as JsonObject;
     await bench.call(
@@ -344,3 +347,26 @@ for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && ite
       assert.match(String(sentence), "counts" in cause ? /^built: [01] of 2/ : /^built: found (true|false)/);
     }));
 }
+
+Deno.test("what is met holds as the law needs it, and what does not hold is missing or not needed", () =>
+  withTools(async (bench) => {
+    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => ({ Condition: name }));
+    const s = await scene(bench, {
+      conditions: ["a", "b", "c", "d"].map((name) => booleanCondition(name)),
+      stages: [{ ...stage("build", "a"), completion_requirement: { And: [{ Or: [a, b] }, { Not: c }, { Not: d }] } }],
+      completion_requirement: { Condition: "build" },
+    });
+    const given = { a: true, b: false, c: true, d: false };
+    const items = Object.entries(given).map(([name, value]) => evidence(name, value));
+    const held = envelope(await bench.call("scenario_next", next(s, { caller_evidence: items }))).result;
+    const sentences = ["!c: found true ✗"];
+    assert.deepEqual(held["decision"], { kind: "hold", stage_id: "build", unmet: ["c"], sentences });
+    const attempt = await lastInStatus(s);
+    const [missing] = attemptIn(held)["missing"] as { sets: JsonObject[][] }[];
+    const sentencesOf = (list: JsonValue | undefined): JsonValue[] =>
+      (list as JsonObject[]).map(({ sentence }) => sentence ?? null);
+    assert.deepEqual(
+      [attempt["causes"], attempt["met"], attempt["not_needed"], missing?.sets[0]].map(sentencesOf),
+      [["!c: found true ✗"], ["a ✓", "!d: found false ✓"], ["b: found false ✗"], ["!c"]],
+    );
+  }, { config: { evidence: { ...DEFAULT_SETTINGS.evidence, allow_raw_values: true } } }));

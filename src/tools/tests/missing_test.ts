@@ -8,6 +8,12 @@ import { booleanCondition, condition, envelope, evidence, id, stage, withTools }
 import { type Scene, scene } from "./outcome_case_fixture.ts";
 import { SCANNED } from "./step_fixture.ts";
 
+const needed = (condition_id: string, sentence = condition_id): JsonObject => ({
+  condition_id,
+  needed: true,
+  sentence,
+});
+
 /** `build` needs `tests` and one of `review` and `waiver`; `deploy` waits for `build`. */
 const RELEASE = {
   conditions: [booleanCondition("tests"), booleanCondition("review"), booleanCondition("waiver"), {
@@ -52,8 +58,8 @@ Deno.test("scenario_status() has missing only on request", () =>
         stage_id: "build",
         classification: "ready_unopened",
         sets: [
-          [{ condition_id: "review", needed: true }, { condition_id: "tests", needed: true }],
-          [{ condition_id: "tests", needed: true }, { condition_id: "waiver", needed: true }],
+          [needed("review"), needed("tests")],
+          [needed("tests"), needed("waiver")],
         ],
         complete: true,
         evidence: ["review", "tests", "waiver"].map((condition_id) => ({
@@ -70,7 +76,7 @@ Deno.test("scenario_status() has missing only on request", () =>
         stage_id: "deploy",
         classification: "blocked",
         waits_for: { sets: [["build"]], complete: true },
-        sets: [[{ condition_id: "digest", needed: true }]],
+        sets: [[needed("digest", "present(digest)")]],
         complete: true,
         evidence: [{
           condition_id: "digest",

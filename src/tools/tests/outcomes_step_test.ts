@@ -149,7 +149,14 @@ const STEPS: readonly Case[] = [
     name: "evaluation",
     spec: SCANNED,
     options: scanner(false),
-    result: { decisions: [{ kind: "hold", stage_id: "build", unmet: ["built"] }] },
+    result: {
+      decisions: [{
+        kind: "hold",
+        stage_id: "build",
+        unmet: ["built"],
+        sentences: ["built: found a value that is hidden from callers of the server (evidence.allow_raw_values) ✗"],
+      }],
+    },
     input: async (s) => {
       await opened(s);
       return trigger(s);

@@ -20,6 +20,8 @@ import { JSON_PAYLOAD, type Scene, scene } from "./outcome_case_fixture.ts";
 import { next, scanBinding, SCANNED, scannedCondition, scanner, trigger } from "./step_fixture.ts";
 import { createTools } from "../table.ts";
 
+const HIDDEN = "found a value that is hidden from callers of the server (evidence.allow_raw_values) ✗";
+
 /** `build` discloses a packet; `deploy` follows it. */
 const WITH_PACKET = {
   stages: [{
@@ -57,7 +59,12 @@ for (const store of STORES) {
     withTools(async (bench) => {
       const s = await scene(bench, WITH_PACKET);
       const first = await take(s, "scenario_next", next(s));
-      assert.deepEqual(first["decision"], { kind: "hold", stage_id: "build", unmet: ["built"] });
+      assert.deepEqual(first["decision"], {
+        kind: "hold",
+        stage_id: "build",
+        unmet: ["built"],
+        sentences: ["built: nothing known yet ?"],
+      });
       const { entry_intents } = first["opened"] as { entry_intents: JsonObject[] };
       assert.deepEqual(entry_intents.map(({ packet_id, payload }) => [packet_id, payload]), [["brief", JSON_PAYLOAD]]);
       const second = await take(
@@ -112,7 +119,7 @@ for (const store of STORES) {
       const result = await take(s, "scenario_trigger", trigger(s, { payload: JSON_PAYLOAD }));
       assert.deepEqual(result["decisions"], [
         { kind: "advance", stage_id: "a", unmet: [] },
-        { kind: "hold", stage_id: "d", unmet: ["z"] },
+        { kind: "hold", stage_id: "d", unmet: ["z"], sentences: [`z: ${HIDDEN}`] },
       ]);
       assert.equal((result["submission"] as JsonObject)["content_type"], "application/json");
       const records = (await history(s)).slice(4);
