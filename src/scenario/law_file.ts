@@ -38,9 +38,8 @@ import {
   childOf,
   isLawFile,
   type Locator,
-  offsetInside,
+  PlacedText,
   type Position,
-  positionAt,
   type ReadSource,
   type SourceFault,
   type Steps,
@@ -85,7 +84,8 @@ export function compileLaw(
   let located: Locator | null = null;
   // Positions are computed on first use, because most files have no faults.
   const locator = (): Locator => located ??= read.locator();
-  const excerpt = (position: Position): string => excerptOf(text, position);
+  const placedText = new PlacedText(text);
+  const excerpt = (position: Position): string => excerptOf(placedText, position);
   const extras = (read.extras?.() ?? []).map((fault) => ({ ...fault, excerpt: excerpt(fault.position) }));
   if (!isJsonObject(value)) throw new TypeError("Cannot compile a law file: the document is no object");
   const compiled = compileFile(value, namespaceId);
@@ -95,12 +95,12 @@ export function compileLaw(
     if (source === null || fault.span === undefined || typeof inner !== "string") {
       return locator().locate(fault.steps, fault.isName === true ? "name" : "value");
     }
-    return positionAt(text, offsetInside(text, source, inner, fault.span.start));
+    return placedText.positionAt(placedText.offsetInside(source, inner, fault.span.start));
   };
   const placed = (fault: LawFault): SourceFault => {
     const { code, steps } = fault;
-    const continued = continuedAt(text, value, fault, locator);
-    const position = continued === null ? positionOf(fault) : positionAt(text, continued);
+    const continued = continuedAt(placedText, value, fault, locator);
+    const position = continued === null ? positionOf(fault) : placedText.positionAt(continued);
     const message = continued === null ? fault.message + cutHint(text, fault, locator) : CONTINUED_LINE;
     return { code, message, path: formatPath(steps), position, excerpt: excerpt(position) };
   };
@@ -131,7 +131,7 @@ export function compileLaw(
 export function readLawText(text: string, namespaceId?: number): CompileResult {
   const read = readYamlSource(new TextEncoder().encode(text));
   if (!read.ok) {
-    return { ok: false, faults: [{ ...read.fault, excerpt: excerptOf(text, read.fault.position) }] };
+    return { ok: false, faults: [{ ...read.fault, excerpt: excerptOf(new PlacedText(text), read.fault.position) }] };
   }
   if (isLawFile(read.value)) return compileLaw(read, namespaceId);
   const message = 'Expected a law file: a map with the member "law"';
@@ -157,7 +157,7 @@ export function inlineLaw(expression: string, namespaceId?: number): CompileResu
   const faults = result.faults.map((fault): SourceFault => {
     const { line, column } = fault.position;
     const position = { line: Math.max(1, line - before), column: Math.max(1, column - INDENT.length) };
-    return { ...fault, position, excerpt: excerptOf(expression, position) };
+    return { ...fault, position, excerpt: excerptOf(new PlacedText(expression), position) };
   });
   return { ok: false, faults };
 }
@@ -178,13 +178,17 @@ export function formatLaw(text: string): string {
  * Where an item of a list is indented deeper than the item above, so that YAML reads its dash as a minus in the text of
  * that one; null if the fault has no such line.
  */
-function continuedAt(text: string, value: JsonValue, { steps, span }: LawFault, locator: () => Locator): number | null {
+function continuedAt(
+  file: PlacedText,
+  value: JsonValue,
+  { steps, span }: LawFault,
+  locator: () => Locator,
+): number | null {
   const source = span === undefined ? null : locator().textAt(steps);
   const inner = steps.reduce(childOf, value as JsonValue | undefined);
   if (source?.style !== "plain" || span === undefined || typeof inner !== "string") return null;
-  if (!/\n[ \t]*- /.test(text.slice(source.start, source.end))) return null;
-  const start = offsetInside(text, source, inner, span.start);
-  const dash = /\n[ \t]*(?=- )/.exec(text.slice(start, offsetInside(text, source, inner, span.end)));
+  const start = file.offsetInside(source, inner, span.start);
+  const dash = /\n[ \t]*(?=- )/.exec(file.text.slice(start, file.offsetInside(source, inner, span.end)));
   return dash === null ? null : start + dash.index + dash[0].length;
 }
 
@@ -199,8 +203,8 @@ function cutHint(text: string, { code, steps }: LawFault, locator: () => Locator
 /** Maximum characters of an excerpt, before and after its mark. */
 const EXCERPT_CHARACTERS = 100;
 
-function excerptOf(text: string, { line, column }: Position): string {
-  const whole = text.split("\n")[line - 1]?.replace(/\r$/, "") ?? "";
+function excerptOf(text: PlacedText, { line, column }: Position): string {
+  const whole = text.line(line);
   const start = Math.max(0, column - 1 - EXCERPT_CHARACTERS);
   const shown = whole.slice(start, column - 1 + EXCERPT_CHARACTERS).toWellFormed();
   // A tab before the mark keeps the mark below its character.

@@ -9,7 +9,7 @@ import { lawWords } from "../law/words.ts";
 import { permissiveEnvironment } from "../runpack/verify/claims/scenario_law_construction.ts";
 import { type AskedExpression, askedExpression, compileLaw, type LawFile, readLawText } from "./law_file.ts";
 import { readJsonSource } from "./source_json.ts";
-import type { ReadSource } from "./source_position.ts";
+import { PlacedText, type ReadSource } from "./source_position.ts";
 import { readTomlSource } from "./source_toml.ts";
 import { readYamlSource } from "./source_yaml.ts";
 
@@ -319,6 +319,36 @@ for (const [line, expected] of UNQUOTED) {
     assert.equal(`${at}:${column} ${fault?.message.replace(/^[^;]*/, "")}`, expected);
   });
 }
+
+const INSIDE = (mark: string): string => `This line is inside the "${mark}" of line 3, so indent it`;
+const BRACKETS = [
+  ["people:\n  dbas: [alice,\nbob]\n", `4:1 ${INSIDE("[")}`],
+  ["people:\n  dbas: [\n\nalice,\n  bob\n]\n", `5:1 ${INSIDE("[")}`],
+  ["evidence:\n  a: {from: caller,\ntype: count}\n", `4:1 ${INSIDE("{")}`],
+  ["people:\n  dbas: [alice\nevidence: {a: caller}\n", '3:9 Expected "]", which closes what begins here'],
+  ["people:\n  dbas: [alice,\n", '3:9 Expected "]", which closes what begins here'],
+] as const;
+
+for (const [text, expected] of BRACKETS) {
+  Deno.test(`readLawText() places the brackets of ${JSON.stringify(text)}`, () => {
+    const result = readLawText(`law: x\n${text}`);
+    const { position, message } = result.ok ? { position: null, message: "" } : result.faults[0] ?? {};
+    assert.equal(`${position?.line}:${position?.column} ${message}`, expected);
+  });
+}
+
+Deno.test("the lines of a file, and each text in it, are read once for all faults", () => {
+  const value = "a && ".repeat(20_000);
+  const text = `x\n"${value}"\n`;
+  const placed = new PlacedText(text);
+  const source = { start: 2, end: 4 + value.length, style: "escaped" } as const;
+  for (let offset = 0; offset < value.length; offset += 100) {
+    const at = placed.offsetInside(source, value, offset);
+    assert.deepEqual([at, placed.positionAt(at)], [3 + offset, { line: 2, column: 2 + offset }]);
+    assert.equal(placed.line(2), `"${value}"`);
+  }
+  assert.ok(placed.visited <= 3 * text.length, String(placed.visited));
+});
 
 Deno.test("compileLaw() shows the line of a fault with a mark below it", () => {
   const result = compileLaw(read("law: x\nevidence: {a: caller}\nstages:\n\ts: a".replace("\t", "  ") + " && bb"));

@@ -7,6 +7,7 @@ import {
   type Locator,
   locatorOf,
   notUtf8,
+  PlacedText,
   type Places,
   positionAt,
   type ReadSource,
@@ -21,8 +22,10 @@ export function readJsonSource(bytes: Uint8Array): ReadSource {
   const parsed = parseJson(text);
   if (parsed.ok) {
     const { value } = parsed;
-    const locator = (): Locator =>
-      locatorOf(offsetsOf(text, value), (at) => positionAt(text, at), (at) => textSourceAt(text, at));
+    const locator = (): Locator => {
+      const placed = new PlacedText(text);
+      return locatorOf(offsetsOf(text, value), (at) => placed.positionAt(at), (at) => textSourceAt(text, at));
+    };
     return { ok: true, value, text, locator };
   }
   const { code, path, offset, message } = parsed.fault;

@@ -40,10 +40,14 @@ export function locatorOf<Place>(
   positionOf: (place: Place) => Position,
   sourceOf: (place: Place) => TextSource | null,
 ): Locator {
+  const sources = new Map<Place, TextSource | null>();
   return {
     textAt: (steps) => {
       const found = places.get(formatPath(steps));
-      return found === undefined ? null : sourceOf(found.value);
+      if (found === undefined) return null;
+      const source = sources.get(found.value) ?? sourceOf(found.value);
+      sources.set(found.value, source);
+      return source;
     },
     locate: (steps, part) => {
       for (let length = steps.length; length >= 0; length--) {
@@ -85,44 +89,93 @@ export function isLawFile(document: JsonValue): document is JsonObject {
   return isJsonObject(document) && Object.hasOwn(document, "law");
 }
 
-/** Converts an offset of a text to a position. */
+/** A text in which places are found. Its lines, and each text in it, are read once for all places. */
+export class PlacedText {
+  readonly text: string;
+  /** Characters read so far: the work of all places together. */
+  visited = 0;
+  readonly #inside = new Map<number, Uint32Array>();
+  #starts: readonly number[] | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Where the lines start. */
+  get #lines(): readonly number[] {
+    if (this.#starts === undefined) {
+      const starts = [0];
+      for (let at = this.text.indexOf("\n"); at >= 0; at = this.text.indexOf("\n", at + 1)) starts.push(at + 1);
+      this.#starts = starts;
+      this.visited += this.text.length;
+    }
+    return this.#starts;
+  }
+
+  /** Converts an offset to a position. */
+  positionAt(offset: number): Position {
+    const starts = this.#lines;
+    const within = Math.min(Math.max(0, offset), this.text.length);
+    let first = 0;
+    for (let after = starts.length; after - first > 1;) {
+      const middle = (first + after) >> 1;
+      if ((starts[middle] ?? 0) <= within) first = middle;
+      else after = middle;
+    }
+    return { line: first + 1, column: within - (starts[first] ?? 0) + 1 };
+  }
+
+  /** A line, which counts from 1, without its end. */
+  line(line: number): string {
+    const start = this.#lines[line - 1];
+    return start === undefined ? "" : this.text.slice(start, this.#lines[line]).replace(/\r?\n$/, "");
+  }
+
+  /** The offset of a character of a text that stands in this one. */
+  offsetInside(source: TextSource, value: string, offset: number): number {
+    let offsets = this.#inside.get(source.start);
+    if (offsets === undefined) {
+      offsets = offsetsInside(this.text, source, value);
+      this.#inside.set(source.start, offsets);
+      this.visited += source.end - source.start + value.length;
+    }
+    return offsets[offset] ?? source.end;
+  }
+}
+
+/** Converts one offset of a text to a position. */
 export function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, Math.max(0, offset));
-  const start = before.lastIndexOf("\n") + 1;
-  let line = 1;
-  for (let at = before.indexOf("\n"); at >= 0; at = before.indexOf("\n", at + 1)) line++;
-  return { line, column: before.length - start + 1 };
+  return new PlacedText(text).positionAt(offset);
 }
 
 const BLANK = /\s/;
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 
 /**
- * The offset in a file of a character of a text. Blanks may be folded and characters escaped, so both are read side by
- * side: what is not blank has the same order in both.
+ * The offsets in a file of the characters of a text, and of its end. Blanks may be folded and characters escaped, so both
+ * are read side by side: what is not blank has the same order in both.
  */
-export function offsetInside(file: string, source: TextSource, value: string, offset: number): number {
+function offsetsInside(file: string, source: TextSource, value: string): Uint32Array {
   const { style, end } = source;
+  const offsets = new Uint32Array(value.length + 1);
   let at = source.start + headLength(file.slice(source.start, end), style);
-  const skipBlanks = (): void => {
+  for (let index = 0; index <= value.length; index++) {
+    const isBlank = index === value.length || BLANK.test(value[index] ?? "");
     while (
-      at < end && (BLANK.test(file[at] ?? "") || (style === "escaped" && /^\\\s*\n/.test(file.slice(at, at + 80))))
+      !isBlank && at < end &&
+      (BLANK.test(file[at] ?? "") || (style === "escaped" && /^\\\s*\n/.test(file.slice(at, at + 80))))
     ) at++;
-  };
-  for (let index = 0; index < offset && at < end; index++) {
-    const isBlank = BLANK.test(value[index] ?? "");
-    if (!isBlank) skipBlanks();
+    offsets[index] = Math.min(at, end);
     const unit = file[at] ?? "";
     if (style === "escaped" && unit === "\\") {
       const length = ESCAPE_LENGTHS[file[at + 1] ?? ""] ?? 2;
       // One escape of ten characters may stand for two code units.
-      if (length === 10 && Number.parseInt(file.slice(at + 2, at + 10), 16) > 0xffff) index++;
+      if (length === 10 && Number.parseInt(file.slice(at + 2, at + 10), 16) > 0xffff) offsets[++index] = at + length;
       at += length;
     } else if (!isBlank) at += style === "doubled" && file.startsWith("''", at) ? 2 : 1;
     else if (BLANK.test(unit)) at++;
   }
-  if (offset < value.length && !BLANK.test(value[offset] ?? "")) skipBlanks();
-  return Math.min(at, end);
+  return offsets;
 }
 
 /** The length of the opening quotes, or of the first line of a block. */

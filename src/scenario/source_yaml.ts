@@ -8,6 +8,7 @@ import { parseYaml } from "../evidence/builtin/yaml_parser.ts";
 import {
   type Locator,
   notUtf8,
+  PlacedText,
   type Position,
   positionAt,
   type ReadSource,
@@ -64,6 +65,7 @@ export function readYamlSource(bytes: Uint8Array): ReadSource {
  * Where a reader sees a fault of YAML, which the parser may only notice some lines below, with words for what is wrong.
  *
  * - A quote or a bracket that is not closed: where it opens.
+ * - A line inside brackets that is not indented: at that line.
  * - A line that continues the text of the line above, as it is indented deeper: at that line.
  * - A line whose indentation differs from its block: at its first character that is no space.
  */
@@ -75,8 +77,12 @@ function placeFault(
   const [, quoteMark, bracket] = /closing (["'])|end with an? ([\]}])/.exec(quoting) ?? [];
   const mark = quoteMark ?? bracket;
   if (mark !== undefined) {
-    const message = `Expected ${quote(mark)}, which closes what begins here`;
-    return { offset: openingOf(text, offset, OPENERS[mark] ?? mark), message };
+    const opener = OPENERS[mark] ?? mark;
+    const opening = openingOf(text, offset, opener);
+    const margin = bracket === undefined ? null : marginInside(text, offset, opener, mark);
+    if (margin === null) return { offset: opening, message: `Expected ${quote(mark)}, which closes what begins here` };
+    const { line } = positionAt(text, opening);
+    return { offset: margin, message: `This line is inside the ${quote(opener)} of line ${line}, so indent it` };
   }
   if (quoting.startsWith("Implicit map keys")) return { offset, message: REASONS["multiline_implicit_key"] ?? "" };
   const rest = text.slice(offset);
@@ -95,6 +101,25 @@ function placeFault(
 export const CONTINUED_LINE = "This line is indented deeper than the one above, so it continues its text";
 const LIST_COLUMNS = "All items of a list must start at the same column";
 const OPENERS: Readonly<Record<string, string>> = { "]": "[", "}": "{" };
+
+/**
+ * Where a line begins that ended a collection in brackets, as it is not indented; null where no bracket closes the
+ * collection before the next member.
+ */
+function marginInside(text: string, end: number, opener: string, closer: string): number | null {
+  let first: number | null = null;
+  let open = 1;
+  let start = end;
+  for (const line of text.slice(end).split("\n")) {
+    for (const mark of line) open += mark === opener ? 1 : mark === closer && open > 0 ? -1 : 0;
+    const indent = line.search(/\S/);
+    if (indent >= 0) first ??= start + indent;
+    if (open === 0) return first;
+    if (/^\s*[\w-]+:(?:\s|$)/.test(line)) return null;
+    start += line.length + 1;
+  }
+  return null;
+}
 
 /** Where the innermost text in quotes, or collection in brackets, begins that ends at an offset. */
 function openingOf(text: string, end: number, opener: string): number {
@@ -148,12 +173,13 @@ const STYLES: Readonly<Record<string, TextStyle>> = {
 /** The tags, anchors, aliases and merge keys of a document: a law file says each thing once, where it belongs. */
 function extrasOf(contents: unknown, text: string): readonly SourceFault[] {
   const faults: SourceFault[] = [];
+  const placed = new PlacedText(text);
   // Tag and anchor stand before their node.
   const add = (node: { readonly range?: readonly [number, ...unknown[]] | null }, message: string, mark = ""): void => {
     const start = node.range?.[0] ?? 0;
     let at = mark === "" ? start : Math.max(0, text.lastIndexOf(mark, start));
     while (mark === "!" && text[at - 1] === "!") at--;
-    const position = positionAt(text, at);
+    const position = placed.positionAt(at);
     faults.push({ code: "yaml_extra", path: "$", message, position });
   };
   visit(contents as Node | null, {
@@ -173,6 +199,7 @@ function extrasOf(contents: unknown, text: string): readonly SourceFault[] {
 
 /** Finds values by descending in the syntax tree; aliases are resolved. */
 function yamlLocator(yaml: Document.Parsed, text: string): Locator {
+  const placed = new PlacedText(text);
   const follow = (node: unknown): unknown => isAlias(node) ? node.resolve(yaml) : node;
   const startOf = (node: unknown): number | null => isNode(node) ? node.range?.[0] ?? null : null;
   return {
@@ -191,12 +218,12 @@ function yamlLocator(yaml: Document.Parsed, text: string): Locator {
       let value = name;
       for (const step of steps) {
         const next = childOf(follow(node), step);
-        if (next === null) return positionAt(text, value);
+        if (next === null) return placed.positionAt(value);
         node = next.value;
         name = startOf(next.key) ?? startOf(node) ?? value;
         value = startOf(node) ?? name;
       }
-      return positionAt(text, part === "name" ? name : value);
+      return placed.positionAt(part === "name" ? name : value);
     },
   };
 }

@@ -73,9 +73,10 @@ type Changes = readonly (readonly [from: string, to: string])[];
 
 /** Checks a line in which `¦` marks the place of the error. Without a mark, the spec is that of the law, changed so. */
 function check(line: number, marked: string, changes: Changes = []): void {
-  const column = marked.indexOf("¦") + 1;
+  const before = marked.split("¦")[0]?.split("\n") ?? [];
   const text = marked.replace("¦", "");
-  const expected = column > 0 ? `${line}:${column}` : identityOf(changedSpec(changes));
+  const place = `${line + before.length - 1}:${(before.at(-1)?.length ?? 0) + 1}`;
+  const expected = text !== marked ? place : identityOf(changedSpec(changes));
   assert.equal(answerTo(withLine(line, text)), expected, text);
 }
 
@@ -136,6 +137,9 @@ const WRONG: readonly (readonly [line: number, marked: string])[] = [
   [4, "  commit: ¦txt(40..40)"],
   [4, "  commit: ¦text(40)"],
   [6, "  dbas: ¦alice"],
+  [6, "  dbas: [alice,\n¦bob, carol]"],
+  [6, "  dbas: [\n¦alice, bob, carol\n]"],
+  [11, "  branch: { type: text(1..64),\n¦from: env BRANCH, within: 10m }"],
   [8, "  tests_failed: ¦cuont from rest https://ci.example/x $.failed"],
   [8, "  tests_failed: count from ¦rst https://ci.example/x $.failed"],
   [8, "  tests_failed: count from rest https://ci.example/{¦comit} $.failed"],

@@ -41,11 +41,19 @@ export function readLanguage(text: string): LawLanguage {
   return { problems, names: found };
 }
 
+/** Characters beside a position that are read: a longer line of an editor has no more names than these. */
+const HEAD_CHARACTERS = 2048;
+
+/** The last characters of a line before a position. */
+function headOf(line: string, column: number): string {
+  return line.slice(Math.max(0, column - 1 - HEAD_CHARACTERS), column - 1);
+}
+
 /** The name at a position of a text that counts from 1; empty where there is none. */
 export function nameAt(text: string, { line, column }: Position): string {
   const whole = text.split("\n")[line - 1] ?? "";
-  const before = /[A-Za-z0-9_-]*$/.exec(whole.slice(0, column - 1))?.[0] ?? "";
-  return before + (/^[A-Za-z0-9_-]*/.exec(whole.slice(column - 1))?.[0] ?? "");
+  const before = /[A-Za-z0-9_-]*$/.exec(headOf(whole, column))?.[0] ?? "";
+  return before + (/^[A-Za-z0-9_-]*/.exec(whole.slice(column - 1, column - 1 + HEAD_CHARACTERS))?.[0] ?? "");
 }
 
 /** The names that each section of a text declares, also while the text is no law. */
@@ -75,7 +83,7 @@ const CHECK_NAMES = CHECK_LINES.map(({ provider, check }) => `${provider}.${chec
 export function completionsAt(text: string, { line, column }: Position): readonly string[] {
   const lines = text.split("\n");
   // The word at the position is being typed.
-  const head = (lines[line - 1] ?? "").slice(0, column - 1).replace(/[\w.]*$/, "");
+  const head = headOf(lines[line - 1] ?? "", column).replace(/[\w.]*$/, "");
   const root = member(LAW_FILE_SCHEMA, "properties") as JsonObject;
   if (head === "") return Object.keys(root);
   const section = lines.slice(0, line).findLast((one) => /^\w+:/.test(one))?.split(":")[0] ?? "";

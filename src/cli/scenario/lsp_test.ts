@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../canonical/json.ts";
+import { completionsAt, nameAt } from "./law_language.ts";
 import { BODY_BYTES_MAXIMUM, createLanguageServer, HEAD_BYTES_MAXIMUM, messagesOf } from "./lsp.ts";
 
 const URI = "file:///wide.yaml";
@@ -78,3 +79,25 @@ interface Shown {
   readonly severity: number;
   readonly range: { readonly start: { readonly line: number; readonly character: number } };
 }
+
+Deno.test("what an editor asks at a position reads a bounded part of its line", () => {
+  const long = "a".repeat(100_000);
+  const at = (line: string): { readonly line: number; readonly column: number } => ({
+    line: 4,
+    column: line.length + 1,
+  });
+  const law = (line: string): string => `law: x\nevidence: { e: caller }\nstages:\n${line}`;
+  const rows: readonly (readonly [line: string, name: number, hasStages: boolean])[] = [
+    ["  s: { after: ", 0, true],
+    [`  s: { after: ${" ".repeat(2000)}`, 0, true],
+    [`  s: { after: ${" ".repeat(100_000)}`, 0, false],
+    [`  s: ${long}`, 2048, false],
+    [`  s: ${long.slice(0, 2047)}`, 2047, false],
+    [`  s: ${long.slice(0, 2048)}`, 2048, false],
+    [`  s: ${long.slice(0, 2049)}`, 2048, false],
+  ];
+  for (const [line, name, hasStages] of rows) {
+    const found = [nameAt(law(line), at(line)).length, completionsAt(law(line), at(line)).join() === "s"];
+    assert.deepEqual(found, [name, hasStages], line.slice(0, 20));
+  }
+});

@@ -153,7 +153,7 @@ Stage "apply" is blocked
 const ATTEMPTS: readonly [string, Readonly<Record<string, boolean>>, number, string][] = [
   ["build", {}, 4, "  Its last attempt, number 1, was unknown\n    tests: nothing known yet ?\n"],
   ["build", { tests: false }, 3, "  Its last attempt, number 2, was false\n    tests: found false ✗\n"],
-  ["build", { tests: true }, 4, "number 3, was unknown\n    review: nothing known yet ?\n    waiver: "],
+  ["build", { tests: true }, 4, "number 3, was unknown\n    review: nothing known yet ?\n    !waiver: "],
   ["build", { tests: true, review: true }, 4, 'Stage "apply" is ready to be opened\n  To be complete'],
   ["apply", { deployed: false }, 3, 'Stage "apply" is open\n  Its last attempt, number 5, was false\n'],
   ["apply", { deployed: true }, 0, "is complete at revision 9\nNothing is missing.\n"],
