@@ -7,7 +7,7 @@ import { describeStage, type EvidenceLaw } from "./explain_view.ts";
 const READY: StageStanding = {
   stage_id: "build",
   classification: "ready_unopened",
-  sets: [[{ condition_id: "tests", needed: true }]],
+  sets: [[{ condition_id: "tests", needed: true, sentence: "tests" }]],
   complete: true,
   evidence: [{
     condition_id: "tests",
@@ -133,9 +133,9 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
 
 Deno.test("describeStage() says of each needed condition whether it held in the last attempt", () => {
   const sets = [[
-    { condition_id: "tests", needed: true },
-    { condition_id: "review", needed: true },
-    { condition_id: "frozen", needed: false },
+    { condition_id: "tests", needed: true, sentence: "tests" },
+    { condition_id: "review", needed: true, sentence: "review" },
+    { condition_id: "frozen", needed: false, sentence: "!frozen" },
   ]];
   const attempt = { stage_id: "build", attempt_number: 3, record_id: "0", outcome: "unknown", causes: [] } as const;
   const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"], fails: ["frozen"] }, LAW, false);

@@ -350,10 +350,13 @@ for (const row of ROWS.filter(([_, __, items, answer]) => answer === null && ite
 
 Deno.test("what is met holds as the law needs it, and what does not hold is missing or not needed", () =>
   withTools(async (bench) => {
-    const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => ({ Condition: name }));
+    const leaf = (name: string): JsonObject => ({ Condition: name });
     const s = await scene(bench, {
       conditions: ["a", "b", "c", "d"].map((name) => booleanCondition(name)),
-      stages: [{ ...stage("build", "a"), completion_requirement: { And: [{ Or: [a, b] }, { Not: c }, { Not: d }] } }],
+      stages: [{
+        ...stage("build", "a"),
+        completion_requirement: { And: [{ Or: [leaf("a"), leaf("b")] }, { Not: leaf("c") }, { Not: leaf("d") }] },
+      }],
       completion_requirement: { Condition: "build" },
     });
     const given = { a: true, b: false, c: true, d: false };
