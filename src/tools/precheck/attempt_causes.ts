@@ -70,7 +70,7 @@ export function mayShowValue(
 }
 
 /** Whether the value of an item may be shown, else the rule of its provider if the server itself would show it. */
-export function showingOf(services: Pick<Services, "config" | "providers">, item: Parameters<ShowingOf>[0]): Showing {
+function showingOf(services: Pick<Services, "config" | "providers">, item: Parameters<ShowingOf>[0]): Showing {
   const isShown = mayShowValue(services, item);
   const isOfProvider = !isShown && services.config.evidence.allow_raw_values;
   return { isShown, ...isOfProvider ? { hiddenBy: `providers[].allow_raw of ${item.provider_id}` } : {} };
