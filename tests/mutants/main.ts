@@ -18,11 +18,11 @@ import { draw, type Fault, faultsOf, withFault } from "./faults.ts";
 const CORE =
   /^src\/(?:canonical|law|run|store|runpack\/verify|runpack\/format|tools\/mutation|server\/process)\/.*(?<!_test|_fixture)\.ts$/;
 
-/** A run that takes this many times what it takes without a fault hangs; at least so many seconds. */
-const PATIENCE = { times: 10, seconds: 60 };
+/** A run that takes so many seconds more than all tests take without a fault hangs. */
+const PATIENCE_SECONDS = 60;
 
-/** The nearest importers decide most faults: a first run has so many test files, the second one the rest. */
-const NEAREST = 6;
+/** The nearest importers decide most faults: a first run has so many test files, a second one more, the last one the rest. */
+const NEAREST = [6, 30];
 
 /** Files beside `src` whose tests run here: they need no server. */
 const SIMULATED = [
@@ -31,23 +31,27 @@ const SIMULATED = [
   "tests/simulation/store/sealed_reads_test.ts",
 ];
 
-async function copyTree(tree: readonly SourceFile[], folder: string): Promise<void> {
-  for (const { path } of tree) {
-    await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
-    await Deno.copyFile(path, join(folder, path));
+/** Does something in a copy of the tree, which is removed after it. */
+async function inCopy<Result>(
+  tree: readonly SourceFile[],
+  action: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = await Deno.makeTempDir({ prefix: "gate-mutants-" });
+  try {
+    for (const { path } of tree) {
+      await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
+      await Deno.copyFile(path, join(folder, path));
+    }
+    return await action(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 }
 
-/** Whether some tests pass in the copy, and how many seconds they took. */
-async function pass(
-  folder: string,
-  tests: readonly string[],
-  seconds: number,
-  stop: AbortSignal,
-): Promise<[boolean, number]> {
+/** Whether some tests pass in the copy within so many seconds. */
+async function pass(folder: string, tests: readonly string[], seconds: number, stop: AbortSignal): Promise<boolean> {
   const group = join(folder, "tests/mutants/group_test.ts");
   await Deno.writeTextFile(group, tests.map((test) => `import "../../${test}";\n`).join(""));
-  const began = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       ...["test", "--quiet", "--no-prompt", "--no-check", "--frozen", LOCK, "-P=test", "--fail-fast", "--reporter=dot"],
@@ -64,7 +68,64 @@ async function pass(
   const { success } = await child.status;
   clearTimeout(timer);
   stop.removeEventListener("abort", kill);
-  return [success, (performance.now() - began) / 1000];
+  return success;
+}
+
+/** The tests that import a file, those with the fewest steps between first, in runs of their own. */
+function partsOf(tests: readonly string[]): string[][] {
+  const [first = 0, second = 0] = NEAREST;
+  return [tests.slice(0, first), tests.slice(first, second), tests.slice(second)].filter((part) => part.length > 0);
+}
+
+interface Judge {
+  readonly tree: readonly SourceFile[];
+  readonly all: ReadonlySet<string>;
+  readonly seconds: number;
+  readonly stop: AbortSignal;
+}
+
+/** Whether a test notices a fault, planted in a copy of the tree. */
+async function isCaught(folder: string, fault: Fault, { tree, all, seconds, stop }: Judge): Promise<boolean> {
+  const file = join(folder, fault.path);
+  const text = await Deno.readTextFile(file);
+  await Deno.writeTextFile(file, withFault(text, fault));
+  try {
+    for (const part of partsOf(importersOf(tree, [fault.path]).filter((path) => all.has(path)))) {
+      if (stop.aborted || !(await pass(folder, part, seconds, stop))) return true;
+    }
+    return false;
+  } finally {
+    await Deno.writeTextFile(file, text);
+  }
+}
+
+/** What is planted: the faults of the named files, or some of those of the core, drawn by a seed. */
+function drawnOf(
+  tree: readonly SourceFile[],
+  paths: readonly string[],
+  { count, seed }: { readonly count?: string | undefined; readonly seed?: string | undefined },
+): readonly Fault[] {
+  const files = tree.filter(({ path }) => paths.length > 0 ? paths.includes(path) : CORE.test(path));
+  const faults = files.flatMap(faultsOf);
+  return count === undefined && paths.length > 0 ? faults : draw(faults, Number(count ?? 300), Number(seed ?? 1));
+}
+
+/** Judges faults in as many copies of the tree as there are cores; gives those that no test noticed, and how many were judged. */
+async function judgeAll(drawn: readonly Fault[], judge: Judge): Promise<{ judged: number; survivors: number }> {
+  const counts = { judged: 0, survivors: 0 };
+  const waiting = [...drawn];
+  const work = async (folder: string): Promise<void> => {
+    for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
+      const caught = await isCaught(folder, fault, judge);
+      if (judge.stop.aborted) break;
+      counts.judged++;
+      if (!caught) counts.survivors++;
+      const where = `${fault.path}:${fault.line} "${fault.before}" to "${fault.after}"`;
+      console.log(`${counts.judged} of ${drawn.length}: ${caught ? "caught  " : "SURVIVED"} ${where}`);
+    }
+  };
+  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, () => inCopy(judge.tree, work)));
+  return counts;
 }
 
 async function main(): Promise<number> {
@@ -74,11 +135,7 @@ async function main(): Promise<number> {
     options: { count: { type: "string" }, seed: { type: "string" } },
   });
   const tree = await readTree();
-  const files = tree.filter(({ path }) => positionals.length > 0 ? positionals.includes(path) : CORE.test(path));
-  const faults = files.flatMap(faultsOf);
-  const drawn = values.count === undefined && positionals.length > 0
-    ? faults
-    : draw(faults, Number(values.count ?? 300), Number(values.seed ?? 1));
+  const drawn = drawnOf(tree, positionals, values);
   if (drawn.length === 0) {
     console.error(`Cannot plant a fault: no file of ${positionals.join(", ") || "the core"} has a place for one`);
     return 2;
@@ -86,43 +143,18 @@ async function main(): Promise<number> {
   const all = new Set(
     [...testFilesIn(["src"]), ...testFilesIn(SIMULATED)].filter((path) => !SLOW_UNITS.includes(path)),
   );
-  const folder = await Deno.makeTempDir({ prefix: "gate-mutants-" });
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
-  let judged = 0;
-  const survivors: Fault[] = [];
-  const usual = new Map<string, number>();
-  try {
-    await copyTree(tree, folder);
-    for (const [index, fault] of drawn.entries()) {
-      const tests = importersOf(tree, [fault.path]).filter((path) => all.has(path));
-      const where = `${fault.path}:${fault.line} "${fault.before}" to "${fault.after}"`;
-      const text = files.find(({ path }) => path === fault.path)?.text ?? "";
-      let caught = false;
-      for (const part of [tests.slice(0, NEAREST), tests.slice(NEAREST)]) {
-        if (caught || part.length === 0) continue;
-        const key = part.join();
-        if (!usual.has(key)) {
-          const [isGreen, seconds] = await pass(folder, part, 3600, stop.signal);
-          if (stop.signal.aborted) break;
-          if (!isGreen) throw new Error(`Cannot judge ${where}: its tests fail without it`);
-          usual.set(key, seconds);
-        }
-        await Deno.writeTextFile(join(folder, fault.path), withFault(text, fault));
-        const patience = Math.max(PATIENCE.seconds, PATIENCE.times * (usual.get(key) ?? 0));
-        caught = !(await pass(folder, part, patience, stop.signal))[0];
-        await Deno.writeTextFile(join(folder, fault.path), text);
-      }
-      if (stop.signal.aborted) break;
-      judged++;
-      if (!caught) survivors.push(fault);
-      console.log(`${index + 1} of ${drawn.length}: ${caught ? "caught  " : "SURVIVED"} ${where}`);
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  console.log(`${drawn.length} faults; first all tests without one`);
+  const began = performance.now();
+  if (!(await inCopy(tree, (folder) => pass(folder, [...all], 3600, stop.signal)))) {
+    console.error("Cannot judge a fault: a test fails without one");
+    return 1;
   }
-  console.log(`\n${judged - survivors.length} of ${judged} faults caught`);
-  return judged === drawn.length && survivors.length === 0 ? 0 : 1;
+  const seconds = PATIENCE_SECONDS + (performance.now() - began) / 1000;
+  const { judged, survivors } = await judgeAll(drawn, { tree, all, seconds, stop: stop.signal });
+  console.log(`\n${judged - survivors} of ${judged} faults caught`);
+  return judged === drawn.length && survivors === 0 ? 0 : 1;
 }
 
 if (import.meta.main) Deno.exit(await main());
