@@ -1,8 +1,9 @@
 /**
- * The tools that each role may use (docs/guide/operations.md, "Who may do what"). Roles apply only where the operator
- * configured principals. Without principals, every authenticated caller may do everything.
+ * The tools that each role may use (docs/guide/operations.md, "Who may do what"). Roles apply where the operator
+ * configured principals, and to callers with access tokens. Any other authenticated caller may do everything.
  */
 
+import type { AuthConfig } from "../config/types.ts";
 import type { Decision } from "./refusal.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
@@ -89,16 +90,24 @@ export function matchingRoles(principal: Principal, use: ToolUse): RoleBinding[]
 }
 
 /**
+ * Whether roles restrict a principal. Those of access tokens always do, since their issuer may serve anybody; those of
+ * other callers where `server.auth.principals` has an entry.
+ */
+export function rolesInForce(auth: Pick<AuthConfig, "principals"> | null, { authMethod }: Principal): boolean {
+  return authMethod === "oauth" || (auth?.principals.length ?? 0) > 0;
+}
+
+/**
  * Decides whether the roles of a principal grant a use. Where the arguments do not name a namespace, a grant in any
  * namespace is enough: decoding then rejects the call.
  *
- * @param rolesInForce Whether `server.auth.principals` has any entry; without entries, roles do not restrict
+ * @param isInForce {@link rolesInForce}; roles that are not in force do not restrict
  * @param principal The caller
  * @param use The requested use
  * @returns The decision, whose reason is the role that grants the use; null where roles do not restrict
  */
-export function checkRole(rolesInForce: boolean, principal: Principal, use: ToolUse): Decision | null {
-  if (!rolesInForce) return null;
+export function checkRole(isInForce: boolean, principal: Principal, use: ToolUse): Decision | null {
+  if (!isInForce) return null;
   const [role] = matchingRoles(principal, use);
   if (role !== undefined) return { allowed: true, reason: role.name };
   const where = typeof use.namespaceId === "number" ? ` in namespace ${use.namespaceId}` : "";

@@ -9,9 +9,9 @@ export interface RoleBinding {
 
 /** An authenticated caller. */
 export interface Principal {
-  /** `stdio`, `loopback`, `token:<sha256>` or the mTLS subject. */
+  /** `stdio`, `loopback`, `token:<sha256>`, the mTLS subject, `oauth:<name>`, or `oauth` for an unmapped access token. */
   readonly subject: string;
-  readonly authMethod: "local" | "bearer_token" | "mtls";
+  readonly authMethod: "local" | "bearer_token" | "mtls" | "oauth";
   readonly policyClass: string | null;
   readonly roles: readonly RoleBinding[];
   /** Tenants that the caller acts for; null for every tenant. */

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { checkUntrustedFile } from "./untrusted_file_rules.ts";
 import { resolveSettings } from "./paths.ts";
-import { ConfigError, problemCollector } from "./problems.ts";
+import { ConfigError, problemCollector, type Report } from "./problems.ts";
 import { dropForeignValues } from "./toml_tree.ts";
 import { checkSettings } from "./schema.ts";
 import type { GateConfig } from "./types.ts";
@@ -20,12 +20,21 @@ import type { GateConfig } from "./types.ts";
 export async function parseConfig(bytes: Uint8Array, path: string, implicit: boolean): Promise<GateConfig> {
   const baseDir = dirname(path);
   const { report, problems } = problemCollector();
-  const tree = dropForeignValues(parseToml(decode(bytes, path), path), report);
+  const tree = readTree(bytes, path, report);
   const settings = await checkSettings(tree, report);
   if (implicit) await checkUntrustedFile(tree, baseDir, report);
   const found = problems();
   if (found.length > 0 || settings === null) throw new ConfigError(path, found);
   return { ...resolveSettings(settings, baseDir), config_path: path, base_dir: baseDir };
+}
+
+/**
+ * The tree of a file that an operator writes.
+ *
+ * @throws {ConfigError} Where it is not UTF-8 or not TOML
+ */
+export function readTree(bytes: Uint8Array, path: string, report: Report): unknown {
+  return dropForeignValues(parseToml(decode(bytes, path), path), report);
 }
 
 function decode(bytes: Uint8Array, path: string): string {

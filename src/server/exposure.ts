@@ -4,7 +4,7 @@
  */
 
 import { isLoopbackAddress, parseBind } from "../config/bind.ts";
-import type { ServerConfig } from "../config/types.ts";
+import type { AuthConfig, ServerConfig } from "../config/types.ts";
 
 /** The flags that bear on exposure. */
 export interface ExposureOptions {
@@ -83,6 +83,12 @@ export function exposureNotices(server: ServerConfig, options: ExposureOptions):
   return notices;
 }
 
+/** How callers are authenticated, in words of the settings. */
+export function authenticationOf(auth: AuthConfig | null): string {
+  if (auth?.oauth !== true) return auth?.mode ?? "local_only";
+  return auth.bearer_tokens.length === 0 ? "oauth" : "bearer_token, then oauth";
+}
+
 /** Whether a proxy may forward requests of other machines; `local_only` rejects forwarded requests. */
 function isForwarded({ auth, tls_termination }: ServerConfig): boolean {
   return tls_termination === "upstream" || (auth?.mode ?? "local_only") !== "local_only";
@@ -95,7 +101,7 @@ function defences({ auth, tls, tls_termination, audit, limits }: ServerConfig): 
     : `client certificates ${tls?.require_client_cert === true ? "required" : "optional"}`;
   const here = tls === null ? "no TLS" : `TLS ends here, ${clients}`;
   return [
-    `authentication ${auth?.mode ?? "local_only"}; ${tls_termination === "upstream" ? "TLS ends upstream" : here}`,
+    `authentication ${authenticationOf(auth)}; ${tls_termination === "upstream" ? "TLS ends upstream" : here}`,
     `audit ${audit.enabled ? audit.path ?? "on standard error" : "off"}; ` +
     `rate limit ${limits.rate_limit === null ? "off" : "on"}`,
   ];

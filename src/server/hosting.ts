@@ -9,6 +9,7 @@ import type { OneTimeLink } from "./auth/one_time_link.ts";
 import type { ConsoleAssets } from "./http/console_pages.ts";
 import type { ConnectionBounds } from "./http/listener.ts";
 import type { Limits } from "./process/limits.ts";
+import type { ResourceServer } from "./oauth/resource_server.ts";
 import type { Log, LogLevel } from "./process/log.ts";
 import type { StopWatch } from "./process/signals.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
@@ -48,6 +49,8 @@ export interface HttpHostOptions {
   readonly console?: ConsoleAssets;
   /** The link whose first browser is the only caller; absent without one. */
   readonly link?: OneTimeLink;
+  /** `--oauth-issuer` and its like: makes the resource server; absent without them. */
+  readonly oauth?: (log: Log) => ResourceServer;
   /** Called with the address once the server listens. */
   readonly listening?: (url: string) => void;
   /** Default: the bounds of the service. */

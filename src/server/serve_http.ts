@@ -6,13 +6,14 @@ import { createAuthenticator } from "./auth/authenticator.ts";
 import type { Hosting, HttpHostOptions, Runtime } from "./hosting.ts";
 import type { Dispatcher } from "./protocol/dispatcher.ts";
 import { meterDispatcher } from "./protocol/metered_dispatcher.ts";
+import type { ResourceServer } from "./oauth/resource_server.ts";
 import { createHealth } from "./process/health.ts";
 import { hasSeveralCallers } from "./process/limits.ts";
 import type { Metrics } from "./process/metrics.ts";
 import type { TlsServing } from "./tls/serving.ts";
 import { unreachable } from "./process/start_failure.ts";
 import { createSseRoutes, type SseRoutes } from "./sse/sse_routes.ts";
-import { createApp, type Route } from "./http/app.ts";
+import { type AppOptions, createApp, type Route } from "./http/app.ts";
 import { CONNECTION_BOUNDS, listen, type Listener } from "./http/listener.ts";
 import { answerMcp, type McpEndpointOptions } from "./http/mcp_endpoint.ts";
 import { type ClientQuestions, createClientQuestions } from "./http/client_questions.ts";
@@ -20,7 +21,7 @@ import { consolePages } from "./http/console_pages.ts";
 import { createHostAndOriginChecks } from "./http/host_and_origin.ts";
 import { bodyBounds, createBodyAdmission } from "./http/body_admission.ts";
 import { type Admissions, connectionRefusals, type Refusals } from "./audit/refusals.ts";
-import type { HttpReply } from "./http/reply.ts";
+import { errorReply, httpError, type HttpReply } from "./http/reply.ts";
 import { createRunStreams, type RunStreams, STREAMS } from "./http/run_streams.ts";
 import {
   backpressureBounds,
@@ -69,11 +70,12 @@ export async function serveHttp(parts: HttpParts): Promise<HttpServing> {
   const endpoint = { ...parts, server, dispatcher, limits, log: hosting.log, bodyAdmission, streams, questions };
   const sse = parts.transport === "sse" ? createSseRoutes(endpoint) : null;
   const pages = http.console === undefined ? new Map() : consolePages(http.console);
+  const resource = http.oauth?.(hosting.log);
   let { port } = bind;
   const app = createApp({
     ...endpoint,
     routes: new Map([...(sse?.routes ?? mcpRoutes(endpoint)), ["/metrics", metricsRoute(metrics)]]),
-    pages,
+    pages: resource === undefined ? pages : new Map([...pages, resource.metadata]),
     names: createHostAndOriginChecks({
       ...http,
       bindAddress: bind.hostname,
@@ -81,11 +83,7 @@ export async function serveHttp(parts: HttpParts): Promise<HttpServing> {
       // A proxy may end TLS. Where this server ends it, a page without TLS is not of this server.
       ...pages.size > 0 ? { pageSchemes: tls === null ? ["http", "https"] : ["https"] } : {},
     }),
-    authenticate: createAuthenticator({
-      ...http,
-      auth: server.auth,
-      subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
-    }),
+    authenticate: authenticationOf(parts, resource),
     health: createHealth({
       stores: runtime.unready ?? (() => Promise.resolve([])),
       folders: http.folders,
@@ -108,6 +106,21 @@ export async function serveHttp(parts: HttpParts): Promise<HttpServing> {
   metrics.gauge("gate_http_bodies", "Message bodies that are being received.", bodyAdmission.bodies);
   metrics.gauge("gate_http_connections", "Open connections.", listener.connections);
   return { address: listener.address, close: (patience) => close(listener, { sse, streams, questions }, patience) };
+}
+
+/** How callers are authenticated; with a resource server, after the stored tokens alone. */
+function authenticationOf(
+  { hosting: { options: { server } }, http }: HttpParts,
+  resource: ResourceServer | undefined,
+): AppOptions["authenticate"] {
+  const own = createAuthenticator({
+    ...http,
+    auth: server.auth,
+    subjects: { termination: server.tls_termination, isTrustedProxy: http.isTrustedProxy },
+  });
+  if (resource === undefined) return own;
+  if (server.auth?.oauth !== true) throw new Error("Cannot authenticate: local callers would need no token");
+  return (request) => resource.authenticate(request, own);
 }
 
 /** What to do about the addresses that an operating system refuses, by its code of the error. */
@@ -159,13 +172,18 @@ function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Ro
   return [["/mcp", route], ["/rpc", route]];
 }
 
+/** An issuer may serve anybody, so a caller without a role reads no figures. */
+const NO_METRICS = errorReply(httpError({ kind: "unauthorized", message: "Unauthorized" }));
+
 function metricsRoute(metrics: Metrics): Route {
   return {
     GET: ({ principal }): Promise<HttpReply> =>
-      Promise.resolve({
-        status: 200,
-        fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
-        body: metrics.render(principal),
-      }),
+      Promise.resolve(
+        principal.authMethod === "oauth" && principal.roles.length === 0 ? NO_METRICS : {
+          status: 200,
+          fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
+          body: metrics.render(principal),
+        },
+      ),
   };
 }

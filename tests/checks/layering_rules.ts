@@ -99,6 +99,7 @@ export const PACKAGES: readonly {
   { name: "@noble/ed25519", layers: ["runpack/browser", "cli"] },
   { name: "@noble/hashes", layers: ["runpack/browser"] },
   { name: "commander", layers: ["cli"] },
+  { name: "jose", layers: ["server"] },
   { name: "json-p3", layers: ["evidence"] },
   { name: "minisearch", layers: ["docs"] },
   { name: "postgres", layers: ["store"] },

@@ -83,7 +83,7 @@ async function unfitVersionIn(pem: string): Promise<number | null> {
     import("../../server/tls/certificate_compatibility.ts"),
   ]);
   try {
-    const [first] = certificates("cert_path", pem);
+    const [first] = certificates("server.tls.cert_path", pem);
     return first === undefined ? null : unfitVersion(first);
   } catch {
     return null;

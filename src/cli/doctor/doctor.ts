@@ -234,8 +234,10 @@ function renderFindings(findings: readonly Finding[]): string {
 async function checkTls(config: TlsConfig, now: number): Promise<readonly Finding[]> {
   try {
     const { cert, leaf: own, clientAuthorities } = await loadMaterial(config);
-    const [leaf, ...chain] = certificates("cert_path", cert).map((one) => validity("server.tls.cert_path", one, now));
-    const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("client_ca_path", pem))
+    const [leaf, ...chain] = certificates("server.tls.cert_path", cert).map((one) =>
+      validity("server.tls.cert_path", one, now)
+    );
+    const authorities = (clientAuthorities ?? []).flatMap((pem) => certificates("server.tls.client_ca_path", pem))
       .map((one) => validity("server.tls.client_ca_path", one, now));
     // One expired authority among several only affects its own clients.
     const isAnyValid = authorities.some(({ status }) => status !== "fail");

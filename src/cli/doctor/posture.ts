@@ -8,6 +8,7 @@ import { describeUrl } from "../../config/postgres_address.ts";
 import type { RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
+import { authenticationOf } from "../../server/exposure.ts";
 import type { LogLevel } from "../../server/process/log.ts";
 import { isRuntimeExporting, RUNTIME_EXPORTS } from "../terminal/runtime_telemetry.ts";
 import { exposedFiles } from "./exposed_files.ts";
@@ -35,7 +36,7 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
     message: [
       sourceOf(config),
       `transport ${server.transport}`,
-      `auth ${mode}`,
+      `auth ${authenticationOf(server.auth)}`,
       `namespace 1 ${namespace.allow_default ? `open to tenants ${namespace.default_tenants.join(", ")}` : "refused"}`,
       `runs in ${storeName(config.run_state_store)}`,
       `schemas in ${storeName(registry)}`,
@@ -43,7 +44,11 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
   }];
   const add = (level: LogLevel, message: string): number => lines.push({ level, message });
   if ((server.auth?.principals.length ?? 0) === 0) {
-    add("info", "server.auth.principals is empty: every admitted caller may use every tool");
+    const isOAuth = server.auth?.oauth === true;
+    const who = isOAuth ? "caller with a stored token" : "admitted caller";
+    if (!isOAuth || server.auth?.bearer_tokens.length !== 0) {
+      add("info", `server.auth.principals is empty: every ${who} may use every tool`);
+    }
   }
   const ineffective = [...unknownRoles(config), ...ineffectiveAclSettings(registry.acl)];
   [...ineffective, ...exposedFiles(config), ...settingWarnings(config)].forEach((message) => add("warn", message));

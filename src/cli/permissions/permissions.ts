@@ -100,7 +100,7 @@ function serveArguments(options: PermissionsOptions): readonly string[] {
 }
 
 function isPath(value: string | null): boolean {
-  return value === "PATH" || value === "DIR";
+  return value === "PATH" || value === "DIR" || value === "FILE";
 }
 
 /** Variables that commands beside `gate serve` read. */

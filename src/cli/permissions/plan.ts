@@ -18,7 +18,7 @@ import { dataDirOf } from "../terminal/data_dir.ts";
 import { isLocal } from "../terminal/secure_url.ts";
 import { readVariable } from "../config/variable.ts";
 import { AUTHORITIES, isGranted } from "./grants.ts";
-import type { ServeArguments } from "../serve/serve_flags.ts";
+import { hasOAuth, type ServeArguments } from "../serve/serve_flags.ts";
 import { existsSync } from "node:fs";
 
 /** The allowed values of one permission: all, or a list. */
@@ -61,6 +61,8 @@ interface FlagNeeds {
   readonly typedHosts: readonly TypedHost[];
   /** The address of `--otlp-endpoint`. */
   readonly collector: URL | null;
+  /** The addresses of `--oauth-issuer`. */
+  readonly issuers: readonly string[];
   /** The address of `--notify`. */
   readonly receiver: URL | null;
   /** The variables of `--otlp-header` and `--notify-secret`, and those with which an operator replaces flags. */
@@ -81,7 +83,8 @@ export async function planPermissions(config: GateConfig, flags: ServeArguments)
   const net = netOf(outward, own, notes);
   const dataDir = dataDirOf(config, flags.dataDir);
   const evidenceKeys = flags.evidenceKeys ?? config.trust.evidence_keys ?? defaultKeysOf(config);
-  const named = [flags.signingKey, flags.credentialsDir, evidenceKeys].flatMap((path) => path ?? []);
+  const { signingKey, credentialsDir, oauthPrincipals, oauthCa } = flags;
+  const named = [signingKey, credentialsDir, evidenceKeys, oauthPrincipals, oauthCa].flatMap((path) => path ?? []);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
   const files = [...readPaths(config), ...providerPaths(config), ...named, dataDir, ...writtenFolders(config), ...logs];
   const write = topPaths(writePaths(config, dataDir));
@@ -103,14 +106,16 @@ export async function planPermissions(config: GateConfig, flags: ServeArguments)
 
 async function needsOf({ server }: GateConfig, flags: ServeArguments): Promise<FlagNeeds> {
   const { config, allowNonLoopback, typedHosts, otlpEndpoint, otlpHeaders, notify, notifySecret } = flags;
-  const [typed, telemetry, events] = await Promise.all([
+  const [typed, telemetry, events, oauth] = await Promise.all([
     typedHosts.length === 0 ? null : import("../serve/typed_flags.ts"),
     otlpEndpoint === undefined ? null : import("../serve/telemetry_flags.ts"),
     notify === undefined ? null : import("../serve/notify_flags.ts"),
+    hasOAuth(flags) ? import("../serve/oauth_flags.ts") : null,
   ]);
   return {
     typedHosts: await typed?.typedHostsOf(typedHosts) ?? [],
     collector: telemetry?.parseEndpoint(otlpEndpoint ?? "") ?? null,
+    issuers: oauth?.oauthIssuersOf(flags).map(({ issuer }) => issuer) ?? [],
     receiver: events?.parseReceiver(notify ?? "") ?? null,
     variables: [
       ...config === undefined ? ["GATE_CONFIG"] : [],
@@ -291,15 +296,15 @@ function outwardOf(provider: ProviderConfig): readonly Outward[] {
 }
 
 function outwardOfFlags(
-  { typedHosts, receiver }: FlagNeeds,
-  { typedPrivate }: ServeArguments,
+  { typedHosts, issuers, receiver }: FlagNeeds,
+  { typedPrivate, oauthPrivate }: ServeArguments,
 ): readonly Outward[] {
   const typed = typedHosts.length === 0
     ? []
     : [{ hosts: typedHosts.map(({ host }) => host), allowPrivate: typedPrivate }];
-  return receiver === null || isLocal(receiver)
-    ? typed
-    : [...typed, { hosts: [receiver.hostname], allowPrivate: false }];
+  const issuing = issuers.map((issuer) => ({ hosts: [new URL(issuer).hostname], allowPrivate: oauthPrivate }));
+  const receiving = receiver === null || isLocal(receiver) ? [] : [{ hosts: [receiver.hostname], allowPrivate: false }];
+  return [...typed, ...issuing, ...receiving];
 }
 
 /** A receiver on this machine, which the worker reaches by an address. */
@@ -371,8 +376,8 @@ function netOf(outward: readonly Outward[], own: readonly string[], notes: strin
     return unique([...own.filter((one) => !addresses.includes(one.replace(/:\d+$/, ""))), ...addresses]);
   }
   notes.push(
-    "providers and the sender of events connect to addresses that are only known at run time: each worker may connect to " +
-      "those of one host, the process to all",
+    "providers, the sender of events and the reader of keys of issuers connect to addresses that are only known at run " +
+      "time: each worker may connect to those of one host, the process to all",
   );
   return "all";
 }

@@ -15,7 +15,7 @@ import { writeLog } from "../terminal/output.ts";
 import { type PostureLine, securityPosture } from "../doctor/posture.ts";
 import type { ConsoleAssets } from "../../server/http/console_pages.ts";
 import { CliError } from "../terminal/cli_error.ts";
-import { parseServeArguments, type ServeArguments } from "./serve_flags.ts";
+import { hasOAuth, parseServeArguments, type ServeArguments } from "./serve_flags.ts";
 
 /** What `gate console` changes of `gate serve`. */
 export interface ServeChanges {
@@ -33,7 +33,8 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   const loading = import("../../server/serve.ts");
   loading.catch(() => {});
   const loaded = await loadConfigToWrite({ ...flags, environment: configVariable() });
-  const config = changes === null ? loaded : changes.adapt(loaded);
+  const oauth = hasOAuth(flags) ? await import("./oauth_flags.ts") : null;
+  const config = changes !== null ? changes.adapt(loaded) : oauth?.withOAuth(loaded) ?? loaded;
   // The console starts a browser beside what its configuration needs.
   const limited = changes === null ? await limitToConfig(config, flags) : [];
   const page = await consoleOf(config, flags);
@@ -59,6 +60,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     network: network === null ? null : {
       ...network.settings,
       ...page,
+      ...oauth === null ? {} : { oauth: await oauth.resourceServerOf(flags) },
       ...changes === null ? {} : { listening: changes.listening, link: changes.link },
     },
   });

@@ -81,6 +81,25 @@ export const SERVE_FLAGS: readonly ServeFlag[] = [
     description: "send events of runs to this receiver as signed webhooks (https, or loopback)",
   },
   { name: "notify-secret", value: "env:VAR", description: "secret that signs the events, from the environment" },
+  {
+    name: "oauth-issuer",
+    value: "URL",
+    description: "accept access tokens of this issuer (http only; repeatable; https, or loopback)",
+    repeatable: true,
+  },
+  {
+    name: "oauth-audience",
+    value: "URL",
+    description: "what its tokens name as their audience, one for each issuer; the first is this server's own URL",
+    repeatable: true,
+  },
+  {
+    name: "oauth-principals",
+    value: "FILE",
+    description: "TOML that maps access tokens to principals and their roles",
+  },
+  { name: "oauth-ca", value: "FILE", description: "PEM authorities of issuers, in place of the system's" },
+  { name: "oauth-private", value: null, description: "let issuers have private and loopback addresses" },
   { name: "json", value: null, description: "report errors as JSON" },
 ];
 
@@ -107,6 +126,22 @@ export interface ServeArguments {
   readonly console: boolean;
   readonly notify: string | undefined;
   readonly notifySecret: string | undefined;
+  readonly oauthIssuers: readonly string[];
+  readonly oauthAudiences: readonly string[];
+  readonly oauthPrincipals: string | undefined;
+  readonly oauthCa: string | undefined;
+  /** Whether `--oauth-private` was given. */
+  readonly oauthPrivate: boolean;
+}
+
+/** The flags about issuers of access tokens. */
+export type OAuthFlags = Pick<ServeArguments, `oauth${"Issuers" | "Audiences" | "Principals" | "Ca" | "Private"}`>;
+
+/** Whether a flag about issuers is given. */
+export function hasOAuth(
+  { oauthIssuers, oauthAudiences, oauthPrincipals, oauthCa, oauthPrivate }: OAuthFlags,
+): boolean {
+  return [...oauthIssuers, ...oauthAudiences, oauthPrincipals ?? oauthCa ?? []].flat().length > 0 || oauthPrivate;
 }
 
 const LOG_LEVELS: readonly LogLevel[] = ["error", "warn", "info", "debug"];
@@ -153,6 +188,11 @@ export function parseServeArguments(argv: readonly string[]): ServeArguments {
     console: values["console"] === true,
     notify: text("notify"),
     notifySecret: text("notify-secret"),
+    oauthIssuers: texts("oauth-issuer"),
+    oauthAudiences: texts("oauth-audience"),
+    oauthPrincipals: text("oauth-principals"),
+    oauthCa: text("oauth-ca"),
+    oauthPrivate: values["oauth-private"] === true,
   };
 }
 

@@ -21,6 +21,11 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     otlpHeaders: [],
     notify: undefined,
     notifySecret: undefined,
+    oauthIssuers: [],
+    oauthAudiences: [],
+    oauthPrincipals: undefined,
+    oauthCa: undefined,
+    oauthPrivate: false,
     console: false,
   };
   assert.deepEqual(parseServeArguments([]), plain);
@@ -48,6 +53,15 @@ Deno.test("parseServeArguments() reads the flags of serve", () => {
     typedHosts: ["a=file://k", "b:8443"],
     typedPrivate: true,
     credentialsDir: "/k",
+  });
+  const oauth = ["--oauth-issuer", "a", "--oauth-audience=b", "--oauth-issuer=c", "--oauth-audience", "d"];
+  assert.deepEqual(parseServeArguments([...oauth, "--oauth-principals=p", "--oauth-ca", "e", "--oauth-private"]), {
+    ...plain,
+    oauthIssuers: ["a", "c"],
+    oauthAudiences: ["b", "d"],
+    oauthPrincipals: "p",
+    oauthCa: "e",
+    oauthPrivate: true,
   });
   for (const level of ["error", "warn", "info", "debug"]) {
     assert.equal(parseServeArguments(["--log-level", level]).logLevel, level);

@@ -1,6 +1,6 @@
 /** The section `server`: its schema, and the rules over several of its members. */
 
-import { boolean, integer, listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
+import { boolean, integer, listOf, oneOf, orNull, type Read, type Reader, text } from "../../canonical/shape.ts";
 import { described, orEmpty, patterned, table, withDefault } from "../../canonical/table_shape.ts";
 import { AUTH_DEFAULTS, DEFAULT_SETTINGS, RATE_LIMIT_DEFAULTS } from "../defaults.ts";
 import { TOKEN_FORMS } from "../bearer_tokens.ts";
@@ -81,7 +81,8 @@ const scenarioNext = table({
 /** `server.feedback.scenario_next`. */
 export type ScenarioNextFeedbackConfig = Read<typeof scenarioNext>;
 
-const role = table({
+/** A role of a principal. */
+export const role = table({
   name: described(text, "Name of the role."),
   tenant_id: withDefault(orNull(integer(1)), null, "Tenant of the role; null for every tenant."),
   namespace_id: withDefault(orNull(integer(1)), null, "Namespace of the role; null for every namespace."),
@@ -102,7 +103,7 @@ export type PrincipalConfig = Read<typeof principal>;
 const TOKEN_EXPECTED =
   'must be "sha256:" and 64 lower-case hex digits, "env:" and the name of a variable without "=", or a token';
 
-const auth = table({
+const authTable = table({
   mode: withDefault(oneOf("local_only", "bearer_token", "mtls"), AUTH_DEFAULTS.mode, "How callers are authenticated."),
   bearer_tokens: withDefault(
     listOf(patterned(token(256), TOKEN_FORMS, TOKEN_EXPECTED), 64),
@@ -114,8 +115,10 @@ const auth = table({
   principals: withDefault(listOf(principal, 64), [], "Roles of each subject; empty for no role checks."),
 }, "Authentication of callers.");
 
-/** `server.auth`. */
-export type AuthConfig = Read<typeof auth>;
+/** `server.auth`, and whether flags name issuers of access tokens beside it. */
+export type AuthConfig = Read<typeof authTable> & { readonly oauth?: true };
+
+const auth: Reader<AuthConfig> = authTable;
 
 const rateLimit = table({
   max_requests: withDefault(integer(1, 100000), RATE_LIMIT_DEFAULTS.max_requests, "Requests in a window."),

@@ -7,7 +7,7 @@ import { classifyAddress, parseAddress } from "./address.ts";
 import { untilAborted } from "../../config/until_aborted.ts";
 
 /** A setting that allows private networks. */
-export type PrivateSetting = "config.allow_private_networks" | "--typed-private";
+export type PrivateSetting = "config.allow_private_networks" | "--typed-private" | "--oauth-private";
 
 /** The destinations that the operator allows. */
 export interface EgressPolicy {

@@ -40,8 +40,9 @@ export type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | {
     readonly ok: false;
-    readonly status: 401 | 403;
-    readonly kind: "unauthenticated" | "unauthorized";
+    /** 431 and 503 come from the resource server of OAuth alone. */
+    readonly status: 401 | 403 | 431 | 503;
+    readonly kind: "unauthenticated" | "unauthorized" | "request_too_large" | "unavailable";
     /** The reason, without secrets. */
     readonly detail: string;
     /** The verified subject, which is not listed; only for the audit log. */

@@ -5,7 +5,7 @@
 
 import type { CallOrigin } from "../../tools/framework/types.ts";
 import type { AuditKind } from "../audit/types.ts";
-import type { Authenticator } from "../auth/types.ts";
+import type { Authentication, AuthRequest } from "../auth/types.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import type { Health } from "../process/health.ts";
 import type { Limits } from "../process/limits.ts";
@@ -29,6 +29,14 @@ export type RouteMethod = "GET" | "POST" | "DELETE";
 /** Rejects a request and records that; `subject` is its verified sender. */
 type Reject = (kind: AuditKind, reason: string, error: HttpError, subject?: string) => HttpReply;
 
+/** The fixed text that a rejected client receives. */
+const REJECTIONS = {
+  unauthenticated: "Unauthenticated",
+  unauthorized: "Unauthorized",
+  request_too_large: "Cannot read Authorization: it is too long",
+  unavailable: "Cannot check the token: the keys of its issuer are not available",
+};
+
 /** The most characters of a rejected subject in the audit log. */
 const SUBJECT_CHARACTERS = 1024;
 
@@ -39,7 +47,7 @@ export interface AppOptions {
   /** Pages that need no credential, by path; absent for none. */
   readonly pages?: ReadonlyMap<string, PublicPage>;
   readonly names: HostAndOriginChecks;
-  readonly authenticate: Authenticator;
+  readonly authenticate: (request: AuthRequest) => Authentication | Promise<Authentication>;
   readonly limits: Limits;
   readonly health: Health;
   readonly metrics: Metrics;
@@ -160,14 +168,13 @@ async function dispatch(
   if (isListedPreflight(options, request)) return preflight(route);
   const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
-  const authentication = options.authenticate(request);
+  const authentication = await options.authenticate(request);
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
     const { status, kind, detail, challenge, subject } = authentication;
     if (slow !== null) return reject("authentication", slow.kind, httpError(slow), subject);
-    const message = kind === "unauthenticated" ? "Unauthenticated" : "Unauthorized";
     const fields = challenge === undefined ? {} : { "www-authenticate": challenge };
-    return reject("authentication", detail, { status, error: { kind, message }, fields }, subject);
+    return reject("authentication", detail, { status, error: { kind, message: REJECTIONS[kind] }, fields }, subject);
   }
   const { principal } = authentication;
   options.admissions.record(principal, origin);

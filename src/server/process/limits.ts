@@ -82,7 +82,7 @@ export function createLimits(config: LimitsConfig, options: LimitsOptions = {}):
 /** Whether a server distinguishes several callers, so that one could take the places of others. */
 export function hasSeveralCallers({ transport, auth }: Pick<ServerConfig, "transport" | "auth">): boolean {
   if (transport === "stdio" || auth === null) return false;
-  return auth.mode === "mtls" || (auth.mode === "bearer_token" && auth.bearer_tokens.length > 1);
+  return auth.oauth === true || auth.mode === "mtls" || (auth.mode === "bearer_token" && auth.bearer_tokens.length > 1);
 }
 
 /** The error of a full server. */

@@ -168,9 +168,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     read: (request, call) =>
       audited(request.method, request.names, call, request.method, async (audit) => {
         const { authorizedRead } = await import("./read_request.ts");
-        const isInForce = (options.auth?.principals.length ?? 0) > 0;
         const reader = readerOf(options, isOffered, call, audit);
-        return await authorizedRead(isInForce, request, reader, audit, logStoreFault);
+        return await authorizedRead(options.auth, request, reader, audit, logStoreFault);
       }),
   };
 }

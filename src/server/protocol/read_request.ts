@@ -2,8 +2,9 @@
  * Reads documents, prompts and completions. A read is authorized and audited like a call of a tool without a namespace.
  */
 
-import { checkRole } from "../../access/roles.ts";
+import { checkRole, rolesInForce } from "../../access/roles.ts";
 import type { JsonObject } from "../../canonical/json.ts";
+import type { AuthConfig } from "../../config/types.ts";
 import { domainErrorOf } from "../../tools/framework/errors.ts";
 import type { Call, NamespaceList, ToolAnswer, ToolError } from "../../tools/framework/types.ts";
 import type { CallAudit } from "../audit/call_audit.ts";
@@ -42,18 +43,21 @@ const GROUP = "Read";
 /**
  * Reads for a caller, if its role permits.
  *
- * @param rolesInForce Whether `server.auth.principals` has any entry
  * @param logFault Logs a failure of a store
  */
 export async function authorizedRead<Found>(
-  rolesInForce: boolean,
+  auth: AuthConfig | null,
   { method, read }: ReadRequest<Found>,
   reader: Reader,
   audit: CallAudit,
   logFault: (answer: ToolAnswer) => void,
 ): Promise<ReadOutcome<Found>> {
   const { principal } = reader.call;
-  const decision = checkRole(rolesInForce, principal, { group: GROUP, tool: method, namespaceId: null });
+  const decision = checkRole(rolesInForce(auth, principal), principal, {
+    group: GROUP,
+    tool: method,
+    namespaceId: null,
+  });
   if (decision !== null) {
     const { allowed, reason } = decision;
     audit.auditor.decided({ decision: "role", allowed, reason, namespace_id: null });

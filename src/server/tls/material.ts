@@ -52,9 +52,9 @@ export class TlsFilesError extends Error {
 export async function loadMaterial(config: TlsConfig): Promise<TlsMaterial> {
   const caPath = config.client_ca_path;
   const [chain, key, authorities] = await Promise.allSettled([
-    readCertificates("cert_path", config.cert_path),
+    readCertificates("server.tls.cert_path", config.cert_path),
     readKey(config.key_path),
-    caPath === null ? null : readAuthorities(caPath),
+    caPath === null ? null : readAuthorities("server.tls.client_ca_path", caPath),
   ]);
   const faults = [chain, key, authorities].flatMap((one) => one.status === "rejected" ? [reasonOf(one.reason)] : []);
   if (
@@ -91,53 +91,57 @@ export async function materialStamp(config: TlsConfig): Promise<string> {
   return stamps.join(" ");
 }
 
-async function readFile(member: string, path: string): Promise<string> {
+async function readFile(setting: string, path: string): Promise<string> {
   try {
     const read = await readBounded(path, FILE_BYTES);
     if ("bytes" in read) return new TextDecoder().decode(read.bytes);
     if (read.fault === "too_large") throw new Error(`file is larger than ${FILE_BYTES} bytes`);
     throw new Error(read.fault === "not_a_file" ? "it is not a file" : "it changed while it was read");
   } catch (error) {
-    throw new Error(`Cannot use server.tls.${member} "${path}": ${reasonOf(error)}`);
+    throw new Error(`Cannot use ${setting} "${path}": ${reasonOf(error)}`);
   }
 }
 
 /** Every certificate of a PEM text. The runtime would silently drop those that it cannot read. */
-export function certificates(member: string, text: string): X509Certificate[] {
+export function certificates(setting: string, text: string): X509Certificate[] {
   const blocks = text.match(CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw new Error(`Cannot use server.tls.${member}: file holds no certificate in PEM`);
+  if (blocks.length === 0) throw new Error(`Cannot use ${setting}: file holds no certificate in PEM`);
   const begun = text.match(BEGUN)?.length ?? 0;
   if (begun > blocks.length) {
     throw new Error(
-      `Cannot use server.tls.${member}: ${blocks.length} of ${begun} certificates are whole blocks of PEM`,
+      `Cannot use ${setting}: ${blocks.length} of ${begun} certificates are whole blocks of PEM`,
     );
   }
   return blocks.map((block, index) => {
     try {
       return new X509Certificate(block);
     } catch (error) {
-      throw new Error(`Cannot use server.tls.${member}: certificate ${index + 1} is not readable: ${reasonOf(error)}`);
+      throw new Error(`Cannot use ${setting}: certificate ${index + 1} is not readable: ${reasonOf(error)}`);
     }
   });
 }
 
-async function readCertificates(member: string, path: string): Promise<CertificateFile> {
-  const text = await readFile(member, path);
-  return { text, certificates: certificates(member, text) };
+async function readCertificates(setting: string, path: string): Promise<CertificateFile> {
+  const text = await readFile(setting, path);
+  return { text, certificates: certificates(setting, text) };
 }
 
-/** The runtime accepts every certificate as an authority, so the holder of a client's could issue any subject. */
-async function readAuthorities(path: string): Promise<CertificateFile> {
-  const read = await readCertificates("client_ca_path", path);
+/**
+ * The authorities of a file. The runtime accepts every certificate as one, so the holder of any could issue any name.
+ *
+ * @throws {Error} Where the file cannot be read, or holds another certificate
+ */
+export async function readAuthorities(setting: string, path: string): Promise<CertificateFile> {
+  const read = await readCertificates(setting, path);
   const other = read.certificates.findIndex(({ ca }) => !ca);
   if (other === -1) return read;
   throw new Error(
-    `Cannot use server.tls.client_ca_path: certificate ${other + 1} is not an authority (basicConstraints CA:TRUE)`,
+    `Cannot use ${setting}: certificate ${other + 1} is not an authority (basicConstraints CA:TRUE)`,
   );
 }
 
 async function readKey(path: string): Promise<KeyFile> {
-  const text = await readFile("key_path", path);
+  const text = await readFile("server.tls.key_path", path);
   // Some tools write a certificate into the same file.
   const [block] = PRIVATE_KEY.exec(text) ?? [];
   if (block === undefined) throw new Error("Cannot use server.tls.key_path: file holds no private key in PEM");

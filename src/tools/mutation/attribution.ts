@@ -1,6 +1,6 @@
 /** The attribution of records: the pseudonymous principal of the call, never a token. */
 
-import { matchingRoles } from "../../access/roles.ts";
+import { matchingRoles, rolesInForce } from "../../access/roles.ts";
 import { compareCodePoints } from "../../canonical/order.ts";
 import { submitsEvidence } from "../services/evidence_use.ts";
 import type { JsonObject } from "../../canonical/json.ts";
@@ -17,14 +17,15 @@ export function attributionOf(
   input: JsonObject,
 ): Attribution {
   const { principal } = call;
-  const roles = services.config.server.auth?.principals.length
+  const roles = rolesInForce(services.config.server.auth, principal)
     ? matchingRoles(principal, { group: "Run", tool, namespaceId, evidence: submitsEvidence(tool, input) }).map((
       { name },
     ) => name)
     : [];
   // The members are in canonical order, as in a record.
   return {
-    auth_method: principal.authMethod,
+    // An access token is a bearer token; the name of the principal says that it is one.
+    auth_method: principal.authMethod === "oauth" ? "bearer_token" : principal.authMethod,
     policy_class: principal.policyClass,
     principal: principal.subject,
     roles_matched: [...new Set(roles)].sort(compareCodePoints),
@@ -38,6 +39,7 @@ export function admissionKind(call: Call): Admission["kind"] {
     case "local":
       return "local";
     case "bearer_token":
+    case "oauth":
       return "bearer";
     case "mtls":
       return "mtls";

@@ -1,7 +1,7 @@
 /** Filters next steps: an answer names no tool that the operator hides or that the caller's roles do not grant. */
 
 import { offeredTools } from "../../access/offered_tools.ts";
-import { checkRole } from "../../access/roles.ts";
+import { checkRole, rolesInForce } from "../../access/roles.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { asJson } from "../../run/primitives.ts";
 import { type AccessServices, namespaceOfInput } from "../services/authorise.ts";
@@ -23,12 +23,12 @@ export type OfferSteps = (tool: string, input: JsonObject, call: Call, answer: T
 /** Makes the filter for a configuration; without restrictions it returns answers unchanged. */
 export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps {
   const { tools, auth } = services.config.server;
-  const rolesInForce = (auth?.principals.length ?? 0) > 0;
-  const lists = [tools.allowlist, tools.denylist, auth?.allowed_tools ?? []];
-  if (!rolesInForce && lists.every(({ length }) => length === 0)) return (_tool, _input, _call, answer) => answer;
+  const areOpen = [tools.allowlist, tools.denylist, auth?.allowed_tools ?? []].every(({ length }) => length === 0);
   const isOffered = offeredTools({ tools, auth });
   const groups = new Map<string, NextStepGroup>(PUBLISHED.map(({ name, group }) => [name, group]));
   return (tool, input, call, answer) => {
+    const isInForce = rolesInForce(auth, call.principal);
+    if (areOpen && !isInForce) return answer;
     // A refusal of the caller names the refused call itself, with whom to ask before it is made again.
     if (!answer.ok && answer.error.kind === "unauthorized") return answer;
     const mayTake = (step: JsonObject): boolean => {
@@ -38,7 +38,7 @@ export function offerSteps(services: Pick<AccessServices, "config">): OfferSteps
       const hint = member(step, "arguments_hint");
       const namespaceId = (isJsonObject(hint) ? namespaceOfInput(hint) : null) ?? namespaceOfInput(input) ??
         "unread";
-      return checkRole(rolesInForce, call.principal, { group, tool: name, namespaceId })?.allowed ?? true;
+      return checkRole(isInForce, call.principal, { group, tool: name, namespaceId })?.allowed ?? true;
     };
     return withSteps(answer, (steps) => {
       const left = steps.filter(isJsonObject).map((step) => mayTake(step) ? step : inOneCall(step))

@@ -5,7 +5,7 @@
 
 import { checkNamespace, DEFAULT_NAMESPACE } from "../../access/namespace.ts";
 import { GENERIC_REFUSAL } from "../../access/refusal.ts";
-import { checkRole, type UsedNamespace } from "../../access/roles.ts";
+import { checkRole, rolesInForce, type UsedNamespace } from "../../access/roles.ts";
 import type { NamespaceAnswer, Principal } from "../../access/types.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { toolError } from "../framework/errors.ts";
@@ -75,8 +75,8 @@ export function refuseRole(
   namespaceId: UsedNamespace,
   evidence = false,
 ): ToolError | null {
-  const principals = services.config.server.auth?.principals ?? [];
-  const decision = checkRole(principals.length > 0, call.principal, {
+  const isInForce = rolesInForce(services.config.server.auth, call.principal);
+  const decision = checkRole(isInForce, call.principal, {
     group: tool.group,
     tool: tool.name,
     namespaceId,
@@ -95,8 +95,8 @@ export function mayUseSomewhere(
   { group, name }: Pick<Tool, "name" | "group">,
   principal: Principal,
 ): boolean {
-  const rolesInForce = (config.server.auth?.principals.length ?? 0) > 0;
-  return checkRole(rolesInForce, principal, { group, tool: name, namespaceId: "unread" })?.allowed ?? true;
+  const isInForce = rolesInForce(config.server.auth, principal);
+  return checkRole(isInForce, principal, { group, tool: name, namespaceId: "unread" })?.allowed ?? true;
 }
 
 /**

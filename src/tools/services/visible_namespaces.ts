@@ -3,6 +3,7 @@
  * nothing is written to the audit log, since the caller named no namespace.
  */
 
+import { rolesInForce } from "../../access/roles.ts";
 import { authorise } from "./authorise.ts";
 import type { Services } from "./services.ts";
 import type { Call, NamespaceList } from "../framework/types.ts";
@@ -49,11 +50,11 @@ async function candidates(
   services: NamespaceServices,
   call: Call,
 ): Promise<{ found: readonly number[]; isWhole: boolean }> {
-  const rolesInForce = (services.config.server.auth?.principals.length ?? 0) > 0;
   const { roles } = call.principal;
-  const named = roles.flatMap(({ namespace_id }) => rolesInForce && namespace_id !== null ? [namespace_id] : []);
+  const isInForce = rolesInForce(services.config.server.auth, call.principal);
+  const named = roles.flatMap(({ namespace_id }) => isInForce && namespace_id !== null ? [namespace_id] : []);
   // A caller whose roles all name a namespace sees no other one, not even that there are many.
-  const isConfined = rolesInForce && named.length === roles.length;
+  const isConfined = isInForce && named.length === roles.length;
   const stored = isConfined ? [] : await services.runs.laws.listNamespaces(0, STORED_MAXIMUM + 1);
   const found = [...new Set([...named, ...stored.slice(0, STORED_MAXIMUM)])].sort((a, b) => a - b);
   return { found, isWhole: stored.length <= STORED_MAXIMUM };
