@@ -5,6 +5,7 @@
  * Callers pass the hash function, since this module has no dependency on a host.
  */
 
+import { words } from "./words.ts";
 import { canonicalize } from "./canonicalize.ts";
 import type { JsonValue } from "./json.ts";
 
@@ -15,30 +16,11 @@ export type Sha256 = (data: string | Uint8Array) => string;
 export type Identity = string;
 
 /** Every kind of identity, as its label has it. */
-export const IDENTITY_KINDS = [
-  "scenario-law",
-  "scenario-graph",
-  "run-record",
-  "run-state",
-  "invocation",
-  "derived-operation",
-  "evidence-value",
-  "evidence-statement",
-  "payload",
-  "intent",
-  "object",
-  "runpack",
-  "report",
-  "request",
-  "verdict",
-  "contract",
-  "schema",
-  "operator-profile",
-  "time-source",
-  "principal",
-  "runtime-profile",
-  "provider-version",
-] as const;
+export const IDENTITY_KINDS = words(
+  "scenario-law scenario-graph run-record run-state invocation derived-operation evidence-value",
+  "evidence-statement payload intent object runpack report request verdict contract schema operator-profile",
+  "time-source principal runtime-profile provider-version",
+);
 
 /** A kind of identity. */
 export type IdentityKind = typeof IDENTITY_KINDS[number];

@@ -1,36 +1,16 @@
 /** Rules on the request headers that the configuration or a query may set. */
 
+import { words } from "../canonical/words.ts";
+
 /**
  * Headers that only the protocol or gate may set. They frame the message, choose the host, carry credentials, name
  * another client, or make the response conditional or partial.
  */
-export const RESERVED_HEADERS: readonly string[] = [
-  "accept-encoding",
-  "authorization",
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-type",
-  "cookie",
-  "cookie2",
-  "expect",
-  "forwarded",
-  "host",
-  "http2-settings",
-  "if-match",
-  "if-modified-since",
-  "if-none-match",
-  "if-range",
-  "if-unmodified-since",
-  "keep-alive",
-  "range",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "user-agent",
-  "via",
-];
+export const RESERVED_HEADERS: readonly string[] = words(
+  "accept-encoding authorization connection content-encoding content-length content-type cookie cookie2",
+  "expect forwarded host http2-settings if-match if-modified-since if-none-match if-range",
+  "if-unmodified-since keep-alive range te trailer transfer-encoding upgrade user-agent via",
+);
 
 /** The prefixes of further reserved headers. */
 export const RESERVED_PREFIXES: readonly string[] = ["proxy-", "sec-", "x-forwarded-", "x-gate-"];

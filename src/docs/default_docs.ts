@@ -1,6 +1,6 @@
 /** The documents of the service. Their paths name them, so that `deno compile` can include them. */
 
-import { TOOL_PAGES } from "./tool_pages.ts";
+import { TOOLS_WITH_PAGES } from "./tool_pages.ts";
 import type { DocRole } from "./types.ts";
 
 /** A document of the service. Its first page has the title. */
@@ -124,7 +124,11 @@ export const DEFAULT_DOCS: readonly DefaultDoc[] = [
   reasoning("design/security.md", "Threats, protections and their limits: authentication, roles, attackers"),
   pattern("reference/audit.md", "Logged events, the chain of lines, and how to verify, rotate and recover the log"),
   reasoning("design/architecture.md", "The three promises, the path of one call, and the dependencies between modules"),
-  decision("reference/tools/README.md", "Every tool with its arguments and results, one page a tool", ...TOOL_PAGES),
+  decision(
+    "reference/tools/README.md",
+    "Every tool with its arguments and results, one page a tool",
+    ...TOOLS_WITH_PAGES.map((name) => `reference/tools/${name}.md`),
+  ),
   ontology("format/scenario_law.md", "Valid specs: every member and limit, the normal form, identities and proofs"),
   ontology("format/values.md", "Domains, equality of values, and the meaning of each predicate"),
   ontology(

@@ -1,5 +1,6 @@
 /** Providers: their contracts, queries and answers (docs/reference/providers.md). */
 
+import { words } from "../canonical/words.ts";
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject, JsonValue } from "../canonical/json.ts";
 import type { Timestamp } from "../law/types.ts";
@@ -92,14 +93,9 @@ export type OperationalCode =
   | "cancelled";
 
 /** Codes after which repeating the query can succeed. */
-export const RETRYABLE: ReadonlySet<OperationalCode> = new Set([
-  "timeout",
-  "dns_failed",
-  "connection_failed",
-  "response_truncated",
-  "worker_died",
-  "provider_unreachable",
-]);
+export const RETRYABLE: ReadonlySet<OperationalCode> = new Set(
+  words("timeout dns_failed connection_failed response_truncated worker_died provider_unreachable"),
+);
 
 /** A provider's answer: a result, or an operational failure. */
 export type ProviderAnswer =

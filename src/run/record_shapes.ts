@@ -4,6 +4,7 @@
  * how members relate to each other.
  */
 
+import { words } from "../canonical/words.ts";
 import {
   anyInteger,
   anything,
@@ -33,16 +34,9 @@ import { VALUE_TYPES } from "../law/value/types.ts";
 export const PROCEDURES = ["gate-kernel-1", "gate-kernel-2"] as const;
 
 /** Why an item does not count (the closed list of docs/format/records.md). */
-export const DISQUALIFICATION_REASONS = [
-  "channel",
-  "authorization",
-  "lane",
-  "not_fresh",
-  "not_independent",
-  "integrity",
-  "assurance",
-  "scope",
-] as const;
+export const DISQUALIFICATION_REASONS = words(
+  "channel authorization lane not_fresh not_independent integrity assurance scope",
+);
 
 /** A correlation id: 1 to 128 token characters (RFC 9110, 5.6.2). */
 export const CORRELATION_ID = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;

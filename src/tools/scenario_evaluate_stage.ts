@@ -1,3 +1,4 @@
+import { words } from "../canonical/words.ts";
 import { listOf } from "../canonical/shape.ts";
 import { described, optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
@@ -23,15 +24,10 @@ import { type MakeTool, makeTool, WRITES_AND_ACQUIRES } from "./make_tool.ts";
 const NAMED = { name: "scenario_evaluate_stage", group: "Run", audit: "mutation" } as const;
 
 /** The refusals of the tool. */
-export const EVALUATE_REFUSALS = [
-  "stale",
-  "operation_conflict",
-  "run_not_found",
-  "stage_not_found",
-  "stage_not_open",
-  "evidence_rejected",
+export const EVALUATE_REFUSALS = words(
+  "stale operation_conflict run_not_found stage_not_found stage_not_open evidence_rejected",
   "acquisition_failed",
-];
+);
 
 const input = table({
   ...runMembers,

@@ -1,3 +1,4 @@
+import { words } from "../canonical/words.ts";
 import { boolean, listOf, oneOf, type Read } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
@@ -118,18 +119,10 @@ async function findUnchangedAttempt(
 const NAMED = { name: "scenario_next", group: "Run", audit: "mutation" } as const;
 
 /** Outcomes of `scenario_next` and `scenario_trigger` beside `accepted`. */
-export const STEP_REFUSALS: readonly string[] = [
-  "stale",
-  "operation_conflict",
-  "run_not_found",
-  "stage_not_found",
-  "stage_not_ready",
-  "stage_not_open",
-  "policy_denied",
-  "evidence_rejected",
-  "acquisition_failed",
-  "run_complete",
-];
+export const STEP_REFUSALS: readonly string[] = words(
+  "stale operation_conflict run_not_found stage_not_found stage_not_ready stage_not_open policy_denied",
+  "evidence_rejected acquisition_failed run_complete",
+);
 
 const input = table({
   ...runMembers,

@@ -1,3 +1,4 @@
+import { words } from "../canonical/words.ts";
 import { table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";
 import { expectedHead, HEAD_RULE, name, operationId, runMembers } from "./framework/input.ts";
@@ -10,15 +11,10 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 const NAMED = { name: "scenario_open_stage", group: "Run", audit: "mutation" } as const;
 
 /** The refusals of the tool. */
-export const OPEN_REFUSALS = [
-  "stale",
-  "operation_conflict",
-  "run_not_found",
-  "stage_not_found",
-  "stage_not_ready",
-  "stage_already_opened",
+export const OPEN_REFUSALS = words(
+  "stale operation_conflict run_not_found stage_not_found stage_not_ready stage_already_opened",
   "policy_denied",
-];
+);
 
 /** The tool `scenario_open_stage`. */
 export const scenarioOpenStage: MakeTool = (services) =>

@@ -1,3 +1,4 @@
+import { words } from "../canonical/words.ts";
 import { oneOf, text, variant } from "../canonical/shape.ts";
 import { table } from "../canonical/table_shape.ts";
 import { createRun } from "./mutation/creation.ts";
@@ -10,14 +11,10 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 const NAMED = { name: "scenario_start", group: "Run", audit: "mutation" } as const;
 
 /** The refusals of the tool. */
-export const START_REFUSALS = [
-  "creation_conflict",
-  "scenario_not_found",
-  "law_not_found",
-  "genesis_rejected",
-  "correlation_rejected",
+export const START_REFUSALS = words(
+  "creation_conflict scenario_not_found law_not_found genesis_rejected correlation_rejected",
   "authority_unavailable",
-];
+);
 
 /** The tool `scenario_start`. */
 export const scenarioStart: MakeTool = (services) =>

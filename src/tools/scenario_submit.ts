@@ -1,3 +1,4 @@
+import { words } from "../canonical/words.ts";
 import { oneOf, variant } from "../canonical/shape.ts";
 import { characters, table } from "../canonical/table_shape.ts";
 import { decide } from "../run/decide/decide.ts";
@@ -21,15 +22,10 @@ import { type MakeTool, makeTool, WRITES } from "./make_tool.ts";
 const NAMED = { name: "scenario_submit", group: "Run", audit: "mutation" } as const;
 
 /** The refusals of the tool. */
-export const SUBMIT_REFUSALS = [
-  "stale",
-  "operation_conflict",
-  "run_not_found",
-  "stage_not_open",
-  "stage_open_mismatch",
-  "content_type_rejected",
+export const SUBMIT_REFUSALS = words(
+  "stale operation_conflict run_not_found stage_not_open stage_open_mismatch content_type_rejected",
   "payload_rejected",
-];
+);
 
 /** The tool `scenario_submit`. */
 export const scenarioSubmit: MakeTool = (services) =>

@@ -1,6 +1,6 @@
 /** The commands of `gate client`: names, help and flags. */
 
-import { TOOL_PAGES } from "../../docs/tool_pages.ts";
+import { TOOLS_WITH_PAGES } from "../../docs/tool_pages.ts";
 import { collect, command, type GateCommand, group } from "../terminal/command_parts.ts";
 
 /** Adds `gate client` with its commands. */
@@ -35,7 +35,7 @@ function addCall(client: GateCommand): void {
     "gate client call providers_list --url http://127.0.0.1:8080",
     "gate client call providers_list --stdio -- gate serve --config gate.toml",
   ]))
-    .withValues({ tool: TOOL_PAGES.map((page) => page.replace(/^.*\/(.*)\.md$/, "$1")) })
+    .withValues({ tool: TOOLS_WITH_PAGES })
     .argument("<tool>", "name of the tool")
     .argument("[command...]", "with --stdio: the rest of the command")
     .option("--input <FILE>", "arguments as one JSON object; - for standard input")

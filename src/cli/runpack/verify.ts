@@ -1,5 +1,6 @@
 /** `gate runpack verify`: verifies each claim of a runpack. */
 
+import { words } from "../../canonical/words.ts";
 import { HOST_PRIMITIVES } from "../../evidence/host_primitives.ts";
 import { verificationPrimitives } from "../../runpack/host/verification.ts";
 import { resultLine } from "../../runpack/verify/result_line.ts";
@@ -82,16 +83,10 @@ export interface RunpackVerifyOptions extends RepositoryFlags {
 }
 
 /** Reasons that are not a defect of the pack: no pack can decide the claim, or the command line lacks an input. */
-export const EXPECTED_GAPS: readonly UnavailableReason[] = [
-  "no_trusted_keys",
-  "no_evidence",
-  "needs_current_head",
-  "needs_external_checkpoint",
-  "needs_dispatch_log",
-  "needs_effect_observation",
-  "needs_deployment_evidence",
-  "needs_build_provenance",
-];
+export const EXPECTED_GAPS: readonly UnavailableReason[] = words(
+  "no_trusted_keys no_evidence needs_current_head needs_external_checkpoint needs_dispatch_log",
+  "needs_effect_observation needs_deployment_evidence needs_build_provenance",
+);
 
 /** Runs `gate runpack verify`. Returns 0 if every evaluated claim holds, 6 if one is violated, 4 if material is missing. */
 export async function runRunpackVerify(named: string, flags: RunpackVerifyOptions): Promise<number> {

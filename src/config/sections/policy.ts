@@ -1,3 +1,4 @@
+import { words } from "../../canonical/words.ts";
 import { listOf, oneOf, orNull, type Read, text } from "../../canonical/shape.ts";
 import { described, table, withDefault } from "../../canonical/table_shape.ts";
 import { DEFAULT_SETTINGS } from "../defaults.ts";
@@ -9,19 +10,10 @@ const D = DEFAULT_SETTINGS.policy;
 const targetKind = oneOf("agent", "session", "external", "channel");
 
 /** The selectors of a rule, of which at least one must not be empty. */
-const SELECTORS = [
-  "content_types",
-  "packet_ids",
-  "scenario_ids",
-  "schema_ids",
-  "stage_ids",
-  "require_labels",
-  "forbid_labels",
-  "require_policy_tags",
-  "forbid_policy_tags",
-  "target_kinds",
-  "targets",
-] as const;
+const SELECTORS = words(
+  "content_types packet_ids scenario_ids schema_ids stage_ids require_labels forbid_labels",
+  "require_policy_tags forbid_policy_tags target_kinds targets",
+);
 
 const target = table({
   target_kind: described(targetKind, "Kind of target."),

@@ -3,6 +3,7 @@
  * `config`.
  */
 
+import { words } from "../../canonical/words.ts";
 import {
   anything,
   boolean,
@@ -131,15 +132,7 @@ const IS_BUILTIN = is(["type"], ["builtin"]);
 
 /** Members of an entry that do not apply to its type. */
 const NOT_APPLICABLE = {
-  builtin: [
-    "url",
-    "command",
-    "allow_insecure_http",
-    "auth",
-    "capabilities_path",
-    "runtime_profile_path",
-    "typed_protocol",
-  ],
+  builtin: words("url command allow_insecure_http auth capabilities_path runtime_profile_path typed_protocol"),
   mcp: ["runtime_profile_path", "typed_protocol"],
   typed: ["command", "url", "auth"],
 } as const;

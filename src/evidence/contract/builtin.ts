@@ -1,5 +1,6 @@
 /** The contracts of the built-in providers (docs/reference/providers.md). */
 
+import { words } from "../../canonical/words.ts";
 import type { JsonObject, JsonValue } from "../../canonical/json.ts";
 import type { BuiltinProviderName } from "../../config/types.ts";
 import { COMPARATORS } from "../../law/value/predicates.ts";
@@ -18,17 +19,10 @@ import { sealContract } from "./seal.ts";
 const ALL = COMPARATORS;
 const EQUALITY = ["equals", "not_equals", "in_set", "exists", "not_exists"];
 const TEXT = ["equals", "not_equals", "contains", "in_set", "exists", "not_exists"];
-const ORDER = [
-  "equals",
-  "not_equals",
-  "greater_than",
-  "greater_than_or_equal",
-  "less_than",
-  "less_than_or_equal",
-  "in_set",
-  "exists",
+const ORDER = words(
+  "equals not_equals greater_than greater_than_or_equal less_than less_than_or_equal in_set exists",
   "not_exists",
-];
+);
 
 /** The result of a check that can be any JSON value. */
 const DYNAMIC: JsonObject = { "x-gate": { dynamic_type: true } };

@@ -5,6 +5,7 @@
  * example below an unknown keyword, does not resolve: as a schema it would accept every value.
  */
 
+import { words } from "../../canonical/words.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { formatPath } from "../../canonical/path.ts";
 import { quote } from "../../law/suggest.ts";
@@ -27,30 +28,16 @@ const DEFAULT_BASE = "schema:/";
 const URI_CHARACTERS = 2048;
 
 /** Keywords whose value is one schema. */
-const SCHEMA_KEYWORDS = new Set([
-  "additionalProperties",
-  "contains",
-  "contentSchema",
-  "else",
-  "if",
-  "items",
-  "not",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
+const SCHEMA_KEYWORDS = new Set<string>(words(
+  "additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems",
   "unevaluatedProperties",
-]);
+));
 /** Keywords whose value is an array of schemas. */
 const SCHEMA_ARRAY_KEYWORDS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
 /** Keywords whose value maps names to schemas; `dependencies` also maps them to arrays of names. */
-const SCHEMA_MAP_KEYWORDS = new Set([
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-  "dependencies",
-  "patternProperties",
-  "properties",
-]);
+const SCHEMA_MAP_KEYWORDS = new Set<string>(
+  words("$defs definitions dependentSchemas dependencies patternProperties properties"),
+);
 
 /** Keywords of other dialects. Authors would rely on them, while 2020-12 ignores them. */
 const REFUSED_KEYWORDS: ReadonlyMap<string, string> = new Map([

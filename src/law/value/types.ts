@@ -1,5 +1,6 @@
 /** Typed values, the domains they are observed in, and the predicates that judge them. */
 
+import { words } from "../../canonical/words.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { ComparisonPredicateName, PresencePredicateName } from "./predicates.ts";
 
@@ -7,15 +8,7 @@ import type { ComparisonPredicateName, PresencePredicateName } from "./predicate
 export type ValueType = "String" | "Boolean" | "Integer" | "Decimal" | "Timestamp" | "Digest" | "Json";
 
 /** All value types, in the order in which the documentation lists them. */
-export const VALUE_TYPES: readonly ValueType[] = [
-  "String",
-  "Boolean",
-  "Integer",
-  "Decimal",
-  "Timestamp",
-  "Digest",
-  "Json",
-];
+export const VALUE_TYPES: readonly ValueType[] = words("String Boolean Integer Decimal Timestamp Digest Json");
 
 /** A JSON value together with the type it is to be read as; the same text may be a String, a Decimal or a Timestamp. */
 export type TypedValue = {

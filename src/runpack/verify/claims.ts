@@ -5,6 +5,7 @@
  * the first call of a server about 6 ms.
  */
 
+import { words } from "../../canonical/words.ts";
 import type { UnavailableReason } from "./types.ts";
 
 /** What a method needs beyond intact material. */
@@ -34,6 +35,15 @@ interface ClaimEntry {
   readonly unavailable?: UnavailableReason;
 }
 
+/** A claim that no pack can decide. */
+function undecided<const Name extends string>(
+  name: Name,
+  meaning: string,
+  unavailable: UnavailableReason,
+): ClaimEntry & { readonly name: Name; readonly table: null; readonly codes: readonly never[] } {
+  return { name, method: null, needs: [], table: null, meaning, codes: [], unavailable };
+}
+
 /** Every claim, in the order of the interface, which is the order of every report. */
 const LIST = [
   {
@@ -42,14 +52,10 @@ const LIST = [
     needs: [],
     table: null,
     meaning: "the manifest has this format",
-    codes: [
-      "manifest_missing",
-      "manifest_unreadable",
-      "manifest_too_large",
-      "manifest_not_canonical",
-      "format_unsupported",
+    codes: words(
+      "manifest_missing manifest_unreadable manifest_too_large manifest_not_canonical format_unsupported",
       "manifest_invalid",
-    ],
+    ),
   },
   {
     name: "runpack_subject_identity",
@@ -65,17 +71,10 @@ const LIST = [
     needs: [],
     table: null,
     meaning: "every object is present, and hashes to its identity",
-    codes: [
-      "archive_invalid",
-      "object_size_mismatch",
-      "object_missing",
-      "object_unreadable",
-      "object_identity_mismatch",
-      "artifacts_invalid",
-      "tree_shape_invalid",
-      "node_invalid",
-      "object_unreferenced",
-    ],
+    codes: words(
+      "archive_invalid object_size_mismatch object_missing object_unreadable object_identity_mismatch",
+      "artifacts_invalid tree_shape_invalid node_invalid object_unreferenced",
+    ),
   },
   {
     name: "scenario_law_construction",
@@ -99,21 +98,11 @@ const LIST = [
     needs: ["law", "history"],
     table: "history",
     meaning: "all records belong to one run, and no artifact is missing or added",
-    codes: [
-      "artifact_invalid",
-      "contract_repeated",
-      "contract_mismatch",
-      "provider_version_mismatch",
-      "schema_repeated",
-      "schema_unexpected",
-      "schema_missing",
-      "run_key_mismatch",
-      "run_created_missing",
-      "run_authority_missing",
-      "run_created_unexpected",
-      "artifact_missing",
-      "artifact_unexpected",
-    ],
+    codes: words(
+      "artifact_invalid contract_repeated contract_mismatch provider_version_mismatch schema_repeated",
+      "schema_unexpected schema_missing run_key_mismatch run_created_missing run_authority_missing",
+      "run_created_unexpected artifact_missing artifact_unexpected",
+    ),
   },
   {
     name: "creation_receipt_integrity",
@@ -129,15 +118,10 @@ const LIST = [
     needs: ["history"],
     table: "history",
     meaning: "the records are one unbroken chain",
-    codes: [
-      "record_invalid",
-      "record_missing",
-      "procedure_unsupported",
-      "chain_broken",
-      "procedure_downgraded",
-      "record_unexpected",
+    codes: words(
+      "record_invalid record_missing procedure_unsupported chain_broken procedure_downgraded record_unexpected",
       "record_tree_mismatch",
-    ],
+    ),
   },
   {
     name: "exact_head_reconstruction",
@@ -161,15 +145,10 @@ const LIST = [
     needs: ["law", "history"],
     table: null,
     meaning: "every receipt follows from its record",
-    codes: [
-      "receipt_invalid",
-      "operation_repeated",
-      "family_mismatch",
-      "receipt_missing",
-      "receipt_mismatch",
-      "result_mismatch",
+    codes: words(
+      "receipt_invalid operation_repeated family_mismatch receipt_missing receipt_mismatch result_mismatch",
       "receipt_unexpected",
-    ],
+    ),
   },
   {
     name: "stage_open_consistency",
@@ -185,18 +164,10 @@ const LIST = [
     needs: ["law", "history"],
     table: "decision",
     meaning: "every outcome follows from its trace",
-    codes: [
-      "stage_missing",
-      "stage_state_mismatch",
-      "attempt_number_mismatch",
-      "completed_mismatch",
-      "trace_mismatch",
-      "outcome_mismatch",
-      "narrowed_bindings_mismatch",
-      "binding_required",
-      "scenario_trace_mismatch",
-      "run_status_mismatch",
-    ],
+    codes: words(
+      "stage_missing stage_state_mismatch attempt_number_mismatch completed_mismatch trace_mismatch",
+      "outcome_mismatch narrowed_bindings_mismatch binding_required scenario_trace_mismatch run_status_mismatch",
+    ),
   },
   {
     name: "submission_consistency",
@@ -204,18 +175,10 @@ const LIST = [
     needs: ["law", "history"],
     table: "decision",
     meaning: "every payload is present, and was allowed",
-    codes: [
-      "payload_missing",
-      "payload_invalid",
-      "payload_mismatch",
-      "content_hash_mismatch",
-      "scope_mismatch",
-      "content_type_invalid",
-      "signature_invalid",
-      "seen_head_mismatch",
-      "statement_time_invalid",
-      "evidence_mismatch",
-    ],
+    codes: words(
+      "payload_missing payload_invalid payload_mismatch content_hash_mismatch scope_mismatch",
+      "content_type_invalid signature_invalid seen_head_mismatch statement_time_invalid evidence_mismatch",
+    ),
   },
   {
     name: "intent_consistency",
@@ -231,19 +194,10 @@ const LIST = [
     needs: ["law", "history", "values"],
     table: "evidence",
     meaning: "evidence has the form that its condition requires",
-    codes: [
-      "items_unexpected",
-      "item_repeated",
-      "item_invalid",
-      "submission_unexpected",
-      "submission_missing",
-      "submission_mismatch",
-      "condition_mismatch",
-      "retention_mismatch",
-      "value_type_mismatch",
-      "schema_verdict_mismatch",
-      "value_invalid",
-    ],
+    codes: words(
+      "items_unexpected item_repeated item_invalid submission_unexpected submission_missing submission_mismatch",
+      "condition_mismatch retention_mismatch value_type_mismatch schema_verdict_mismatch value_invalid",
+    ),
   },
   {
     name: "evidence_retention_reconstruction",
@@ -251,15 +205,10 @@ const LIST = [
     needs: ["law", "history", "values"],
     table: "evidence",
     meaning: "the values are the ones that the records name",
-    codes: [
-      "condition_missing",
-      "value_mismatch",
-      "value_type_mismatch",
-      "content_hash_mismatch",
-      "value_invalid",
-      "value_missing",
+    codes: words(
+      "condition_missing value_mismatch value_type_mismatch content_hash_mismatch value_invalid value_missing",
       "value_unexpected",
-    ],
+    ),
   },
   {
     name: "evidence_use_policy_satisfaction",
@@ -283,18 +232,10 @@ const LIST = [
     needs: ["law", "history"],
     table: "evidence",
     meaning: "acquired evidence agrees with the result of its provider, at times on the producer's word",
-    codes: [
-      "witness_unexpected",
-      "witness_missing",
-      "binding_mismatch",
-      "params_mismatch",
-      "contract_mismatch",
-      "contract_missing",
-      "provider_version_mismatch",
-      "trigger_time_mismatch",
-      "witness_invalid",
-      "provider_result_mismatch",
-    ],
+    codes: words(
+      "witness_unexpected witness_missing binding_mismatch params_mismatch contract_mismatch contract_missing",
+      "provider_version_mismatch trigger_time_mismatch witness_invalid provider_result_mismatch",
+    ),
   },
   {
     name: "attribution_authorization_availability",
@@ -320,60 +261,16 @@ const LIST = [
     meaning: "evidence that qualified is signed by a trusted key",
     codes: ["signature_invalid"],
   },
-  {
-    name: "currentness",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "no record was accepted since",
-    codes: [],
-    unavailable: "needs_current_head",
-  },
-  {
-    name: "rollback_resistance",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "no record was withdrawn",
-    codes: [],
-    unavailable: "needs_external_checkpoint",
-  },
-  {
-    name: "dispatch_recovery",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "the intents were dispatched",
-    codes: [],
-    unavailable: "needs_dispatch_log",
-  },
-  {
-    name: "effect_recovery",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "the dispatched intents had their effects",
-    codes: [],
-    unavailable: "needs_effect_observation",
-  },
-  {
-    name: "deployment_qualification",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "the service ran where and as it should",
-    codes: [],
-    unavailable: "needs_deployment_evidence",
-  },
-  {
-    name: "verifier_build_procedure_provenance",
-    method: null,
-    needs: [],
-    table: null,
-    meaning: "this verifier was built from the known source",
-    codes: [],
-    unavailable: "needs_build_provenance",
-  },
+  undecided("currentness", "no record was accepted since", "needs_current_head"),
+  undecided("rollback_resistance", "no record was withdrawn", "needs_external_checkpoint"),
+  undecided("dispatch_recovery", "the intents were dispatched", "needs_dispatch_log"),
+  undecided("effect_recovery", "the dispatched intents had their effects", "needs_effect_observation"),
+  undecided("deployment_qualification", "the service ran where and as it should", "needs_deployment_evidence"),
+  undecided(
+    "verifier_build_procedure_provenance",
+    "this verifier was built from the known source",
+    "needs_build_provenance",
+  ),
 ] as const satisfies readonly ClaimEntry[];
 
 /** The name of a claim. */

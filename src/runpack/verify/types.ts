@@ -1,5 +1,6 @@
 /** The request, the primitives and the report of a verification (docs/format/runpack.md, "Verification"). */
 
+import { words } from "../../canonical/words.ts";
 import type { Identity } from "../../canonical/identity.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import type { Primitives } from "../../run/primitives.ts";
@@ -17,25 +18,12 @@ export const PROFILES = ["integrity_only_v1", "full_replay_v1"] as const;
 export type VerificationProfile = typeof PROFILES[number];
 
 /** Why a claim is unavailable. The first reason of this list is reported where several apply. */
-export const UNAVAILABLE_REASONS = [
-  "manifest_unavailable",
-  "manifest_invalid",
-  "budget_exhausted",
-  "material_not_intact",
-  "law_not_constructed",
-  "history_broken",
-  "value_withheld",
-  "value_not_retained",
-  "no_trusted_keys",
-  "no_evidence",
-  "unsigned_evidence",
-  "needs_current_head",
-  "needs_external_checkpoint",
-  "needs_dispatch_log",
-  "needs_effect_observation",
-  "needs_deployment_evidence",
-  "needs_build_provenance",
-] as const;
+export const UNAVAILABLE_REASONS = words(
+  "manifest_unavailable manifest_invalid budget_exhausted material_not_intact law_not_constructed",
+  "history_broken value_withheld value_not_retained no_trusted_keys no_evidence unsigned_evidence",
+  "needs_current_head needs_external_checkpoint needs_dispatch_log needs_effect_observation",
+  "needs_deployment_evidence needs_build_provenance",
+);
 /** Why a claim is unavailable. */
 export type UnavailableReason = typeof UNAVAILABLE_REASONS[number];
 
@@ -55,14 +43,7 @@ export type ClaimStatus =
   | { readonly status: "not_requested" };
 
 /** The members of a budget, in the order of the documentation. */
-export const BUDGET_MEMBERS = [
-  "bytes_read",
-  "canonical_work_bytes",
-  "hashing_workers",
-  "objects",
-  "records",
-  "tree_nodes",
-] as const;
+export const BUDGET_MEMBERS = words("bytes_read canonical_work_bytes hashing_workers objects records tree_nodes");
 /** A member of a budget. */
 export type BudgetMember = typeof BUDGET_MEMBERS[number];
 /** The consumption of a verification. */

@@ -3,6 +3,7 @@
  * first of the two is written before the effect.
  */
 
+import { words } from "../../canonical/words.ts";
 import { hash } from "node:crypto";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
@@ -40,20 +41,10 @@ interface State {
 }
 
 /** Arguments that name the subject of a call. Their values are identities or names, never content. */
-const SUBJECTS = [
-  "scenario_id",
-  "run_id",
-  "stage_id",
-  "operation_id",
-  "creation_request_id",
-  "schema_id",
-  "version",
-  "provider_id",
-  "check_id",
-  "runpack_identity",
-  "uri",
-  "prompt",
-];
+const SUBJECTS = words(
+  "scenario_id run_id stage_id operation_id creation_request_id schema_id version provider_id check_id",
+  "runpack_identity uri prompt",
+);
 
 /** Arguments that may contain them: a law, a schema record, a query. */
 const CARRIERS = ["spec", "record", "query"];

@@ -1,5 +1,6 @@
 /** The shapes in which clients describe themselves, as the message schemas of MCP define them. */
 
+import { words } from "../../canonical/words.ts";
 import { BOOLEAN, type Check, list, members, OBJECT, oneOf, optional, record, TEXT } from "./wire_check.ts";
 
 const ICON: Check = members({
@@ -47,13 +48,4 @@ export const LEGACY_CAPABILITIES: Check = members({
 });
 
 /** The log levels of MCP. */
-export const LOG_LEVEL: Check = oneOf([
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-]);
+export const LOG_LEVEL: Check = oneOf(words("debug info notice warning error critical alert emergency"));

@@ -3,6 +3,7 @@
  * and quote the user's arguments.
  */
 
+import { words } from "../../canonical/words.ts";
 import type { EdgeError } from "../process/edge_error.ts";
 import type { Offer } from "./offer.ts";
 
@@ -48,14 +49,9 @@ export function sourcesOf({ docsSearch, resources }: Pick<Offer, "docsSearch" | 
 }
 
 /** The kinds of scenario with a worked example. Each is the name of a page of the document "examples". */
-export const SCENARIO_KINDS: readonly string[] = [
-  "release_gate",
-  "change_approval",
-  "database_migration",
-  "data_disclosure",
-  "agent_task",
-  "model_promotion",
-];
+export const SCENARIO_KINDS: readonly string[] = words(
+  "release_gate change_approval database_migration data_disclosure agent_task model_promotion",
+);
 
 /** The profiles of `runpack_verify`. */
 export const VERIFICATION_PROFILES: readonly string[] = ["integrity_only_v1", "full_replay_v1"];

@@ -1,5 +1,6 @@
 /** Opens stores on SQLite. */
 
+import { words } from "../../canonical/words.ts";
 import type { Sha256 } from "../../canonical/identity.ts";
 import type { SchemaLimits } from "../shape.ts";
 import { type RunStore, type SchemaRegistry, type StorageOptions, StoreError } from "../types.ts";
@@ -147,13 +148,7 @@ export async function openSqliteStores(
   }
 }
 
-const SHARED_MEMBERS = [
-  "journal_mode",
-  "sync_mode",
-  "busy_timeout_ms",
-  "batch_max_ops",
-  "batch_max_bytes",
-  "batch_max_wait_ms",
-  "read_pool_size",
+const SHARED_MEMBERS = words(
+  "journal_mode sync_mode busy_timeout_ms batch_max_ops batch_max_bytes batch_max_wait_ms read_pool_size",
   "writer_queue_capacity",
-] as const;
+);

@@ -1,5 +1,6 @@
 /** Answers of tools, and their domain errors: a closed list of codes, each of one kind. */
 
+import { words } from "../../canonical/words.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { SchemaSandboxError } from "../../evidence/sandbox/schema_sandbox.ts";
@@ -137,17 +138,12 @@ export const TOOL_ERROR_CODES: readonly ToolErrorCode[] = Object.keys(CODES) as 
 /** Every kind of error. */
 export const TOOL_ERROR_KINDS: readonly ToolErrorKind[] = [...new Set(Object.values(CODES))];
 
-const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set([
-  "store_busy",
-  "store_unavailable",
-  "run_archived",
-  "store_closed",
-  "schema_worker_unavailable",
-  "schema_deadline_exceeded",
-  "authority_unavailable",
-  "namespace_authority_unavailable",
-  "audit_unavailable",
-]);
+const RETRYABLE: ReadonlySet<ToolErrorCode> = new Set(
+  words(
+    "store_busy store_unavailable run_archived store_closed schema_worker_unavailable",
+    "schema_deadline_exceeded authority_unavailable namespace_authority_unavailable audit_unavailable",
+  ),
+);
 
 /**
  * A domain error; kind and retryability follow from its code.

@@ -3,6 +3,7 @@
  * the same bytes. The answer counts the omitted items, and the records have all of them.
  */
 
+import { words } from "../../canonical/words.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../../canonical/json.ts";
 import { readJson } from "../../canonical/scan.ts";
 import { utf8Length } from "../../canonical/utf8.ts";
@@ -32,20 +33,9 @@ export function surelyFits(text: string, maximum: number): boolean {
 }
 
 /** Lists that are cut where a result is too large; `<name>_left_out` counts the omitted items. */
-const LISTS: ReadonlySet<string> = new Set([
-  "trace",
-  "evidence",
-  "unmet",
-  "sentences",
-  "causes",
-  "met",
-  "not_needed",
-  "entry_intents",
-  "prerequisite_trace",
-  "rejections",
-  "refusals",
-  "failures",
-]);
+const LISTS: ReadonlySet<string> = new Set(words(
+  "trace evidence unmet sentences causes met not_needed entry_intents prerequisite_trace rejections refusals failures",
+));
 
 type Editable = Record<string, JsonValue>;
 

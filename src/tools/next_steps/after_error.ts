@@ -3,6 +3,7 @@
  * to ask the operator, then to repeat the call.
  */
 
+import { words } from "../../canonical/words.ts";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from "../../canonical/json.ts";
 import { asJson } from "../../run/primitives.ts";
 import type { ToolErrorCode } from "../framework/errors.ts";
@@ -21,25 +22,11 @@ interface Failed {
 /**
  * Arguments that only name things. A hint repeats these alone: other arguments may be large or confidential.
  */
-const NAMING = [
-  "namespace_id",
-  "scenario_id",
-  "scenario_law_identity",
-  "run_id",
-  "stage_id",
-  "expected_head",
-  "operation_id",
-  "creation_request_id",
-  "request_id",
-  "invocation_identity",
-  "schema_id",
-  "version",
-  "data_shape",
-  "provider_id",
-  "check_id",
-  "runpack_identity",
-  "profile",
-] as const;
+const NAMING = words(
+  "namespace_id scenario_id scenario_law_identity run_id stage_id expected_head operation_id",
+  "creation_request_id request_id invocation_identity schema_id version data_shape provider_id check_id",
+  "runpack_identity profile",
+);
 
 /** Most characters of a repeated argument. */
 const REPEATED_CHARACTERS = 512;

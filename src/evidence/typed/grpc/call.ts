@@ -1,5 +1,6 @@
 /** One check of a gRPC service: the call, and what its response shows. It runs in the worker of the provider. */
 
+import { words } from "../../../canonical/words.ts";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { decodeBase64 } from "../../../canonical/base64.ts";
 import type { JsonObject } from "../../../canonical/json.ts";
@@ -22,25 +23,11 @@ import {
 } from "./unary_call.ts";
 
 /** The names of the status codes, by number. */
-const STATUS_NAMES = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
+const STATUS_NAMES = words(
+  "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS",
   "UNAUTHENTICATED",
-] as const;
+);
 
 /** The name of a status code; null where the text is no code of the protocol. */
 function statusName(text: string): string | null {
