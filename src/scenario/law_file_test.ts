@@ -9,7 +9,7 @@ import { lawWords } from "../law/words.ts";
 import { permissiveEnvironment } from "../runpack/verify/claims/scenario_law_construction.ts";
 import { type AskedExpression, askedExpression, compileLaw, type LawFile, readLawText } from "./law_file.ts";
 import { readJsonSource } from "./source_json.ts";
-import { PlacedText, type ReadSource } from "./source_position.ts";
+import { PlacedText, type ReadSource, type SourceFault } from "./source_position.ts";
 import { readTomlSource } from "./source_toml.ts";
 import { readYamlSource } from "./source_yaml.ts";
 
@@ -166,6 +166,20 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
   ["law: x\nevidence: {a: caller}\nstages:\n  s: a && now <= timestamp('2026-12-01T00:00:00Z')", [
     "4:11 Expected the name of evidence on one side of the comparison; where the clock is meant, give it a name in " +
     "evidence: NAME: after 2026-12-01T00:00:00Z, or before",
+  ]],
+  ["law: x\nevidence: {a: caller}\nstages:\n  s: a && now <= timestamp('2026-12-01')", [
+    "4:11 Expected the name of evidence on one side of the comparison; where the clock is meant, give it a name in " +
+    "evidence: NAME: after 2026-12-01T00:00:00Z, or before",
+  ]],
+  ["law: x\nevidence: {a: time}\nstages:\n  s: a < 2026-12-01T10:00", [
+    '4:20 Expected timestamp("2026-12-01T10:00:00Z"); where the clock is meant, give it a name in evidence: ' +
+    "NAME: after 2026-12-01T10:00:00Z, or before",
+  ]],
+  ["law: x\nevidence:\n  a: after 2026-12-01\nstages: {s: a}", [
+    '3:12 Expected an instant such as 2026-12-01T09:00:00Z, got "2026-12-01"',
+  ]],
+  ["law: x\nevidence:\n  a: { from: before  2026-02-30T00:00:00Z }\nstages: {s: a}", [
+    '3:22 Expected an instant such as 2026-12-01T09:00:00Z, got "2026-02-30T00:00:00Z"',
   ]],
   ["law: x\nevidence: {a: caller, b: caller}\nstages: {s: a}", [
     '2:23 Evidence "b" is not compared by any stage: compare it, or list it under "unused"',
@@ -396,6 +410,8 @@ Deno.test("the line of a window has days, hours and a time zone", () => {
   const rows: readonly (readonly [line: string, found: unknown])[] = [
     ["window Tue-Thu 22:00-02:00 Europe/Berlin", params],
     ["boolean from window Tue-Thu 22:00-02:00 Europe/Berlin", params],
+    ["window  Tue 22:00-25:00 UTC", '3:17 Expected days and hours such as Tue-Thu 22:00-02:00, got "Tue 22:00-25:00"'],
+    ["window Tue 22:00-23:00 Nowhere", '3:32 Expected a time zone such as Europe/Berlin, got "Nowhere"'],
     ["window Tue-Thu 22:00-02:00", 'Expected "window SCHEDULE TIME_ZONE", got "window Tue-Thu 22:00-02:00"'],
     ["window", 'Expected "window SCHEDULE TIME_ZONE", got "window"'],
   ];
@@ -404,6 +420,9 @@ Deno.test("the line of a window has days, hours and a time zone", () => {
     const { acquisition_bindings: [binding] = [] } = (read.ok ? read.file.spec : {}) as {
       readonly acquisition_bindings?: readonly { readonly params: unknown }[];
     };
-    assert.deepEqual(read.ok ? binding?.params : read.faults[0]?.message, found, line);
+    const { position, message = "" } = read.ok ? {} as SourceFault : read.faults[0] as SourceFault;
+    const isPlaced = typeof found === "string" && /^\d/.test(found);
+    const fault = `${isPlaced ? `${position.line}:${position.column} ` : ""}${message}`;
+    assert.deepEqual(read.ok ? binding?.params : fault, found, line);
   }
 });

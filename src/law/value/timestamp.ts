@@ -215,3 +215,8 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   const dayOfYear = Math.floor((153 * monthFromMarch + 2) / 5) + day - 1;
   return shiftedYear * 365 + leapDays + dayOfYear - 719_468;
 }
+
+/** Whether a text is a date-time with its offset, so that it is one instant. */
+export function isInstant(text: string): boolean {
+  return parseTimestamp(text)?.kind === "date_time";
+}

@@ -11,6 +11,7 @@ import { SPEC_LIMITS } from "../../law/limits.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import { MAXIMUM_SET_SIZE } from "../../law/value/predicate.ts";
 import type { PredicateName } from "../../law/value/predicates.ts";
+import { isInstant } from "../../law/value/timestamp.ts";
 import { DURATION_UNITS, isName, OPERATORS } from "../../law/words.ts";
 
 /** A part of a text, by UTF-16 code units. */
@@ -171,7 +172,7 @@ function parseMessage(text: string, error: ParseError, start: number): string {
   const day = /\d{4}-\d\d-\d\d$/.exec(text.slice(0, start))?.[0];
   if (day !== undefined && text[start] === "T") {
     const instant = `${day}${/^[\dT:.Z+-]*/.exec(text.slice(start))?.[0] ?? ""}`;
-    return `Expected timestamp("${instant}")${clockHint(instant)}`;
+    return `Expected timestamp("${instantNear(instant)}")${clockHint(instant)}`;
   }
   const summary = error.summary.replaceAll(/\b[A-Z]{3,}\b/g, (token) => TOKENS[token] ?? token.toLowerCase());
   return error.code === "unexpected_character" && text[start] !== undefined && /\w|["']/.test(text[start])
@@ -181,7 +182,12 @@ function parseMessage(text: string, error: ParseError, start: number): string {
 
 /** What to write where the clock itself is compared with an instant. */
 function clockHint(instant: string): string {
-  return `; where the clock is meant, give it a name in evidence: NAME: after ${instant}, or before`;
+  return `; where the clock is meant, give it a name in evidence: NAME: after ${instantNear(instant)}, or before`;
+}
+
+/** The instant that a text lacks least of: a date-time with its offset. */
+function instantNear(text: string): string {
+  return [text, `${text}Z`, `${text}:00Z`, `${text}T00:00:00Z`].find(isInstant) ?? "2026-12-01T09:00:00Z";
 }
 
 /** The functions of expressions, for hints. */

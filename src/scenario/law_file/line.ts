@@ -3,6 +3,8 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../../canonical/json.ts";
 import { didYouMean, quote } from "../../law/suggest.ts";
 import type { ObservationDomain } from "../../law/value/types.ts";
+import { isInstant } from "../../law/value/timestamp.ts";
+import { localClock, readSchedule } from "../../evidence/builtin/weekly_window.ts";
 import { DURATION_EXPECTED, durationMillis, type ReportFault, type Span } from "./expression.ts";
 import type { Steps } from "../source_position.ts";
 import { isTypeText, readType, TYPE_NAMES } from "./type.ts";
@@ -114,6 +116,13 @@ function readGroup(text: string): readonly string[] | string {
   return listed === undefined ? text : listed.split(",").map((name) => name.trim());
 }
 
+/** What the params of checks of the clock have to be, where a line writes them out. */
+const WRITTEN: Readonly<Record<string, readonly [isValid: (text: string) => boolean, expected: string]>> = {
+  timestamp: [isInstant, "an instant such as 2026-12-01T09:00:00Z"],
+  schedule: [(text) => readSchedule(text) !== null, "days and hours such as Tue-Thu 22:00-02:00"],
+  time_zone: [(text) => localClock(text) !== null, "a time zone such as Europe/Berlin"],
+};
+
 function readCheck(text: string, offset: number, fault: ReportFault): Line | undefined {
   const span: Span = { start: offset, end: offset + text.length };
   const [word = "", ...given] = text.split(/\s+/);
@@ -135,6 +144,14 @@ function readCheck(text: string, offset: number, fault: ReportFault): Line | und
   const last = line.params.length - 1;
   const rest = text.split(/(\s+)/).slice(2 * (last + first)).join("");
   const values = words.length > last && last >= 0 ? [...words.slice(0, last), rest] : words;
+  const starts = [word.length + text.slice(word.length).search(/\S|$/), text.length - rest.length];
+  for (const [index, value] of values.entries()) {
+    const [isValid, form] = WRITTEN[line.params[index] ?? ""] ?? [];
+    if (isValid === undefined || isValid(value) || /^\{[^{}]*\}$/.test(value)) continue;
+    const start = offset + (starts[index === last ? 1 : 0] ?? 0);
+    fault("params_invalid", `Expected ${form}, got ${quote(value)}`, { start, end: start + value.length });
+    return undefined;
+  }
   const params = Object.fromEntries(values.map((value, index) => [line.params[index] ?? "", value]));
   const source = { provider: line.provider, check: line.check };
   return { source: line.params.length === 0 ? source : { ...source, params } };
