@@ -65,6 +65,31 @@ for (const [name, identity] of EXAMPLES) {
   });
 }
 
+/**
+ * The shipped examples: at most so many lines without comments and blanks, and the identity that the law had in the long
+ * form.
+ */
+const SHIPPED = [
+  ["first_gate/release.yaml", 8, "d42dc8e8dbf805cd5501bdafd42d01d0b4d41f98997ddf450a14280db003a800"],
+  ["change_approval/scenario.yaml", 13, "435ac3afe924f294b27c7ea5867ee38e1fd8de1cc1a8e473c945cd4c1b8998f4"],
+  ["database_migration/scenario.yaml", 17, "000578eb681330338ec9c6df0ab879c2ca77dee511651524d6abd585c2b1d5e3"],
+  ["release_gate/scenario.yaml", 32, "b9474bb3419cfc0346f5dba7cf7edc3bd3a39b720e16e7b286032e4a7e18eb0e"],
+  ["pipelines/release.yaml", 9, "d2998c9da41d88d519699edb86e39f2a0d56cbf6e788e5942087d090af18621a"],
+  ["agent_task/scenario.yaml", 29, "5612f842052f8245bc9d4b98880d202cf0db6574122010305f666f506c21f7f7"],
+  ["data_disclosure/scenario.yaml", 41, "811001455be714ce8aeaa85a1d5651bacadf68c74b3d78c686010aa6dc399074"],
+  ["model_promotion/scenario.json", 61, "7fec3e690f2090c7746ff69275c1eae234b23cb1d776c7811c76aa9b6d51d4b3"],
+  ["typed_service/scenario.yaml", 32, "c363974f85684ac058b459a177cdbd4eadcb5d7dbda6f05c6c34f3132924a737"],
+] as const;
+
+for (const [file, most, identity] of SHIPPED) {
+  Deno.test(`compileLaw() docs/examples/${file}: at most ${most} lines, with the identity of its long form`, async () => {
+    const text = await Deno.readTextFile(new URL(`../../docs/examples/${file}`, import.meta.url));
+    const lines = text.split("\n").filter((line) => /^\s*[^#\s]/.test(line));
+    assert.ok(lines.length <= most, String(lines.length));
+    assert.equal(lawIdentity(sha256, lawOf(text, file.endsWith(".json") ? "json" : "yaml")), identity);
+  });
+}
+
 Deno.test("compileLaw() reads the same law from YAML, TOML and JSON", () => {
   const yaml = 'law: a\nevidence:\n  x: count\nstages:\n  s: x > 1\n  t: {after: s, when: ["x > 1", "x < 9"]}\n';
   const toml =
