@@ -31,8 +31,8 @@ export interface ServeOptions {
   readonly evidenceKeys: string | null;
   /** Where people reach the console: `--public-url`; null without it. */
   readonly publicUrl: string | null;
-  /** Reads the run view that clients show as an app. */
-  readonly runApp: () => Promise<string>;
+  /** Reads the run view that clients show as an app; null where this process cannot have it. */
+  readonly runApp: (() => Promise<string>) | null;
   /** Where telemetry goes; null without it. */
   readonly collector: Collector | null;
   /** Where events go; null without it. */
@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     },
     offer: offerWith(docs, offeredTools(config.server), {
       rounds: roundsOf(options),
-      runApp: options.runApp,
+      ...options.runApp === null ? {} : { runApp: options.runApp },
     }),
     collector: options.collector,
     openHeads: config.run_state_store.type === "postgres"

@@ -268,6 +268,9 @@ Deno.test("on SQLite over stdio", () =>
       assert.notEqual(result?.isError, true, `${name}: ${JSON.stringify(result)} ${server.errors()}`);
       return result.structuredContent;
     });
+    // The view needs a program that bundles it, which no printed grant has.
+    const { error } = await server.request("resources/read", { uri: "ui://gate/run" }) as Json;
+    assert.equal(error?.code, -32602, JSON.stringify(error));
     await server.closeInput();
     assert.equal(await server.ended(), 0, server.errors());
     assert.doesNotMatch(server.errors(), /wider/);

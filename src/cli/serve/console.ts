@@ -74,6 +74,7 @@ export async function runConsole(flags: ConsoleFlags): Promise<number> {
         if (flags.open !== false) void openBrowser(opening, dataDir, address);
       },
       link: { secret, taken: opening.remove, refused: warnOfSecondUse },
+      opens: flags.open !== false,
     });
   } finally {
     opening.remove();

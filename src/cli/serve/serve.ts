@@ -13,6 +13,7 @@ import type { CheckedNetwork } from "./network_settings.ts";
 import type { Receiver } from "../../tools/notifications/open.ts";
 import { writeLog } from "../terminal/output.ts";
 import { type PostureLine, securityPosture } from "../doctor/posture.ts";
+import { compareGrants, describeWider, isGranted, revokeOthers } from "../permissions/grants.ts";
 import type { ConsoleAssets } from "../../server/http/console_pages.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { hasOAuth, parseServeArguments, type ServeArguments } from "./serve_flags.ts";
@@ -24,6 +25,8 @@ export interface ServeChanges {
   readonly listening: (url: string) => void;
   /** The link whose first browser is the only caller. */
   readonly link: OneTimeLink;
+  /** Whether a program that opens a browser is started. */
+  readonly opens: boolean;
 }
 
 /** Runs `gate serve` with the arguments after its name; returns the exit code. */
@@ -35,8 +38,10 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
   const loaded = await loadConfigToWrite({ ...flags, environment: configVariable() });
   const oauth = hasOAuth(flags) ? await import("./oauth_flags.ts") : null;
   const config = changes !== null ? changes.adapt(loaded) : oauth?.withOAuth(loaded) ?? loaded;
-  // The console starts a browser beside what its configuration needs.
-  const limited = changes === null ? await limitToConfig(config, flags) : [];
+  const isBuilt = Deno.build.standalone || existsSync(new URL("../../console/assets.json", import.meta.url));
+  // A checkout bundles the view of a run when a client first reads it.
+  const limited = await limitToConfig(config, flags, isBuilt && changes?.opens !== true ? [] : ["run"]);
+  const hasApp = isBuilt || isGranted({ name: "run", command: Deno.execPath() });
   const page = await consoleOf(config, flags);
   // The check of the network counts the files that can be opened, so nothing else may open files meanwhile.
   const { serve } = await loading;
@@ -54,7 +59,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     typed,
     evidenceKeys: flags.evidenceKeys ?? null,
     publicUrl: await publicUrlOfFlags(flags),
-    runApp: async () => await (await import("../../console/assets.ts")).readRunApp(),
+    runApp: hasApp ? async () => await (await import("../../console/assets.ts")).readRunApp() : null,
     collector: await collectorOfFlags(flags),
     receiver: await receiverOfFlags(flags),
     network: network === null ? null : {
@@ -69,22 +74,22 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
 /**
  * Gives up permissions that the configuration does not need, and names those that stay wider.
  *
+ * @param kept Classes that are kept all the same
  * @throws {CliError} `usage` where a permission is missing
  */
-async function limitToConfig(config: GateConfig, flags: ServeArguments): Promise<readonly PostureLine[]> {
-  const [{ ownPath, planPermissions }, { compareGrants, describeWider, revokeOthers }] = await Promise.all([
-    import("../permissions/plan.ts"),
-    import("../permissions/grants.ts"),
-  ]);
+async function limitToConfig(
+  config: GateConfig,
+  flags: ServeArguments,
+  kept: readonly "run"[],
+): Promise<readonly PostureLine[]> {
+  const { planPermissions } = await import("../permissions/plan.ts");
   const plan = await planPermissions(config, flags);
   const { missing } = compareGrants(plan);
   if (missing.length > 0) {
     const hint = "gate permissions prints the flags that the configuration needs";
     throw new CliError("usage", `Cannot serve: this process was started without ${missing.join(" ")}`, hint);
   }
-  // A checkout bundles the view of a run when a client first reads it.
-  const isBundled = Deno.build.standalone || existsSync(ownPath("src/console/assets.json"));
-  revokeOthers(plan, isBundled ? [] : ["run"]);
+  revokeOthers(plan, kept);
   const message = describeWider(compareGrants(plan));
   return message === null ? [] : [{ level: "info", message }];
 }

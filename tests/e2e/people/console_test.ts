@@ -300,6 +300,20 @@ Deno.test("gate console answers the browser that opened its link first, and no o
     for (const one of [secret, SESSION, OTHER]) assert.ok(!process.errors().includes(one), "no secret in the log");
   }));
 
+Deno.test("gate console names a permission that its configuration needs and that is missing, as gate serve does", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
+    const granted = ["read", "env", "net", "run", "sys"].map((name) => `--allow-${name}`);
+    const args = gateArgs("console", "--no-open").flatMap((word) => word === "-P=serve" ? granted : [word]);
+    const options = { args, cwd: folder, env: { GATE_CONFIG: "" }, signal: AbortSignal.timeout(60_000) };
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), options).output();
+    assert.equal(code, 2);
+    assert.match(
+      new TextDecoder().decode(stderr),
+      /^gate: Cannot serve: this process was started without --allow-write=\S*gate\.db/m,
+    );
+  }));
+
 /** Starts `gate console` with an opener that notes what it opens. */
 async function startOpened(folder: string): Promise<ConsoleProcess & { readonly path: string }> {
   await Deno.writeTextFile(`${folder}/gate.toml`, STORES);
