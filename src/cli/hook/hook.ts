@@ -9,8 +9,10 @@ import { type JsonObject, member } from "../../canonical/json.ts";
 import { readBelow } from "../../config/files.ts";
 import { untilAborted } from "../../config/until_aborted.ts";
 import { replaceFile, writeAll } from "../../runpack/host/files.ts";
+import type { ScenarioLaw } from "../../law/types.ts";
 import { readLawFile } from "../pipeline/inputs.ts";
-import { describeDriven, type Driven, driveRun, type RunCommandFlags } from "../pipeline/run.ts";
+import { creationRequest, describeDriven, type Driven, driveRun, type RunCommandFlags } from "../pipeline/run.ts";
+import type { Source } from "../scenario/source.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { EXIT } from "../terminal/exit_codes.ts";
 import { readInputObject } from "../terminal/input.ts";
@@ -81,8 +83,10 @@ function absoluteFiles(flags: HookFlags): HookFlags {
 /** @throws {CliError} `refused`: what the run is missing */
 async function requireComplete(asked: AskedLaw, host: HostInput, flags: HookFlags): Promise<void> {
   const source = await readLawFile(asked.law, {});
-  const run = { ...flags, parameter: asked.parameters, runKey: asked.run_key ?? host.session };
-  const driven = await driveRun(run, source, 0);
+  const run = { ...flags, parameter: asked.parameters };
+  const driven = asked.run_key === null
+    ? await driveSession(run, source, asked, host)
+    : await driveRun({ ...run, runKey: asked.run_key }, source, 0);
   if (driven.standing.status === "complete") return;
   const same = await countSame(driven, host);
   const lines = describeDriven(driven, false).trimEnd().split("\n").filter((line) => line.trim() !== "");
@@ -96,23 +100,65 @@ async function requireComplete(asked: AskedLaw, host: HostInput, flags: HookFlag
 }
 
 /**
- * How often in a row a run was found as it is now. The count is in the working folder, where the agent may change it:
- * it decides nothing but the words of an answer.
+ * Drives the run of a session. The work may have changed since a run was complete, so the session then begins another
+ * run, with evidence of now. What people have signed holds for the session.
  */
+async function driveSession(
+  flags: HookFlags,
+  source: Source,
+  { law, parameters }: AskedLaw,
+  { session, cwd }: HostInput,
+): Promise<Driven> {
+  const name = creationRequest(session, law, { parameters });
+  // An earlier run than the last costs time, and a later one is a new one.
+  const kept = Number(/^[1-9]\d{0,5}$/.exec(await readKept(cwd, name))?.[0] ?? 1);
+  for (let ordinal = kept;; ordinal++) {
+    const runKey = ordinal === 1 ? session : `${session} ${ordinal}`;
+    const driven = await driveRun({ ...flags, runKey }, source, 0);
+    const isOfBefore = driven.standing.status === "complete" && driven.looks.every(({ recorded }) => recorded === 0);
+    if (isOfBefore && !asksPeople(driven.law)) continue;
+    if (ordinal > kept) await keep(cwd, name, `${ordinal}`);
+    return driven;
+  }
+}
+
+function asksPeople({ conditions }: ScenarioLaw): boolean {
+  return conditions.some((one) => one.evidence_use_policy.allowed_channels.includes("accepted_submission"));
+}
+
+/** How often in a row a run was found as it is now. */
 async function countSame({ standing: { run_key, head } }: Driven, { cwd, isAgain }: HostInput): Promise<number> {
+  const [, count] = new RegExp(`^${head.revision} (\\d{1,6})$`).exec(await readKept(cwd, run_key.run_id)) ?? [];
+  const same = isAgain && count !== undefined ? Number(count) + 1 : 1;
+  await keep(cwd, run_key.run_id, `${head.revision} ${same}`);
+  return same;
+}
+
+/**
+ * Where numbers are kept: in the working folder, where the agent may change them. They decide nothing but the words of an
+ * answer, and how long it takes. Null where links or files stand in the way.
+ */
+async function keptFolder(cwd: string, isMade: boolean): Promise<string | null> {
   const folder = join(cwd, ".gate", "hooks");
   // A link would let the agent replace what the user of the host can write, and a pipe would never end the reading.
   for (const part of [dirname(folder), folder]) {
-    await Deno.mkdir(part).catch(() => {});
-    if ((await Deno.lstat(part).catch(() => null))?.isDirectory !== true) return 1;
+    if (isMade) await Deno.mkdir(part).catch(() => {});
+    if ((await Deno.lstat(part).catch(() => null))?.isDirectory !== true) return null;
   }
-  const kept = await readBelow(folder, run_key.run_id, 64).catch(() => ({ bytes: new Uint8Array() }));
-  if (!("bytes" in kept)) return 1;
-  const [, count] = new RegExp(`^${head.revision} (\\d{1,6})$`).exec(new TextDecoder().decode(kept.bytes)) ?? [];
-  const same = isAgain && count !== undefined ? Number(count) + 1 : 1;
-  const text = new TextEncoder().encode(`${head.revision} ${same}`);
-  await replaceFile(join(folder, run_key.run_id), (file) => writeAll(file, text)).catch(() => {});
-  return same;
+  return folder;
+}
+
+async function readKept(cwd: string, name: string): Promise<string> {
+  const folder = await keptFolder(cwd, false);
+  const kept = folder === null ? null : await readBelow(folder, name, 64).catch(() => null);
+  return kept !== null && "bytes" in kept ? new TextDecoder().decode(kept.bytes) : "";
+}
+
+async function keep(cwd: string, name: string, text: string): Promise<void> {
+  const folder = await keptFolder(cwd, true);
+  if (folder === null) return;
+  const bytes = new TextEncoder().encode(text);
+  await replaceFile(join(folder, name), (file) => writeAll(file, bytes)).catch(() => {});
 }
 
 function hostInput(input: JsonObject, namesTool: boolean): HostInput {

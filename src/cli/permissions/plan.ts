@@ -86,7 +86,14 @@ export async function planPermissions(config: GateConfig, flags: ServeArguments)
   const { signingKey, credentialsDir, oauthPrincipals, oauthCa } = flags;
   const named = [signingKey, credentialsDir, evidenceKeys, oauthPrincipals, oauthCa].flatMap((path) => path ?? []);
   const logs = storeFiles(config).flatMap((path) => [`${realPath(path)}-wal`, `${realPath(path)}-shm`]);
-  const files = [...readPaths(config), ...providerPaths(config), ...named, dataDir, ...writtenFolders(config), ...logs];
+  const files = [
+    ...readPaths(config),
+    ...config.providers.flatMap(filesOfProvider),
+    ...named,
+    dataDir,
+    ...writtenFolders(config),
+    ...logs,
+  ];
   const write = topPaths(writePaths(config, dataDir));
   const read = topPaths([...files.map((path) => resolve(path)), ...write]);
   const plan = {
@@ -223,11 +230,12 @@ function readPaths(config: GateConfig): readonly string[] {
   ].filter((path) => path !== "");
 }
 
-function providerPaths(config: GateConfig): readonly string[] {
-  return config.providers.flatMap((provider) => [
+/** The files and folders that a provider reads. */
+export function filesOfProvider(provider: ProviderConfig): readonly string[] {
+  return [
     ...[provider.capabilities_path, provider.runtime_profile_path].filter((path) => path !== null),
     ...provider.type === "builtin" && provider.name === "json" ? [provider.config.root] : [],
-  ]);
+  ];
 }
 
 /** The files that gate writes, and the folder of runpacks. A path in a missing folder is replaced by that folder. */

@@ -150,6 +150,7 @@ interface Driving {
 /** What a run came to. */
 export interface Driven {
   readonly identity: string;
+  readonly law: ScenarioLaw;
   readonly genesis: JsonObject;
   readonly standing: RunStanding;
   readonly looks: readonly Look[];
@@ -167,7 +168,7 @@ async function drive(driving: Driving): Promise<Driven> {
   const runpack = file === undefined
     ? null
     : { identity: await exportPack(session, runKey, dataDir, resolve(file)), file };
-  return { identity, genesis, standing, looks, runpack };
+  return { identity, law, genesis, standing, looks, runpack };
 }
 
 /** Defines the law unless it is there. */

@@ -261,6 +261,55 @@ Deno.test("gate hook stop says after 8 answers in a row who can end this, and be
     assert.equal(await again(false), null);
   }));
 
+/** A file of hooks, the results of the tests at each stop in turn, and the exit codes. */
+const STOPS: readonly (readonly [hooks: string, answers: readonly (readonly [results: string, code: number])[]])[] = [
+  [HOOKS, [[PASSED, 0], [FAILED, 2], [FAILED, 2], [PASSED, 0], [PASSED, 0], [FAILED, 2]]],
+  ["stop: { law: scenario.yaml, run_key: release-7 }\n", [[FAILED, 2], [PASSED, 0], [FAILED, 0]]],
+];
+
+for (const [hooksFile, answers] of STOPS) {
+  const codes = answers.map(([, code]) => code);
+  Deno.test(`gate hook stop asks the evidence of now, unless a run is named: ${codes}`, () =>
+    withWorld(async ({ folder, write, gate: run }) => {
+      await write("gate.toml", CONFIG);
+      await write("gate.hooks.yaml", hooksFile);
+      const stop = async (): Promise<number> => (await run("hook", "stop", "--input", "event.json")).code;
+      for (const [at, [results, code]] of answers.entries()) {
+        await write("reports/tests.json", results);
+        assert.equal(await stop(), code, `stop ${at}`);
+      }
+      await write("reports/tests.json", FAILED);
+      const last = codes.at(-1);
+      for (const number of ["1", "2", "999999", "0", "x"]) {
+        for (const { name } of await Array.fromAsync(Deno.readDir(join(folder, ".gate/hooks")))) {
+          await write(`.gate/hooks/${name}`, number);
+        }
+        assert.equal(await stop(), last, `the agent keeps ${number}`);
+      }
+    }));
+}
+
+Deno.test("gate hook stop keeps what people have signed for the session", () =>
+  withWorld(async ({ write, gate: run }) => {
+    await write("gate.toml", CONFIG);
+    await write("reports/tests.json", FAILED);
+    await write(
+      "scenario.yaml",
+      "law: signed\npeople: { owners: [alice] }\nevidence: { ok: 1 of owners }\nstages: { done: ok }\n",
+    );
+    assert.equal((await run("key", "create", "alice.key")).code, 0);
+    assert.equal((await run("key", "trust", "alice.key.pub", "--name", "alice")).code, 0);
+    const stop = (): Promise<Ended> => run("hook", "stop", "--input", "event.json");
+    const waits = await stop();
+    assert.equal(waits.code, 2, waits.stderr);
+    const listed = await run("runs", "--json");
+    assert.equal(listed.code, 0, listed.stderr + waits.stderr);
+    const { result: { runs: [{ run_key }] } } = JSON.parse(listed.stdout);
+    const approved = await run("approve", run_key.run_id, "--key", "alice.key", "--yes");
+    assert.equal(approved.code, 0, approved.stderr);
+    for (const at of [1, 2]) assert.equal((await stop()).code, 0, `stop ${at}`);
+  }));
+
 /** What an agent puts in place of its count, whose place is `.gate/hooks/RUN`. */
 const PLANTED: readonly (readonly [way: string, plant: (folder: string, run: string) => Promise<void>])[] = [
   ["a pipe", (folder, run) => makePipe(join(folder, ".gate/hooks", run))],
@@ -389,26 +438,31 @@ Deno.test("gate hook takes 16 MiB from a host, by standard input too, and not on
 
 /** What is not in the folder of the agent, and what the agent can write then. */
 const WRITABLE: readonly (readonly [change: (text: string) => string, written: readonly string[]])[] = [
-  [(config) => config, ["gate.hooks.yaml", "scenario.yaml", "gate.toml", ".gate/gate.db", "reports"]],
-  // No user makes files in /proc.
-  [(config) => config.replace('root = "reports"', 'root = "/proc"'), [
+  [(config) => config, ["gate.hooks.yaml", "scenario.yaml", "gate.toml", ".gate/gate.db", "evidence-keys", "reports"]],
+  [(config) => config.replace('root = "reports"', 'root = "/usr"'), [
     "gate.hooks.yaml",
     "scenario.yaml",
     "gate.toml",
     ".gate/gate.db",
+    "evidence-keys",
   ]],
 ];
 
 Deno.test("gate hook check warns of what the agent can write", () =>
   withWorld(async ({ folder, write, gate: run }) => {
     await write("reports/tests.json", FAILED);
+    // The tests may run as a user who can write everything.
+    const granted = ["--allow-read", "--allow-env", "--allow-sys", `--allow-write=${folder}`];
+    const check = gateArgs("hook", "check", "--config", "gate.toml", "--json")
+      .flatMap((word) => word === "-P=serve" ? granted : [word]);
     for (const [change, written] of WRITABLE) {
       await write("own.toml", change(CONFIG));
       await write("gate.toml", change(CONFIG));
       await run("hook", "stop", "--input", "event.json", "--config", "own.toml");
-      const { code, stdout, stderr } = await run("hook", "check", "--config", "gate.toml", "--json");
-      assert.equal(code, 0, stderr);
-      const { writable } = JSON.parse(stdout).result as { writable: readonly { path: string }[] };
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: check, cwd: folder }).output();
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+      const { result } = JSON.parse(new TextDecoder().decode(stdout));
+      const { writable } = result as { writable: readonly { path: string }[] };
       const real = await Deno.realPath(folder);
       assert.deepEqual(writable.map(({ path }) => path.replace(`${real}/`, "")), written);
     }
