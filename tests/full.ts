@@ -156,6 +156,12 @@ export const FULL_STEPS: readonly Step[] = [
     needs: [{ program: "openssl", debianPackage: "openssl" }],
   },
   {
+    name: "the official client and an identity provider",
+    kind: "tests",
+    options: [],
+    paths: ["tests/full/oauth/sign_in_test.ts"],
+  },
+  {
     name: "a gRPC server of another library",
     kind: "tests",
     options: [],

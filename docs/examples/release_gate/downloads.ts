@@ -19,7 +19,7 @@ export const OF_THE_DEMO: Downloads = { packages: 30, megabytes: 30 };
 export const OF_THE_TESTS: Downloads = { packages: 100, megabytes: 60 };
 
 /** Every plan of tests: also the packages that long tests and benchmarks alone use. */
-export const OF_ALL_TESTS: Downloads = { packages: 180, megabytes: 140 };
+export const OF_ALL_TESTS: Downloads = { packages: 200, megabytes: 140 };
 
 /** The first line. `work` says what follows the download, and for how long. */
 export function downloadsLine({ packages, megabytes }: Downloads, work: string): string {

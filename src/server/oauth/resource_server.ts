@@ -25,7 +25,9 @@ export function createResourceServer(options: TokenVerifierOptions): ResourceSer
   const { issuers, principals } = options;
   const verify = createTokenVerifier(options);
   const resource = issuers[0]?.audience ?? "";
-  const scopes = [...new Set(principals.flatMap(({ scope }) => scope ?? []))];
+  // A client asks the first issuer for these, and an issuer may refuse a scope that it does not know.
+  const own = principals.filter(({ issuer }) => issuer === issuers[0]?.issuer);
+  const scopes = [...new Set(own.flatMap(({ scope }) => scope ?? []))];
   const location = metadataUrl(resource);
   const challenge = (attributes: readonly string[]): string => `Bearer ${attributes.join(", ")}`;
   const about = [
