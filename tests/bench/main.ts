@@ -52,6 +52,7 @@ const BENCHES: readonly Bench[] = [
   { name: "growth", rows: ["13"], load: () => import("./rows/growth_bench.ts") },
   { name: "loop", rows: ["14"], load: () => import("./rows/loop_bench.ts") },
   { name: "questions", rows: ["16"], load: () => import("./rows/questions_bench.ts") },
+  { name: "law_file", rows: ["17"], load: () => import("./rows/law_file_bench.ts") },
   { name: "store", rows: ["store"], load: () => import("./rows/store_bench.ts") },
   { name: "postgres", rows: ["postgres"], load: () => import("./rows/postgres_bench.ts") },
   { name: "load", rows: [], load: () => import("./rows/load_bench.ts") },
