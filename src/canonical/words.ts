@@ -1,5 +1,5 @@
-/** The words of a text, as a type. */
-type WordOf<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordOf<Rest> : Text;
+/** One of the words of a text, with one space between two. */
+export type WordOf<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordOf<Rest> : Text;
 
 /** A closed list of names, written in lines of words with one space between two. */
 export function words<const Lines extends readonly string[]>(...lines: Lines): readonly WordOf<Lines[number]>[] {

@@ -3,6 +3,7 @@
  * Member names are those of the JSON form.
  */
 
+import type { WordOf } from "../canonical/words.ts";
 import type { JsonValue } from "../canonical/json.ts";
 import type { DomainSchema, JsonDomain, ObservationDomain, Predicate, TypedValue } from "./value/types.ts";
 
@@ -174,54 +175,25 @@ export interface Refusal {
 /** The codes of refusals. The list is closed and documented in the authoring guide. */
 export type RefusalCode =
   // shape
-  | "member_missing"
-  | "member_unknown"
-  | "type_invalid"
-  | "value_invalid"
-  | "identifier_invalid"
-  | "too_many"
-  | "too_few"
-  | "spec_version_unsupported"
-  | "duplicate"
-  | "value_limit_exceeds_operator"
-  | "payload_too_large"
-  | "content_type_invalid"
-  | "payload_content_type_mismatch"
+
+  // shape
+  | WordOf<"member_missing member_unknown type_invalid value_invalid identifier_invalid too_many too_few">
+  | WordOf<"spec_version_unsupported duplicate value_limit_exceeds_operator payload_too_large">
+  | WordOf<"content_type_invalid payload_content_type_mismatch">
   // references
-  | "condition_not_found"
-  | "stage_not_found"
-  | "leaf_names_condition"
-  | "parameter_not_found"
-  | "schema_not_found"
-  | "packet_schema_not_found"
-  | "policy_not_found"
+  | WordOf<"condition_not_found stage_not_found leaf_names_condition parameter_not_found schema_not_found">
+  | WordOf<"packet_schema_not_found policy_not_found">
   // requirement proofs
-  | "requirement_too_deep"
-  | "requirement_too_large"
-  | "requirement_empty"
-  | "group_minimum_invalid"
-  | "operand_duplicate"
-  | "not_in_monotone_requirement"
-  | "requirement_contradiction"
-  | "requirement_tautology"
+  | WordOf<"requirement_too_deep requirement_too_large requirement_empty group_minimum_invalid">
+  | WordOf<"operand_duplicate not_in_monotone_requirement requirement_contradiction requirement_tautology">
   | "proof_budget_exceeded"
   // graph proofs
-  | "graph_cyclic"
-  | "stage_unreachable"
-  | "completion_unattainable"
+  | WordOf<"graph_cyclic stage_unreachable completion_unattainable">
   // conditions
-  | "domain_bounds_invalid"
-  | "predicate_not_allowed"
-  | "predicate_not_enabled"
-  | "expected_invalid"
-  | "expected_outside_domain"
-  | "policy_conflict"
+  | WordOf<"domain_bounds_invalid predicate_not_allowed predicate_not_enabled expected_invalid">
+  | WordOf<"expected_outside_domain policy_conflict">
   // acquisition
-  | "provider_not_found"
-  | "check_not_found"
-  | "params_invalid"
-  | "comparator_not_allowed"
-  | "result_outside_domain"
+  | WordOf<"provider_not_found check_not_found params_invalid comparator_not_allowed result_outside_domain">
   | "channel_not_allowed"
   // report
   | "more_refusals";

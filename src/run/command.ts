@@ -1,5 +1,6 @@
 /** Commands, stamps and decisions: the input and output of the kernel. */
 
+import type { WordOf } from "../canonical/words.ts";
 import type { Identity } from "../canonical/identity.ts";
 import type { JsonObject } from "../canonical/json.ts";
 import type { ParameterValue, Payload } from "../law/types.ts";
@@ -129,19 +130,9 @@ export interface DecidedRecord {
 
 /** The refusals that the kernel decides. Other refusals precede the kernel: they need no state. */
 export type RefusalOutcome =
-  | "genesis_rejected"
-  | "correlation_rejected"
-  | "stale"
-  | "stage_not_found"
-  | "stage_not_ready"
-  | "stage_already_opened"
-  | "policy_denied"
-  | "stage_not_open"
-  | "evidence_rejected"
-  | "acquisition_failed"
-  | "stage_open_mismatch"
-  | "content_type_rejected"
-  | "payload_rejected";
+  | WordOf<"genesis_rejected correlation_rejected stale stage_not_found stage_not_ready stage_already_opened">
+  | WordOf<"policy_denied stage_not_open evidence_rejected acquisition_failed stage_open_mismatch">
+  | WordOf<"content_type_rejected payload_rejected">;
 
 /** A refusal: no record. */
 export interface Refused {

@@ -1,5 +1,6 @@
 /** Evidence of an evaluation: items of the caller, checked against the law, and items that gate acquired. */
 
+import type { WordOf } from "../canonical/words.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { contentHash, identifyCanonical, type Identity, type Sha256 } from "../canonical/identity.ts";
 import { formatPath } from "../canonical/path.ts";
@@ -55,16 +56,8 @@ export type SubmissionFacts = Pick<WaitingEvidence, "record_id" | "public_key" |
 /** Why the evidence of a call is rejected. One rejection rejects the whole call, before any record. */
 export interface EvidenceRejection {
   readonly code:
-    | "condition_not_found"
-    | "condition_of_other_stage"
-    | "binding_not_found"
-    | "binding_repeated"
-    | "binding_required"
-    | "value_type_mismatch"
-    | "value_invalid"
-    | "value_outside_domain"
-    | "value_too_large"
-    | "too_many_items"
+    | WordOf<"condition_not_found condition_of_other_stage binding_not_found binding_repeated binding_required">
+    | WordOf<"value_type_mismatch value_invalid value_outside_domain value_too_large too_many_items">
     | "retention_mismatch";
   readonly path: string;
   readonly message: string;

@@ -1,5 +1,6 @@
 /** The parameters of a run: checks the genesis against the law, and binds the law to their values. */
 
+import type { WordOf } from "../canonical/words.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { sortedBy } from "../canonical/order.ts";
 import { formatPath } from "../canonical/path.ts";
@@ -16,19 +17,9 @@ import { DOMAIN_CODES } from "./evidence.ts";
 
 /** Why the genesis of a run is rejected (docs/format/records.md, "Genesis"). */
 export type GenesisFaultCode =
-  | "genesis_kind_invalid"
-  | "key_differs"
-  | "parameter_unknown"
-  | "parameter_repeated"
-  | "parameter_missing"
-  | "value_type_mismatch"
-  | "value_invalid"
-  | "value_outside_domain"
-  | "value_too_large"
-  | "parameters_too_large"
-  | "template_value_invalid"
-  | "params_too_large"
-  | "params_invalid";
+  | WordOf<"genesis_kind_invalid key_differs parameter_unknown parameter_repeated parameter_missing">
+  | WordOf<"value_type_mismatch value_invalid value_outside_domain value_too_large parameters_too_large">
+  | WordOf<"template_value_invalid params_too_large params_invalid">;
 
 /** One reason for the rejection of a genesis. */
 export interface GenesisFault {

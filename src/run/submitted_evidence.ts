@@ -3,6 +3,7 @@
  * that waits").
  */
 
+import type { WordOf } from "../canonical/words.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import type { Identity } from "../canonical/identity.ts";
 import { pathAt, pathOf } from "../canonical/path.ts";
@@ -36,24 +37,10 @@ export const AHEAD_MILLISECONDS = 60_000;
 
 /** Why a submission of evidence is rejected. The list is closed. */
 export type SubmissionCode =
-  | "statement_malformed"
-  | "scope_not_stage_open"
-  | "condition_not_found"
-  | "condition_of_other_stage"
-  | "channel_not_allowed"
-  | "value_type_mismatch"
-  | "value_invalid"
-  | "value_outside_domain"
-  | "value_too_large"
-  | "key_unknown"
-  | "key_not_authorized"
-  | "seen_head_unknown"
-  | "signature_invalid"
-  | "statement_in_future"
-  | "statement_expired"
-  | "statement_not_newer"
-  | "too_many_keys"
-  | "too_many_statements";
+  | WordOf<"statement_malformed scope_not_stage_open condition_not_found condition_of_other_stage">
+  | WordOf<"channel_not_allowed value_type_mismatch value_invalid value_outside_domain value_too_large">
+  | WordOf<"key_unknown key_not_authorized seen_head_unknown signature_invalid statement_in_future">
+  | WordOf<"statement_expired statement_not_newer too_many_keys too_many_statements">;
 
 /** Why a submission of evidence is rejected, and where. */
 export interface SubmissionFault {

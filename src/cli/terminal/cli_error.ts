@@ -1,26 +1,13 @@
 /** The error that ends a command with a message and an exit code. */
 
+import type { WordOf } from "../../canonical/words.ts";
 import { EXIT, type ExitCode } from "./exit_codes.ts";
 
 /** The codes that `--json` errors carry. */
 export type CliErrorCode =
-  | "usage"
-  | "config_invalid"
-  | "file_exists"
-  | "store_unavailable"
-  | "store_corrupt"
-  | "run_not_found"
-  | "condition_not_found"
-  | "runpack_not_found"
-  | "runpack_invalid"
-  | "limit_exceeded"
-  | "integrity_failure"
-  | "not_evaluated"
-  | "repository_unavailable"
-  | "refused"
-  | "unreachable"
-  | "denied"
-  | "unexpected";
+  | WordOf<"usage config_invalid file_exists store_unavailable store_corrupt run_not_found condition_not_found">
+  | WordOf<"runpack_not_found runpack_invalid limit_exceeded integrity_failure not_evaluated">
+  | WordOf<"repository_unavailable refused unreachable denied unexpected">;
 
 /** A failure of a command. */
 export class CliError extends Error {

@@ -1,21 +1,13 @@
 /** The interface between the parts that decide and the audit log. */
 
+import type { WordOf } from "../../canonical/words.ts";
 import type { JsonObject } from "../../canonical/json.ts";
 import type { CallOrigin } from "../../tools/framework/types.ts";
 
 /** The subject matter of a decision. */
 export type AuditKind =
-  | "process"
-  | "authentication"
-  | "authorization"
-  | "namespace"
-  | "registry"
-  | "mutation"
-  | "acquisition"
-  | "precheck"
-  | "discovery"
-  | "request"
-  | "tls";
+  | WordOf<"process authentication authorization namespace registry mutation acquisition precheck discovery">
+  | WordOf<"request tls">;
 
 /** The most characters of a tool's name in an event. */
 export const TOOL_CHARACTERS = 128;

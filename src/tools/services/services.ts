@@ -1,5 +1,6 @@
 /** The services of the tools: configuration, stores, authorities and providers. */
 
+import type { WordOf } from "../../canonical/words.ts";
 import { namespaceAuthorityOf } from "../../access/namespace_authority.ts";
 import type { NamespaceAuthority } from "../../access/types.ts";
 import type { Identity } from "../../canonical/identity.ts";
@@ -121,17 +122,9 @@ export function precheckEnvironment({ environment, time }: Services): PrecheckEn
 type People = readonly TrustedKey[] | null;
 
 /** The services that have a default. */
-type OptionalService =
-  | "time"
-  | "runIds"
-  | "providers"
-  | "typedGrants"
-  | "namespaces"
-  | "publisher"
-  | "verifyPack"
-  | "dataDir"
-  | "publicUrl"
-  | "docs";
+type OptionalService = WordOf<
+  "time runIds providers typedGrants namespaces publisher verifyPack dataDir publicUrl docs"
+>;
 
 /**
  * The parts of {@link createServices}. Unless they are given, namespaces and documentation are those of the
