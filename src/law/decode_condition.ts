@@ -39,13 +39,11 @@ const readDecimal: Read<string> = named(
   "decimal",
   shape<string, Collector>((refusals, value, path) => {
     if (typeof value !== "string") {
-      refusals.refuse("type_invalid", path, "Expected a decimal number as a string");
-      return undefined;
+      return refusals.refuse("type_invalid", path, "Expected a decimal number as a string");
     }
     const fault = decimalFault(value);
     if (fault === null) return value;
-    refusals.refuse("value_invalid", path, fault);
-    return undefined;
+    return refusals.refuse("value_invalid", path, fault);
   }, () => ({ type: "string", maxLength: 1002, pattern: "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$" })),
 );
 
@@ -119,8 +117,7 @@ const readItem: Read<SetMember> = (refusals, value, path) => {
   if (!isRelativeTime(value)) return readSetMember(refusals, value, path);
   const message = 'Expected a typed value or a parameter in the set, got "relative_to": only the order of a ' +
     '"Timestamp" is relative to the evaluation time';
-  refusals.refuse("expected_invalid", path, message);
-  return undefined;
+  return refusals.refuse("expected_invalid", path, message);
 };
 
 const readExpectedSet: Read<SetMember[]> = shape<SetMember[], Collector>(

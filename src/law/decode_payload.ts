@@ -39,8 +39,7 @@ const BASE64 = { type: "string", pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}
 export const readContentType: Read<string> = shape<string, Collector>((refusals, value, path) => {
   if (typeof value === "string" && isMediaType(value)) return value;
   const code = typeof value === "string" ? "content_type_invalid" : "type_invalid";
-  refusals.refuse(code, path, `Expected a media type such as "application/json", got ${describe(value)}`);
-  return undefined;
+  return refusals.refuse(code, path, `Expected a media type such as "application/json", got ${describe(value)}`);
 }, () => ({ type: "string", minLength: 3, maxLength: SPEC_LIMITS.contentTypeLength }));
 
 /** Why a payload does not match its content type, or null: `json` needs a JSON type, `bytes` another one. */
@@ -80,8 +79,7 @@ function readBytesPayload(
   if (object === undefined) return undefined;
   return readMember(refusals, object, path, "base64", (_, base64, at): Payload | undefined => {
     if (typeof base64 !== "string") {
-      refusals.refuse("type_invalid", at, `Expected base64 text, got ${describe(base64)}`);
-      return undefined;
+      return refusals.refuse("type_invalid", at, `Expected base64 text, got ${describe(base64)}`);
     }
     // Four characters encode three bytes, so the size is known to within two bytes before decoding.
     const least = Math.max(0, Math.floor(base64.length / 4) * 3 - 2);
@@ -92,8 +90,7 @@ function readBytesPayload(
     const bytes = decodeBase64(base64);
     if (bytes === null) {
       const message = "Expected base64 in its canonical form: standard alphabet, padded, no white space (RFC 4648, 4)";
-      refusals.refuse("value_invalid", at, message);
-      return undefined;
+      return refusals.refuse("value_invalid", at, message);
     }
     return fits(refusals, at, bytes.length, maximumBytes) ? { kind: "bytes", base64 } : undefined;
   });

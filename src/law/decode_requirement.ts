@@ -92,8 +92,7 @@ function readNode(reading: Reading, value: JsonValue, path: JsonPath, depth: num
   }
   if (depth > SPEC_LIMITS.requirementDepth) {
     const message = `Requirement is nested deeper than ${SPEC_LIMITS.requirementDepth}`;
-    refusals.refuse("requirement_too_deep", path, message);
-    return undefined;
+    return refusals.refuse("requirement_too_deep", path, message);
   }
   const kind = readKind(refusals, value, path);
   if (kind === undefined || !isJsonObject(value)) return undefined;
@@ -116,8 +115,7 @@ function readNode(reading: Reading, value: JsonValue, path: JsonPath, depth: num
 function readKind(refusals: Collector, value: JsonValue, path: JsonPath): NodeKind | undefined {
   if (!isJsonObject(value)) {
     const message = `Expected a requirement, an object with one of ${quoteAll(NODE_KINDS)}, got ${describe(value)}`;
-    refusals.refuse("type_invalid", path, message);
-    return undefined;
+    return refusals.refuse("type_invalid", path, message);
   }
   const names = Object.keys(value);
   const kinds = NODE_KINDS.filter((kind) => Object.hasOwn(value, kind));
@@ -132,10 +130,7 @@ function readKind(refusals: Collector, value: JsonValue, path: JsonPath): NodeKi
   if (names.length === 0) {
     refusals.refuse("member_missing", path, `Expected a requirement with one of ${quoteAll(NODE_KINDS)}`);
   }
-  if (kinds.length > 1) {
-    refusals.refuse("value_invalid", path, `Expected one member, got ${quoteAll(kinds)}`);
-    return undefined;
-  }
+  if (kinds.length > 1) return refusals.refuse("value_invalid", path, `Expected one member, got ${quoteAll(kinds)}`);
   return unknown.length > 0 ? undefined : kinds[0];
 }
 
@@ -163,13 +158,9 @@ function readGroup(reading: Reading, value: JsonValue, path: JsonPath, depth: nu
 
 function readOperands(reading: Reading, value: JsonValue, path: JsonPath, depth: number): Requirement[] | undefined {
   if (!isJsonArray(value)) {
-    reading.refusals.refuse("type_invalid", path, `Expected an array, got ${describe(value)}`);
-    return undefined;
+    return reading.refusals.refuse("type_invalid", path, `Expected an array, got ${describe(value)}`);
   }
-  if (value.length === 0) {
-    reading.refusals.refuse("requirement_empty", path, "Expected at least one operand");
-    return undefined;
-  }
+  if (value.length === 0) return reading.refusals.refuse("requirement_empty", path, "Expected at least one operand");
   const operands: Requirement[] = [];
   let whole = true;
   for (let index = 0; index < value.length; index++) {

@@ -135,8 +135,7 @@ function effectiveLimits(limits: ValueLimits, operator: EffectiveLimits): Effect
 const readSpecVersion: Read<"dag-v3"> = shape<"dag-v3", Collector>((refusals, value, path) => {
   if (value === "dag-v3") return value;
   const code = typeof value === "string" ? "spec_version_unsupported" : "type_invalid";
-  refusals.refuse(code, path, `Expected spec version "dag-v3", got ${describe(value)}`);
-  return undefined;
+  return refusals.refuse(code, path, `Expected spec version "dag-v3", got ${describe(value)}`);
 }, () => ({ const: "dag-v3" }));
 
 function readValueLimits(operator: LawLimits): Read<ValueLimits> {
@@ -156,8 +155,7 @@ function readLower(operatorLimit: number): Read<number> {
     const bytes = readPositive(refusals, value, path);
     if (bytes === undefined || bytes <= operatorLimit) return bytes;
     const message = `Expected at most ${operatorLimit}, the operator's limit, got ${bytes}`;
-    refusals.refuse("value_limit_exceeds_operator", path, message);
-    return undefined;
+    return refusals.refuse("value_limit_exceeds_operator", path, message);
   }, ({ of }) => of(readPositive));
 }
 
@@ -205,8 +203,7 @@ const readParams: Read<{ readonly params: JsonValue }> = shape<{ readonly params
     const bytes = utf8Length(text);
     if (bytes <= SPEC_LIMITS.paramsBytes) return { params: value };
     const message = `Expected params of at most ${SPEC_LIMITS.paramsBytes} canonical bytes, got ${bytes}`;
-    refusals.refuse("value_invalid", path, message);
-    return undefined;
+    return refusals.refuse("value_invalid", path, message);
   },
   () => true,
 );

@@ -46,8 +46,7 @@ function textReader(
     const given = text(refusals, value, path);
     const problem = given === undefined ? null : problemOf(given);
     if (problem === null) return given;
-    refusals.refuse(code, path, problem);
-    return undefined;
+    return refusals.refuse(code, path, problem);
   }, () => ({ type: "string", ...schema }));
 }
 
@@ -116,15 +115,13 @@ export function readVariant<const Name extends string>(
   const expected = `${names.length > 1 ? "one of " : ""}${quoteAll(names)}`;
   if (!isJsonObject(value)) {
     const message = `Expected an object whose ${quote(discriminator)} is ${expected}, got ${describe(value)}`;
-    refusals.refuse("type_invalid", path, message);
-    return undefined;
+    return refusals.refuse("type_invalid", path, message);
   }
   const name = member(value, discriminator);
   const at = below(path, discriminator);
   if (name !== undefined) return oneOf(...names)(refusals, name, at);
   const message = `Member ${quote(discriminator)} is required; expected ${expected}${hint}`;
-  refusals.refuse("member_missing", at, message);
-  return undefined;
+  return refusals.refuse("member_missing", at, message);
 }
 
 /** The members of an object, each with its reader. */
@@ -238,8 +235,7 @@ export function readCanonical(refusals: Collector, value: JsonValue, path: JsonP
     return canonicalize(value);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    refusals.refuse("value_invalid", path, `Value has no canonical form: ${reason}`);
-    return undefined;
+    return refusals.refuse("value_invalid", path, `Value has no canonical form: ${reason}`);
   }
 }
 

@@ -18,8 +18,8 @@ const COMPARED_MAXIMUM = 16_384;
 
 /** Collects refusals. A fault of a shape is recorded as the corresponding refusal. */
 export interface Collector extends FaultSink {
-  /** Records a refusal. */
-  readonly refuse: (code: RefusalCode, path: JsonPath, message: string) => void;
+  /** Records a refusal; a reader returns its undefined. */
+  readonly refuse: (code: RefusalCode, path: JsonPath, message: string) => undefined;
   /** {@link didYouMean}; empty once the report has compared too many names. */
   readonly hint: (name: string, known: Iterable<string>) => string;
   /** The number of refusals so far. */
@@ -56,6 +56,7 @@ export function collector(): Collector {
   const refuse: Collector["refuse"] = (code, path, message) => {
     count++;
     if (kept.length < KEPT_MAXIMUM) kept.push({ code, path, message });
+    return undefined;
   };
   let compared = 0;
   const hint: Collector["hint"] = (name, known) => {

@@ -175,8 +175,6 @@ export interface Refusal {
 /** The codes of refusals. The list is closed and documented in the authoring guide. */
 export type RefusalCode =
   // shape
-
-  // shape
   | WordOf<"member_missing member_unknown type_invalid value_invalid identifier_invalid too_many too_few">
   | WordOf<"spec_version_unsupported duplicate value_limit_exceeds_operator payload_too_large">
   | WordOf<"content_type_invalid payload_content_type_mismatch">
