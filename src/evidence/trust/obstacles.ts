@@ -3,7 +3,8 @@
  * signature. It follows from settings, contract and law alone, before any query.
  */
 
-import type { AcquisitionBinding, Condition, EvidenceUsePolicy } from "../../law/types.ts";
+import { needsSignature } from "../../law/lint.ts";
+import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import { providerTrust } from "../../run/acquired.ts";
 import { type OperatorProfile, trustedKeys } from "../../run/profile.ts";
 import type { Provider } from "../types.ts";
@@ -18,11 +19,6 @@ type ProviderFacts = Pick<Provider, "provider_id" | "kind" | "loaded">;
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(", ");
-}
-
-function requiresSignature({ authorization, integrity, required_assurance }: EvidenceUsePolicy): boolean {
-  return authorization === "signature" || integrity === "signed_content" ||
-    required_assurance.includes("source_signature");
 }
 
 function anchorTypes({ loaded }: ProviderFacts, checkId: string | null): readonly string[] {
@@ -76,7 +72,7 @@ function lawObstacle(
 ): TrustObstacle | null {
   const { provider_id, kind } = provider;
   const name = JSON.stringify(provider_id);
-  if (requiresSignature(policy) && kind === "builtin") {
+  if (needsSignature(policy) && kind === "builtin") {
     return {
       kind: "never",
       message: `the condition asks for a signature, and the built-in provider ${name} does not sign`,
@@ -126,7 +122,7 @@ export function keyObstacle(
   profile: OperatorProfile,
   { evidence_use_policy: policy }: Condition,
 ): KeyObstacle | null {
-  if (!requiresSignature(policy)) return null;
+  if (!needsSignature(policy)) return null;
   const trusted = trustedKeys(profile);
   const pinned = policy.authorized_public_keys;
   if (pinned !== undefined) {

@@ -142,26 +142,13 @@ export function claimText(
 /** The answer to a claim as JSON. */
 export function claimData(law: ScenarioLaw, answer: ClaimAnswer): Readonly<Record<string, unknown>> {
   if (answer.verdict !== "not_proved") return answer;
-  const { parameters, steps } = answer.way;
-  return {
-    verdict: answer.verdict,
-    way: {
-      parameters: Object.fromEntries([...parameters].map(([id, { value }]) => [id, value])),
-      steps: steps.map(({ stage_id, evidence }) => ({
-        stage_id,
-        evidence: evidence.map(({ value, by, ...one }) => ({
-          ...one,
-          value: value?.value ?? null,
-          by: by.map(partyName),
-        })),
-      })),
-      operator_policy: operatorStops(law, steps.map(({ stage_id }) => stage_id)),
-    },
-  };
+  const { verdict, way } = answer;
+  const operator_policy = operatorStops(law, way.steps.map(({ stage_id }) => stage_id));
+  return { verdict, way: { ...evidenceData(way), operator_policy } };
 }
 
-/** A difference as JSON. */
-function differenceData({ parameters, steps }: Difference): Readonly<Record<string, unknown>> {
+/** A way or a difference as JSON. */
+function evidenceData({ parameters, steps }: Way | Difference): Readonly<Record<string, unknown>> {
   return {
     parameters: Object.fromEntries([...parameters].map(([id, { value }]) => [id, value])),
     steps: steps.map(({ stage_id, evidence }) => ({
@@ -179,8 +166,8 @@ function differenceData({ parameters, steps }: Difference): Readonly<Record<stri
 export function comparisonData({ run, stages }: Comparison): Readonly<Record<string, unknown>> {
   const change = ({ verdict, looser, stricter }: Change): Readonly<Record<string, unknown>> => ({
     verdict,
-    ...looser === undefined ? {} : { looser: differenceData(looser) },
-    ...stricter === undefined ? {} : { stricter: differenceData(stricter) },
+    ...looser === undefined ? {} : { looser: evidenceData(looser) },
+    ...stricter === undefined ? {} : { stricter: evidenceData(stricter) },
   });
   return {
     run: change(run),

@@ -90,11 +90,10 @@ export function compilePredicate(predicate: Predicate, domain: ObservationDomain
 function equalityTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   switch (type) {
     case "String":
-      return typeof expected === "string" ? stringEqualityTest(expected, outcomes) : alwaysUnknown;
     case "Digest":
-      return typeof expected === "string" ? digestEqualityTest(expected, outcomes) : alwaysUnknown;
+      return typeof expected === "string" ? sameTest(expected, type, outcomes) : alwaysUnknown;
     case "Boolean":
-      return typeof expected === "boolean" ? booleanEqualityTest(expected, outcomes) : alwaysUnknown;
+      return typeof expected === "boolean" ? sameTest(expected, type, outcomes) : alwaysUnknown;
     case "Json":
       return jsonEqualityTest(expected, outcomes);
     default:
@@ -103,51 +102,29 @@ function equalityTest(expected: JsonValue, type: ValueType, outcomes: Comparison
 }
 
 function orderTest(expected: JsonValue, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
-  if (type === "Integer" && typeof expected === "number") return integerTest(expected, outcomes);
+  if ((type === "Integer" || type === "Json") && typeof expected === "number") {
+    return numberTest(expected, type, outcomes);
+  }
   if (type === "Decimal" && typeof expected === "string") return decimalTest(expected, outcomes);
-  if (type === "Timestamp" && typeof expected === "string") return timestampTest(expected, type, outcomes);
-  if (type === "Json" && typeof expected === "number") return jsonNumberTest(expected, outcomes);
-  if (type === "Json" && typeof expected === "string") return timestampTest(expected, type, outcomes);
+  if ((type === "Timestamp" || type === "Json") && typeof expected === "string") {
+    return timestampTest(expected, type, outcomes);
+  }
   return alwaysUnknown;
 }
 
-function stringEqualityTest(expected: string, outcomes: ComparisonOutcomes): CompiledPredicate {
+function sameTest(expected: string | boolean, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { level, above } = outcomes;
   return ({ value, value_type }) => {
-    if (value_type !== "String" || typeof value !== "string") return UNKNOWN;
+    if (value_type !== type || typeof value !== typeof expected) return UNKNOWN;
     return value === expected ? level : above;
-  };
-}
-
-function digestEqualityTest(expected: string, outcomes: ComparisonOutcomes): CompiledPredicate {
-  const { level, above } = outcomes;
-  return ({ value, value_type }) => {
-    if (value_type !== "Digest" || typeof value !== "string") return UNKNOWN;
-    return value === expected ? level : above;
-  };
-}
-
-function booleanEqualityTest(expected: boolean, outcomes: ComparisonOutcomes): CompiledPredicate {
-  const { level, above } = outcomes;
-  return ({ value, value_type }) => {
-    if (value_type !== "Boolean" || typeof value !== "boolean") return UNKNOWN;
-    return value === expected ? level : above;
-  };
-}
-
-function integerTest(expected: number, outcomes: ComparisonOutcomes): CompiledPredicate {
-  const { below, level, above } = outcomes;
-  return ({ value, value_type }) => {
-    if (value_type !== "Integer" || typeof value !== "number") return UNKNOWN;
-    return value === expected ? level : value < expected ? below : above;
   };
 }
 
 /** Doubles have the same order as their shortest decimal digits. */
-function jsonNumberTest(expected: number, outcomes: ComparisonOutcomes): CompiledPredicate {
+function numberTest(expected: number, type: ValueType, outcomes: ComparisonOutcomes): CompiledPredicate {
   const { below, level, above } = outcomes;
   return ({ value, value_type }) => {
-    if (value_type !== "Json" || typeof value !== "number") return UNKNOWN;
+    if (value_type !== type || typeof value !== "number") return UNKNOWN;
     return value === expected ? level : value < expected ? below : above;
   };
 }

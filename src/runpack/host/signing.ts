@@ -43,7 +43,7 @@ export class KeyError extends Error {
 /**
  * The 32 bytes of a key file that holds them raw or in base64. They do not show whether the key is private or public.
  */
-function bareKey(bytes: Uint8Array): Uint8Array | null {
+export function bareKey(bytes: Uint8Array): Uint8Array | null {
   const found = bytes.length === SEED_BYTES ? bytes : decodeBase64(new TextDecoder().decode(bytes).trim());
   return found?.length === SEED_BYTES ? found : null;
 }

@@ -1,5 +1,6 @@
 /** The answer above a page: whether the run is complete, where it is closed and why, and whether that was verified. */
 
+import { countOf } from "../../canonical/count.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { type LawWords, lawWords } from "../../law/words.ts";
 import type { PackView } from "../material_view.ts";
@@ -11,9 +12,9 @@ import { type AdmissionReason, type AdmittedSigner, describeSigner } from "../ve
 import { type Derivation, derivationOf, gapsOf } from "../verify/result_line.ts";
 import type { VerificationReport } from "../verify/types.ts";
 import type { Examination } from "../verify/verify.ts";
-import { countOf } from "./claims.ts";
+import { claimsWith } from "./claims.ts";
 import { type Content, element, type Markup } from "./markup.ts";
-import { counted, undecidableText } from "./words.ts";
+import { undecidableText } from "./words.ts";
 
 /** Stages that the answer names, and conditions of each of them. */
 const NAMED_STAGES = 8;
@@ -67,7 +68,7 @@ function renderSigners(signers: readonly AdmittedSigner[]): Content {
     "ul",
     { id: "signers" },
     signers.slice(0, NAMED_SIGNERS).map((one) => element("li", {}, describeSigner(one))),
-    left > 0 ? element("li", {}, `and ${counted(left, "more signature")}`) : "",
+    left > 0 ? element("li", {}, `and ${countOf(left, "more signature")}`) : "",
   );
 }
 
@@ -115,7 +116,7 @@ function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
         whyOf(state, words),
       )
     ),
-    left > 0 ? element("li", {}, `and at ${counted(left, "more stage")}`) : "",
+    left > 0 ? element("li", {}, `and at ${countOf(left, "more stage")}`) : "",
   );
 }
 
@@ -129,19 +130,19 @@ function whyOf({ mark, conditions }: StagePicture, words: LawWords): Content {
     unmet.slice(0, NAMED_CONDITIONS).map(([id, one]) =>
       element("li", {}, element("code", {}, words.condition(id)), " ", markedWords(one.mark, one.detail))
     ),
-    left > 0 ? element("li", {}, `and ${counted(left, "more condition")}`) : "",
+    left > 0 ? element("li", {}, `and ${countOf(left, "more condition")}`) : "",
   );
 }
 
 /** Whether the decisions were derived again, and by which rules. */
 function renderVerified(report: VerificationReport, derivation: Derivation): Markup {
   const [satisfied, violated, open] = (["satisfied", "violated", "unavailable"] as const).map((one) =>
-    countOf(report, one)
+    claimsWith(report, one)
   );
   const counts = `${satisfied} satisfied, ${violated} violated, ${open} not settled.`;
   const rules = `Rules: profile ${report.profile} by ${report.verifier_procedure}.`;
   if (derivation === "violated") {
-    const warning = `${counted(violated ?? 0, "claim")} violated: do not believe what this page shows.`;
+    const warning = `${countOf(violated ?? 0, "claim")} violated: do not believe what this page shows.`;
     return element(
       "p",
       { role: "alert" },

@@ -1,5 +1,6 @@
 /** The claims of a report. */
 
+import { countOf } from "../../canonical/count.ts";
 import { markIcon } from "../picture/draw_law.ts";
 import { type Mark, MARKS } from "../picture/marks.ts";
 import { type ClaimName, CLAIMS } from "../verify/claims.ts";
@@ -7,12 +8,12 @@ import type { ClaimStatus, VerificationReport } from "../verify/types.ts";
 import type { Examination } from "../verify/verify.ts";
 import { all, element, type Markup } from "./markup.ts";
 import { row, table } from "./tables.ts";
-import { counted, differenceText } from "./words.ts";
+import { differenceText } from "./words.ts";
 
 const MEANINGS: ReadonlyMap<ClaimName, string> = new Map(CLAIMS.map(({ name, meaning }) => [name, meaning]));
 
 /** Counts the claims with a status. */
-export function countOf({ claims }: VerificationReport, status: ClaimStatus["status"]): number {
+export function claimsWith({ claims }: VerificationReport, status: ClaimStatus["status"]): number {
   return claims.filter((entry) => entry.status.status === status).length;
 }
 
@@ -42,8 +43,8 @@ export function renderClaims(examination: Examination): Markup {
     element(
       "p",
       { class: "quiet" },
-      `Read ${counted(budget.objects, "object")}, ${counted(budget.bytes_read, "byte")}, `,
-      `${counted(budget.records, "record")}. Verdict `,
+      `Read ${countOf(budget.objects, "object")}, ${countOf(budget.bytes_read, "byte")}, `,
+      `${countOf(budget.records, "record")}. Verdict `,
       element("code", {}, verdict_identity),
       ". Report ",
       element("code", {}, report_identity),

@@ -2,6 +2,7 @@
  * Renders a pack and its verification. `gate runpack show --html` and the verifier in the browser use the same markup.
  */
 
+import { countOf } from "../../canonical/count.ts";
 import { encodeBase64 } from "../../canonical/base64.ts";
 import { decodeHex } from "../../canonical/hex.ts";
 import type { Identity, Sha256 } from "../../canonical/identity.ts";
@@ -18,7 +19,7 @@ import { renderGraph } from "./graph.ts";
 import { all, type Content, element, type Markup, styleElement } from "./markup.ts";
 import { STYLE } from "./style.ts";
 import { renderTimeline } from "./timeline.ts";
-import { counted, cut, expectationText, foundIn, gapText } from "./words.ts";
+import { cut, expectationText, foundIn, gapText } from "./words.ts";
 
 /** Records that a page shows by default. */
 export const PAGE_RECORDS = 2000;
@@ -97,7 +98,7 @@ function renderFacts({ manifest, runpack_identity }: Pick<PackView, "manifest" |
     fact("Run", element("code", {}, run_key.run_id)),
     fact("Head", all(`revision ${head.revision}, `, element("code", {}, head.record_id))),
     withheld,
-    fact("Records", counted(head.revision, "record")),
+    fact("Records", countOf(head.revision, "record")),
   );
 }
 

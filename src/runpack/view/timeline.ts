@@ -1,3 +1,4 @@
+import { countOf } from "../../canonical/count.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import type { JsonValue } from "../../canonical/json.ts";
 import { lawWords } from "../../law/words.ts";
@@ -8,7 +9,7 @@ import { decisionId, lastDecisions, renderDecision, verdictOf } from "./decision
 import { evidenceBody, statementDetails, statementVerb } from "./statements.ts";
 import { row, shortened, table } from "./tables.ts";
 import { instantText } from "../../canonical/instant_text.ts";
-import { counted, cut } from "./words.ts";
+import { cut } from "./words.ts";
 
 /** Characters of a value that are shown. */
 const VALUE_CHARACTERS = 240;
@@ -22,7 +23,7 @@ export function renderTimeline(view: PackView, most: number, hasEvidence = false
   const { records } = view;
   const hidden = Math.max(0, records.length - most);
   const last = new Set(hasEvidence ? lastDecisions(view).map(({ revision }) => revision) : []);
-  const before = hidden === 0 ? "" : element("p", { class: "note" }, `${counted(hidden, "earlier record")} not shown.`);
+  const before = hidden === 0 ? "" : element("p", { class: "note" }, `${countOf(hidden, "earlier record")} not shown.`);
   return all(
     before,
     element(

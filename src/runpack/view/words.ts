@@ -1,5 +1,6 @@
 /** Parts of a pack in words. */
 
+import { countOf } from "../../canonical/count.ts";
 import { canonicalize } from "../../canonical/canonicalize.ts";
 import { valueText } from "../../law/words.ts";
 import type { RecordedEvidence } from "../../run/types.ts";
@@ -21,7 +22,7 @@ export function gapText({ reason, named, part }: PartView): string {
   if (named === null) return `There is no manifest to go by (${why}), so nothing of this runpack can be shown.`;
   if (part === null) return `Its law cannot be read (${why}), so neither its stages nor its decisions can be shown.`;
   const { revision } = named.manifest.head;
-  return `Only ${part.records.length} of ${counted(revision, "record")} can be shown: it is not whole (${why}).`;
+  return `Only ${part.records.length} of ${countOf(revision, "record")} can be shown: it is not whole (${why}).`;
 }
 
 /** Why the value of an item is not shown. */
@@ -43,11 +44,6 @@ export function foundIn(view: PackView, item: RecordedEvidence): string {
 }
 
 const FOUND_CHARACTERS = 200;
-
-/** A count with its noun. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 /** What no verification of a runpack can show. */
 export function undecidableText(): string {

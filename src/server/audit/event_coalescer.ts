@@ -4,6 +4,7 @@
  */
 
 import type { CallOrigin } from "../../tools/framework/types.ts";
+import { afterwards } from "../process/warnings.ts";
 import type { Audit, AuditEvent } from "./types.ts";
 
 /** A decision about a request. */
@@ -97,8 +98,4 @@ function count(table: Map<string, Counted>, key: string, decision: RequestDecisi
   if (counted === undefined) return void table.set(key, { count: 1, last: decision });
   counted.count++;
   counted.last = decision;
-}
-
-function afterwards(milliseconds: number, run: () => void): void {
-  Deno.unrefTimer(setTimeout(run, milliseconds));
 }

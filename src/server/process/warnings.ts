@@ -55,6 +55,7 @@ export function redirectWarnings(log: Log, after?: WarningOptions["after"]): () 
   };
 }
 
-function afterwards(milliseconds: number, run: () => void): void {
+/** Runs a function later, unless the process ends before. */
+export function afterwards(milliseconds: number, run: () => void): void {
   Deno.unrefTimer(setTimeout(run, milliseconds));
 }

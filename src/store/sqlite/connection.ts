@@ -87,7 +87,8 @@ function toConnection(database: DatabaseSync, path: string): Connection {
 export function openWriterConnection(path: string, options: ConnectionOptions): WriterConnection {
   try {
     if (!isThere(path)) createStore(path);
-    refuseOther(path);
+    // SQLite would also write to a device.
+    refuseFor(path, otherAt(path));
     refuseEmpty(path);
     const { dev, ino, size } = Deno.statSync(path);
     const realPath = Deno.realPathSync(path);
@@ -262,8 +263,7 @@ export function orphanedLog(path: string): string | null {
   return `its file is missing, but its log "${log}" exists: restore the file, or move the log away`;
 }
 
-function refuseOrphanedLog(path: string): void {
-  const why = orphanedLog(path);
+function refuseFor(path: string, why: string | null): void {
   if (why !== null) throw new StoreError("io", `Cannot open store "${path}": ${why}`);
 }
 
@@ -289,7 +289,7 @@ function createStore(path: string): void {
   const made = isAlone ? path : partial;
   createEmpty(made, path, folder);
   try {
-    refuseOrphanedLog(path);
+    refuseFor(path, orphanedLog(path));
     fillStore(made);
     if (!isAlone) publishStore(partial, path);
   } finally {
@@ -349,12 +349,6 @@ function isThere(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Rejects a path that is not a file: SQLite would also write to a device. */
-function refuseOther(path: string): void {
-  const other = otherAt(path);
-  if (other !== null) throw new StoreError("io", `Cannot open store "${path}": ${other}`);
 }
 
 /** The reason why the path cannot be a store; null for a file, and for a path that does not exist. */

@@ -5,10 +5,10 @@
 
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { decodeBase64 } from "../../canonical/base64.ts";
 import { ConfigError } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { readPlainFile } from "../../runpack/host/files.ts";
+import { bareKey } from "../../runpack/host/signing.ts";
 
 /** Signs texts, and opens signed ones; seals texts that are also secret. */
 export interface StateKeys {
@@ -26,15 +26,13 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const KEY_BYTES = 32;
-
 /** Maximum bytes of a key file: base64 with line ends. */
 const KEY_FILE_BYTES = 64;
 
 /** Reads the keys of `server.state_keys`; null without one. */
 export async function readStateKeys({ server, config_path }: GateConfig): Promise<StateKeys | null> {
   const read = await Promise.all(server.state_keys.map((path) => readPlainFile(path, KEY_FILE_BYTES)));
-  const keys = read.map((bytes) => typeof bytes === "string" ? null : keyOf(bytes));
+  const keys = read.map((bytes) => typeof bytes === "string" ? null : bareKey(bytes));
   const problems = keys.flatMap((key, index) =>
     key === null
       ? [{ path: `server.state_keys[${index}]`, message: "must name a file of 32 random bytes, raw or in base64" }]
@@ -42,11 +40,6 @@ export async function readStateKeys({ server, config_path }: GateConfig): Promis
   );
   if (problems.length > 0) throw new ConfigError(config_path ?? "built-in defaults", problems);
   return keys.length === 0 ? null : stateKeys(keys.filter((key) => key !== null));
-}
-
-function keyOf(bytes: Uint8Array): Uint8Array | null {
-  const key = bytes.length === KEY_BYTES ? bytes : decodeBase64(new TextDecoder().decode(bytes).trim());
-  return key?.length === KEY_BYTES ? key : null;
 }
 
 /** Makes signatures of keys, at least one; the first one signs. A signed text is `TEXT.KEY_ID.HMAC`. */
