@@ -3,8 +3,9 @@
 import { fileURLToPath } from "node:url";
 import { parseBind } from "../../config/bind.ts";
 import type { GateConfig, ServerConfig } from "../../config/types.ts";
+import { readVariable } from "../config/variable.ts";
 import { grantFlags } from "../permissions/grants.ts";
-import { ownPath, type PermissionPlan, planPermissions } from "../permissions/plan.ts";
+import { commaFaults, ownPath, type PermissionPlan, planPermissions } from "../permissions/plan.ts";
 import { parseServeArguments } from "../serve/serve_flags.ts";
 
 /** A command and its arguments. */
@@ -41,6 +42,8 @@ const RUNTIME_VARIABLES = ["DENO_CERT", "DENO_DIR", "NODE_EXTRA_CA_CERTS", "SSL_
 /** The command that starts a server with exactly the permissions of its plan. */
 export interface PlannedCommand extends StartCommand {
   readonly plan: PermissionPlan;
+  /** Why its flags cannot name what it needs; null where they can. */
+  readonly fault: string | null;
 }
 
 /** The command that starts this build with a configuration, and with other arguments of `gate serve`. */
@@ -48,7 +51,9 @@ export async function serveCommand(config: GateConfig, rest: readonly string[] =
   const isNamed = config.config_path === null || rest.includes("--config");
   const given = [...isNamed ? [] : ["--config", config.config_path], ...rest];
   const plan = await planPermissions(config, parseServeArguments(given));
-  return { ...startCommand(grantFlags(plan), ["serve", ...given]), plan };
+  // An executable takes no flags of the runtime.
+  const fault = Deno.build.standalone ? null : commaFaults(plan)[0] ?? null;
+  return { ...startCommand(grantFlags(plan), ["serve", ...given]), plan, fault };
 }
 
 /** The command that starts this build with flags for permissions, and words of its command line. */
@@ -61,11 +66,15 @@ export function startCommand(permissions: readonly string[], words: readonly str
   };
 }
 
-/** The block that starts this build, with a stable command and the variables of the runtime. */
-export async function clientBlock(config: GateConfig): Promise<ClientBlock> {
-  const { command, args } = await serveCommand(config);
+/**
+ * The block that starts this build, with a stable command and the variables of the runtime; null where no flags can name what
+ * it needs.
+ */
+export async function clientBlock(config: GateConfig): Promise<ClientBlock | null> {
+  const { command, args, fault } = await serveCommand(config);
+  if (fault !== null) return null;
   if (Deno.build.standalone) return { mcpServers: { gate: { command, args } } };
-  return { mcpServers: { gate: { ...stableCommand({ command, args }), env: runtimeVariables(Deno.env.toObject()) } } };
+  return { mcpServers: { gate: { ...stableCommand({ command, args }), env: runtimeVariables(readVariable) } } };
 }
 
 /** Replaces a program in the cache of `npx`, which npm may delete, by an `npx` command. */
@@ -75,14 +84,14 @@ export function stableCommand({ command, args }: StartCommand): StartCommand {
 }
 
 /** The variables of the block: they turn the runtime's update check off, and trust the machine's certificates. */
-export function runtimeVariables(environment: Readonly<Record<string, string>>): Record<string, string> {
+export function runtimeVariables(read: (name: string) => string | undefined): Record<string, string> {
   const set = RUNTIME_VARIABLES.flatMap((name): [string, string][] => {
-    const value = environment[name];
+    const value = read(name);
     return value === undefined ? [] : [[name, value]];
   });
   return {
     DENO_NO_UPDATE_CHECK: "1",
-    DENO_TLS_CA_STORE: environment["DENO_TLS_CA_STORE"] ?? "mozilla,system",
+    DENO_TLS_CA_STORE: read("DENO_TLS_CA_STORE") ?? "mozilla,system",
     ...Object.fromEntries(set),
   };
 }

@@ -37,13 +37,14 @@ const VARIABLES: readonly (readonly [name: string, Record<string, string>, Recor
 ];
 
 for (const [name, environment, expected] of VARIABLES) {
-  Deno.test(`runtimeVariables() ${name}`, () => assert.deepEqual(runtimeVariables(environment), expected));
+  Deno.test(`runtimeVariables() ${name}`, () =>
+    assert.deepEqual(runtimeVariables((name) => environment[name]), expected));
 }
 
 Deno.test("clientBlock() runs what serveCommand() runs", async () => {
   const config: GateConfig = { ...DEFAULT_SETTINGS, config_path: "/etc/gate.toml", base_dir: "/etc" };
-  const { command, args, env } = (await clientBlock(config)).mcpServers.gate;
-  const { plan: _, ...start } = await serveCommand(config);
+  const { command, args, env } = (await clientBlock(config) ?? assert.fail()).mcpServers.gate;
+  const { plan: _, fault: _fault, ...start } = await serveCommand(config);
   assert.deepEqual({ command, args }, stableCommand(start));
   assert.deepEqual(args.slice(-3), ["serve", "--config", "/etc/gate.toml"]);
   assert.equal(env?.["DENO_NO_UPDATE_CHECK"], "1");

@@ -13,6 +13,8 @@ import { toStoreError } from "../../store/sqlite/errors.ts";
 import { findLoss, findLossOfMissing } from "../../store/sqlite/high_water_mark.ts";
 import { readableKeys, readTrustedKeys } from "../../tools/services/operator_profile.ts";
 import { readFileAtMost } from "../../config/files.ts";
+import { repositoryFolder } from "../../runpack/host/open_publisher.ts";
+import { isGranted } from "../permissions/grants.ts";
 
 /** The result of one check. */
 export interface Finding {
@@ -70,7 +72,8 @@ function checkNewStore(check: string, path: string): Finding {
   try {
     const orphaned = orphanedLog(path);
     if (orphaned !== null) return fail(check, `Cannot open store "${path}": ${orphaned}`);
-    Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
+    // A server may have the permission for its files alone.
+    if (!isDenied(dirname(path)) || isDenied(path)) withTrial(dirname(path), () => {});
     const loss = findLossOfMissing(path);
     if (loss !== null) return note(check, `${path} lost data: ${loss}; a start creates it anew`);
     return ok(check, `${path} will be created`);
@@ -100,19 +103,41 @@ function checkExistingStore(check: string, path: string): Finding {
 }
 
 /** Writes and removes a file in a folder or its nearest existing parent, and checks the free space. */
-export async function checkFolder(folder: string): Promise<readonly Finding[]> {
+export function checkFolder(folder: string): readonly Finding[] {
   const existing = nearestExisting(folder);
   const where = existing === folder ? folder : `${folder} (to be created in ${existing})`;
   try {
-    await Deno.remove(await Deno.makeTempFile({ dir: existing, prefix: ".gate-doctor-" }));
+    const disk = withTrial(isDenied(folder) ? repositoryFolder(folder) : folder, (made) => checkDisk(made, existing));
+    return [ok("data folder", `${where} can be written`), disk];
   } catch (error) {
     return [fail("data folder", `${where} cannot be written: ${reasonOf(error)}`)];
   }
-  return [ok("data folder", `${where} can be written`), checkDisk(existing)];
 }
 
-function checkDisk(folder: string): Finding {
-  const { bavail, bsize } = statfsSync(folder);
+function isDenied(path: string): boolean {
+  return !isGranted({ name: "write", path });
+}
+
+/** Does work with a folder in which a file can be made. A folder that is missing is made for that, and removed again. */
+function withTrial<Result>(folder: string, work: (folder: string) => Result): Result {
+  const missing: string[] = [];
+  for (let part = folder; !isThere(part) && dirname(part) !== part; part = dirname(part)) missing.push(part);
+  if (missing.length > 0) Deno.mkdirSync(folder, { recursive: true });
+  try {
+    Deno.removeSync(Deno.makeTempFileSync({ dir: folder, prefix: ".gate-doctor-" }));
+    return work(folder);
+  } finally {
+    // A server that starts meanwhile may have filled it.
+    try {
+      for (const part of missing) Deno.removeSync(part);
+    } catch {
+      // It stays.
+    }
+  }
+}
+
+function checkDisk(made: string, folder: string): Finding {
+  const { bavail, bsize } = statfsSync(made);
   const free = bavail * bsize;
   const message = `${(free / 1024 ** 3).toFixed(1)} GiB free on the disk of ${folder}`;
   if (free < FULL_BYTES) return fail("disk", `${message}: too little for any record`);

@@ -40,15 +40,15 @@ Deno.test("checkClock() fails a clock outside the plausible range, or before a s
 
 Deno.test("checkFolder() writes to the folder or its parent, and removes its file", async () => {
   await inFolder(async (folder) => {
-    const [existing, disk] = await checkFolder(folder);
+    const [existing, disk] = checkFolder(folder);
     assert.deepEqual(existing, { check: "data folder", status: "ok", message: `${folder} can be written` });
     assert.equal(disk?.check, "disk");
-    const [missing] = await checkFolder(join(folder, "a/b"));
+    const [missing] = checkFolder(join(folder, "a/b"));
     assert.equal(missing?.message, `${join(folder, "a/b")} (to be created in ${folder}) can be written`);
     assert.deepEqual([...Deno.readDirSync(folder)], []);
 
     await Deno.writeTextFile(join(folder, "file"), "");
-    const [blocked] = await checkFolder(join(folder, "file"));
+    const [blocked] = checkFolder(join(folder, "file"));
     assert.equal(blocked?.status, "fail");
   });
 });

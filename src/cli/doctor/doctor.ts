@@ -99,7 +99,7 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   return writeAnswer("doctor", options, { findings, client }, renderFindings(findings) + block, { exitCode });
 }
 
-async function blockOf(config: GateConfig): Promise<ClientBlock | RemoteClientBlock> {
+async function blockOf(config: GateConfig): Promise<ClientBlock | RemoteClientBlock | null> {
   return config.server.transport === "stdio" ? await clientBlock(config) : remoteClientBlock(config.server);
 }
 
@@ -172,7 +172,7 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
   if (config.server.tls !== null) findings.push(...await checkTls(config.server.tls, Date.now()));
   const { enabled, path: audit } = config.server.audit;
   if (enabled && audit !== null) findings.push(await checkAudit(audit));
-  findings.push(...await checkFolder(dataDirOf(config, undefined)));
+  findings.push(...checkFolder(dataDirOf(config, undefined)));
   findings.push(checkClock(Date.now(), [...stores.keys()]), ...await checkPermissions(config));
   return findings;
 }
@@ -180,11 +180,12 @@ async function systemFindings(config: GateConfig, evidenceKeys: string | null): 
 /** Compares the permissions of this process, which a server that is started alike has, with what the configuration needs. */
 async function checkPermissions(config: GateConfig): Promise<readonly Finding[]> {
   const check = "permissions";
-  const { plan } = await serveCommand(config);
+  const { plan, fault } = await serveCommand(config);
   const comparison = compareGrants(plan);
   const { missing } = comparison;
   const wider = describeWider(comparison);
   return [
+    ...fault === null ? [] : [note(check, fault)],
     ...missing.length === 0 ? [] : [note(check, `a server with those of this process lacks ${missing.join(" ")}`)],
     wider === null ? ok(check, "they are no wider than the configuration needs") : note(check, wider),
   ];

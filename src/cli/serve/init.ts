@@ -21,13 +21,13 @@ export async function runInit(file: string | undefined, options: InitOptions): P
   }
   const path = resolve(file ?? DEFAULT_CONFIG_FILE);
   await writeStarter(path, STARTER_CONFIG, options.force === true);
-  const { command, args } = stableCommand(await serveCommand(await loadConfig({ config: path })));
-  const note = `Next: gate doctor\nThis serves it, with the permissions that it needs:\n${
-    shellLine([command, ...args])
-  }\n`;
-  return writeAnswer("init", options, { path, content: STARTER_CONFIG, start: { command, args } }, `${path}\n`, {
-    note,
-  });
+  const { fault, ...planned } = await serveCommand(await loadConfig({ config: path }));
+  const start = fault === null ? stableCommand(planned) : null;
+  const how = start === null
+    ? `No line serves it with the permissions that it needs alone: ${fault}`
+    : `This serves it, with the permissions that it needs:\n${shellLine([start.command, ...start.args])}`;
+  const note = `Next: gate doctor\n${how}\n`;
+  return writeAnswer("init", options, { path, content: STARTER_CONFIG, start }, `${path}\n`, { note });
 }
 
 /** Writes a starter configuration, and creates the folder that it names. */
