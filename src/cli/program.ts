@@ -25,21 +25,6 @@ import { addLsp, addNew, addScenario } from "./scenario/commands.ts";
 import type { StoreSection } from "./store/files.ts";
 import { SERVE_FLAGS } from "./serve/serve_flags.ts";
 
-/** Adds `gate release`. */
-function addRelease(program: GateCommand): void {
-  const release = group(program, "release", "Check a downloaded release of gate", [
-    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
-  ]);
-  command(release, "verify", "Compare every file of a release folder with its signed list", [
-    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
-    "gate release verify gate-0.1.0 --origin-unchecked",
-  ])
-    .argument("<dir>", "the folder, with SHA256SUMS and provenance.dsse.json")
-    .option("--trusted-key <FILE>", "a public key that may have signed the release (repeatable)", collect)
-    .option("--origin-unchecked", "compare the files without a key: who made them stays open")
-    .runs(async () => (await import("./release/verify.ts")).runReleaseVerify);
-}
-
 /** How help describes the name of a store. */
 const STORE_NAME = "SQLite file, PostgreSQL address or env:NAME of one, or configuration (.toml)";
 
@@ -96,11 +81,7 @@ export function buildProgram(finish: (code: number) => void): GateCommand {
     .addHelpText("after", "\nRun gate help COMMAND for one command, gate help exit-codes for the exit codes.");
   program.commandsGroup("Serve:");
   addServe(program);
-  addConsole(program);
-  addInit(program);
-  addConfig(program);
-  addDoctor(program);
-  addPermissions(program);
+  addSetup(program);
   program.commandsGroup("Write a law:");
   addNew(program);
   addScenario(program);
@@ -116,8 +97,7 @@ export function buildProgram(finish: (code: number) => void): GateCommand {
   program.commandsGroup("Verify records:");
   addRunpack(program);
   addStore(program);
-  addAudit(program);
-  addRelease(program);
+  addLogs(program);
   program.commandsGroup("Help:");
   addCompletions(program);
   addHelp(program);
@@ -135,7 +115,7 @@ function addServe(program: GateCommand): void {
   // This definition serves help alone: main() runs the command itself.
 }
 
-function addConsole(program: GateCommand): void {
+function addSetup(program: GateCommand): void {
   command(program, "console", "Serve the console for people on this machine, and open the browser", [
     "gate console",
     "gate console --no-open --port 8040",
@@ -145,17 +125,11 @@ function addConsole(program: GateCommand): void {
     .option("--port <PORT>", "port on 127.0.0.1, 0 for a free one (default: 4283 where it is free)")
     .option("--no-open", "print the address, and do not open the browser")
     .runs(async () => (await import("./serve/console.ts")).runConsole);
-}
-
-function addInit(program: GateCommand): void {
   command(program, "init", "Write a starter configuration", ["gate init", "gate init --stdout > gate.toml"])
     .argument("[file]", "where to write it", "gate.toml")
     .option("--force", "replace a file that exists")
     .option("--stdout", "write to standard output")
     .runs(async () => (await import("./serve/init.ts")).runInit);
-}
-
-function addConfig(program: GateCommand): void {
   const config = group(program, "config", "Check and describe configurations", [
     "gate config check",
     "gate config schema > gate.schema.json",
@@ -171,9 +145,6 @@ function addConfig(program: GateCommand): void {
   command(config, "schema", "Print the JSON Schema of the configuration file", [
     "gate config schema > gate.schema.json",
   ]).runs(async () => (await import("./config/schema.ts")).runConfigSchema);
-}
-
-function addDoctor(program: GateCommand): void {
   command(program, "doctor", "Check the configuration and the machine, and print the client block", [
     "gate doctor",
     "gate doctor --config /etc/gate/gate.toml --json",
@@ -181,6 +152,16 @@ function addDoctor(program: GateCommand): void {
     .option("--config <PATH>", CONFIG_FILE)
     .asForServe("evidence-keys", "notify", "notify-secret")
     .runs(async () => (await import("./doctor/doctor.ts")).runDoctor);
+  command(program, "permissions", "Print the permission flags that a configuration needs", [
+    "gate permissions --config gate.toml",
+    "gate permissions --config gate.toml --signing-key signing.pem",
+  ])
+    .withValues({ command: ["serve"] })
+    .argument("[command]", "the command that needs them: serve", "serve")
+    .option("--config <PATH>", CONFIG_FILE)
+    .asForServe(...SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== "config" && name !== "json"))
+    .option("--flags", "print the flags of the runtime alone, one a line")
+    .runs(async () => (await import("./permissions/permissions.ts")).runPermissions);
 }
 
 function addStore(program: GateCommand): void {
@@ -287,20 +268,7 @@ function addProviderImport(provider: GateCommand): void {
     .runs(async () => (await import("./provider/import.ts")).runProviderImport);
 }
 
-function addPermissions(program: GateCommand): void {
-  command(program, "permissions", "Print the permission flags that a configuration needs", [
-    "gate permissions --config gate.toml",
-    "gate permissions --config gate.toml --signing-key signing.pem",
-  ])
-    .withValues({ command: ["serve"] })
-    .argument("[command]", "the command that needs them: serve", "serve")
-    .option("--config <PATH>", CONFIG_FILE)
-    .asForServe(...SERVE_FLAGS.map(({ name }) => name).filter((name) => name !== "config" && name !== "json"))
-    .option("--flags", "print the flags of the runtime alone, one a line")
-    .runs(async () => (await import("./permissions/permissions.ts")).runPermissions);
-}
-
-function addAudit(program: GateCommand): void {
+function addLogs(program: GateCommand): void {
   const audit = group(program, "audit", "Check audit logs", ["gate audit verify /var/log/gate/audit.jsonl"]);
   command(audit, "verify", "Verify the hash chain of an audit log", [
     "gate audit verify /var/log/gate/audit.jsonl",
@@ -310,6 +278,17 @@ function addAudit(program: GateCommand): void {
     .argument("<file...>", "audit files of one chain, oldest first; with --config of several servers")
     .option("--config <PATH>", "compare with the heads in the database of this configuration")
     .runs(async () => (await import("./audit_verify.ts")).runAuditVerify);
+  const release = group(program, "release", "Check a downloaded release of gate", [
+    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
+  ]);
+  command(release, "verify", "Compare every file of a release folder with its signed list", [
+    "gate release verify gate-0.1.0 --trusted-key gate-release.pub",
+    "gate release verify gate-0.1.0 --origin-unchecked",
+  ])
+    .argument("<dir>", "the folder, with SHA256SUMS and provenance.dsse.json")
+    .option("--trusted-key <FILE>", "a public key that may have signed the release (repeatable)", collect)
+    .option("--origin-unchecked", "compare the files without a key: who made them stays open")
+    .runs(async () => (await import("./release/verify.ts")).runReleaseVerify);
 }
 
 function addExplain(program: GateCommand): void {

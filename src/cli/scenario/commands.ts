@@ -13,18 +13,9 @@ export function addScenario(program: GateCommand): void {
     "gate scenario test release.yaml",
     "gate scenario json release.yaml | gate client call scenario_define --input -",
   ]);
-  addCheck(scenario);
-  addExplain(scenario);
-  addGraph(scenario);
-  addTest(scenario);
-  addBuild(scenario);
-  addWrite(scenario);
-  addFormat(scenario);
-  addJson(scenario);
-  addSchema(scenario);
-  addProve(scenario);
-  addWho(scenario);
-  addCompare(scenario);
+  addReading(scenario);
+  addForms(scenario);
+  addQuestions(scenario);
 }
 
 /** Adds `gate new`. */
@@ -40,7 +31,7 @@ export function addLsp(program: GateCommand): void {
     .runs(async () => (await import("./lsp.ts")).runLsp);
 }
 
-function addCheck(scenario: GateCommand): void {
+function addReading(scenario: GateCommand): void {
   command(scenario, "check", "Check a scenario file; report errors by file, line and column", [
     "gate scenario check release.yaml",
     "gate scenario check --json release.toml --config /etc/gate/gate.toml",
@@ -51,18 +42,12 @@ function addCheck(scenario: GateCommand): void {
     .option("--forbid <WHO>", "error if it completes the run: 'caller alone', 'one person alone' (repeatable)", collect)
     .asForServe("evidence-keys")
     .runs(async () => (await import("./check.ts")).runScenarioCheck);
-}
-
-function addExplain(scenario: GateCommand): void {
   command(scenario, "explain", "Describe the stages, conditions and evidence of a scenario in plain words", [
     "gate scenario explain release.yaml",
   ])
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./explain.ts")).runScenarioExplain);
-}
-
-function addGraph(scenario: GateCommand): void {
   command(scenario, "graph", "Draw the stages and their prerequisites", [
     "gate scenario graph release.yaml",
     "gate scenario graph release.yaml --format svg > release.svg",
@@ -73,9 +58,6 @@ function addGraph(scenario: GateCommand): void {
     .option("--format <FORMAT>", "terminal, mermaid or svg", "terminal")
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./graph.ts")).runScenarioGraph);
-}
-
-function addTest(scenario: GateCommand): void {
   command(scenario, "test", "Run the test cases of a scenario: given evidence, expected outcome", [
     "gate scenario test release.yaml",
     "gate scenario test release.yaml --cases hotfix.cases.yaml --json",
@@ -89,16 +71,13 @@ function addTest(scenario: GateCommand): void {
     .runs(async () => (await import("./run_cases.ts")).runScenarioTest);
 }
 
-function addBuild(scenario: GateCommand): void {
+function addForms(scenario: GateCommand): void {
   command(scenario, "build", "Print a scenario in long form, as tools take it", [
     "gate scenario build release.yaml > release.json",
   ])
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./build.ts")).runScenarioBuild);
-}
-
-function addWrite(scenario: GateCommand): void {
   command(scenario, "write", "Print any law as a law file: of a file in any form, or of a store", [
     "gate scenario write release.json > release.yaml",
     "gate scenario write 53b1... --namespace 2 --config gate.toml",
@@ -107,9 +86,6 @@ function addWrite(scenario: GateCommand): void {
     .option("--namespace <N>", "namespace of a stored law (default: 2)")
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./write.ts")).runScenarioWrite);
-}
-
-function addFormat(scenario: GateCommand): void {
   command(scenario, "format", "Write law files in YAML in one layout; comments and identities stay", [
     "gate scenario format release.yaml",
     "gate scenario format --check *.yaml",
@@ -118,18 +94,12 @@ function addFormat(scenario: GateCommand): void {
     .argument("<file...>", "law files in YAML, written in place; - reads standard input and prints")
     .option("--check", "write nothing; exit with 3 if a file has another layout")
     .runs(async () => (await import("./format.ts")).runScenarioFormat);
-}
-
-function addJson(scenario: GateCommand): void {
   command(scenario, "json", "Print a scenario as the arguments of scenario_define", [
     "gate scenario json release.yaml | gate client call scenario_define --input -",
   ])
     .argument("<file>", FILE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./build.ts")).runScenarioJson);
-}
-
-function addSchema(scenario: GateCommand): void {
   command(scenario, "schema", "Print the JSON Schema of scenario files, for editors", [
     "gate scenario schema > scenario.schema.json",
     "gate scenario schema --cases > cases.schema.json",
@@ -141,7 +111,7 @@ function addSchema(scenario: GateCommand): void {
 const ONE_VALUE = "take it that each name of evidence has one value in an attempt";
 const CASE = "new file for a case that shows it, for gate scenario test --cases";
 
-function addProve(scenario: GateCommand): void {
+function addQuestions(scenario: GateCommand): void {
   command(scenario, "prove", "Decide whether a law can be completed without what it is said to need", [
     "gate scenario prove release.yaml --needs 'tests_failed == 0'",
     "gate scenario prove release.yaml --needs 'key(\"alice\")' --case way.yaml",
@@ -153,9 +123,6 @@ function addProve(scenario: GateCommand): void {
     .option("--case <FILE>", CASE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./questions.ts")).runScenarioProve);
-}
-
-function addWho(scenario: GateCommand): void {
   command(scenario, "who", "List the smallest sets of callers, keys and sources that complete a law", [
     "gate scenario who release.yaml",
     "gate scenario who release.yaml --json",
@@ -164,9 +131,6 @@ function addWho(scenario: GateCommand): void {
     .option("--one-value", ONE_VALUE)
     .option("--config <PATH>", CONFIG)
     .runs(async () => (await import("./questions.ts")).runScenarioWho);
-}
-
-function addCompare(scenario: GateCommand): void {
   command(scenario, "compare", "Say whether a changed law is equivalent, stricter, looser or incomparable", [
     "gate scenario compare main/release.yaml release.yaml",
     "gate scenario compare main.yaml release.yaml --allow stricter",
