@@ -89,8 +89,5 @@ export function createLineReader(maximumBytes: number, sink: LineSink): LineRead
     if (start < bytes.length) keep(bytes.subarray(start));
   };
 
-  return {
-    push,
-    end: () => length > 0 || tooLong ? complete(new Uint8Array(0)) : undefined,
-  };
+  return { push, end: () => length > 0 || tooLong ? complete(new Uint8Array(0)) : undefined };
 }

@@ -246,11 +246,7 @@ export function publishTable(read: Published, change: Change = () => {}): Record
     const { anyOf: _, ...others } = published;
     return { ...others, type: types };
   };
-  const publisher: Publisher = {
-    isBounded: true,
-    of,
-    refer: (_, one) => of(one),
-  };
+  const publisher: Publisher = { isBounded: true, of, refer: (_, one) => of(one) };
   return of(read);
 }
 

@@ -177,9 +177,7 @@ function addStore(program: GateCommand): void {
     .argument("[store]", `${STORE_NAME} (default: the stores of the configuration)`)
     .withConfig()
     .runs(async () => (await import("./store/check.ts")).runStoreCheck);
-  command(store, "backup", "Copy a store to a file while it is in use", [
-    "gate store backup /backup/gate.db",
-  ])
+  command(store, "backup", "Copy a store to a file while it is in use", ["gate store backup /backup/gate.db"])
     .withValues({ "--store": ["run_state_store", "schema_registry"] satisfies StoreSection[] })
     .argument("<file>", "where to write the copy; must not exist")
     .withConfig()

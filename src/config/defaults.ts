@@ -35,17 +35,10 @@ export const AUTH_DEFAULTS = {
 export const RATE_LIMIT_DEFAULTS = { max_requests: 1000, window_ms: 1000, max_entries: 4096 } as const;
 
 /** The members of `namespace.authority.ledger` that have a default. */
-export const LEDGER_DEFAULTS = {
-  auth_token: null,
-  connect_timeout_ms: 500,
-  request_timeout_ms: 2000,
-} as const;
+export const LEDGER_DEFAULTS = { auth_token: null, connect_timeout_ms: 500, request_timeout_ms: 2000 } as const;
 
 /** The members of `providers[].timeouts` that an entry omits. */
-export const PROVIDER_TIMEOUT_DEFAULTS = {
-  connect_timeout_ms: 2000,
-  request_timeout_ms: 10000,
-} as const;
+export const PROVIDER_TIMEOUT_DEFAULTS = { connect_timeout_ms: 2000, request_timeout_ms: 10000 } as const;
 
 /** Every member of the configuration with its default. */
 export const DEFAULT_SETTINGS = {

@@ -104,8 +104,5 @@ function fits(refusals: Collector, path: JsonPath, bytes: number, maximumBytes: 
 
 const readExternalPayload: Read<Payload> = objectOf({
   kind: oneOf("external"),
-  content_ref: objectOf(
-    { uri: readUri, content_hash: contentHash },
-    { encryption: readIdentifier },
-  ),
+  content_ref: objectOf({ uri: readUri, content_hash: contentHash }, { encryption: readIdentifier }),
 });

@@ -193,10 +193,7 @@ function normalCondition(condition: Draft<Condition>): Condition {
 
 function normalPredicate(predicate: Predicate): Predicate {
   if (predicate.predicate !== "InSet") return predicate;
-  return {
-    predicate: "InSet",
-    expected: sortedBy(predicate.expected, canonicalize),
-  };
+  return { predicate: "InSet", expected: sortedBy(predicate.expected, canonicalize) };
 }
 
 function normalPolicy(policy: EvidenceUsePolicy): EvidenceUsePolicy {

@@ -87,10 +87,7 @@ export const scenarioStatus: MakeTool = (services) =>
       "to state another value, or withdraw. With no_key no key that may sign is configured. " +
       "refused names who refused or withdrew, when, and their comment.",
     hints: READS,
-    input: table({
-      ...runMembers,
-      include: optional(listOf(oneOf("missing", "parameters", "waiting"), 3)),
-    }),
+    input: table({ ...runMembers, include: optional(listOf(oneOf("missing", "parameters", "waiting"), 3)) }),
     output: closed({
       accepted_head: ref("head"),
       committed_intent_count: anyInteger,

@@ -53,11 +53,7 @@ const trigger = requiring(
   "a payload beside content_type",
 );
 
-const input = table({
-  ...runMembers,
-  expected_head: expectedHead,
-  trigger,
-});
+const input = table({ ...runMembers, expected_head: expectedHead, trigger });
 
 type Input = Read<typeof input>;
 

@@ -16,9 +16,7 @@ export interface StartCommand {
 
 /** The block that most MCP clients read; the key of the server is its name. */
 export interface ClientBlock {
-  readonly mcpServers: {
-    readonly gate: StartCommand & { readonly env?: Readonly<Record<string, string>> };
-  };
+  readonly mcpServers: { readonly gate: StartCommand & { readonly env?: Readonly<Record<string, string>> } };
 }
 
 /**

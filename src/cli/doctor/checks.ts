@@ -155,11 +155,7 @@ export async function checkKeys(config: GateConfig, named: string | null = null)
   const readable = readableKeys(read);
   const repeated = repeatedKeys(config, readable);
   const ofPeople = evidenceKeys === null ? [] : await checkEvidenceKeys(evidenceKeys, readable);
-  return [
-    ...findings,
-    ...ofPeople,
-    ...repeated.map((problem) => fail("trusted key", formatProblem(problem))),
-  ];
+  return [...findings, ...ofPeople, ...repeated.map((problem) => fail("trusted key", formatProblem(problem)))];
 }
 
 /** Checks the folder of the keys of people beside the keys of the configuration. */

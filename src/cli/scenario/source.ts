@@ -103,11 +103,7 @@ export async function readOldSpec(file: string, namespaceId?: number): Promise<S
   if (!isJsonObject(value) || spec === undefined) return inLongForm(source);
   const other = Object.keys(value).find((name) => name !== "spec");
   if (other === undefined) {
-    return inLongForm({
-      ...source,
-      value: spec,
-      locate: (steps, part) => locate(["spec", ...steps], part),
-    });
+    return inLongForm({ ...source, value: spec, locate: (steps, part) => locate(["spec", ...steps], part) });
   }
   const message = `Member ${JSON.stringify(other)} is unknown; expected only "spec"`;
   const position = locate([other], "name");

@@ -48,11 +48,7 @@ export interface Archive {
  * The reasons for which no verification of any runpack of the run could come to more: the store has no more than the
  * runpack has. Every other reason concerns the bytes of the runpack.
  */
-const INHERENT: readonly UnavailableReason[] = [
-  ...EXPECTED_GAPS,
-  "value_not_retained",
-  "unsigned_evidence",
-];
+const INHERENT: readonly UnavailableReason[] = [...EXPECTED_GAPS, "value_not_retained", "unsigned_evidence"];
 
 /** Whether the last record of a run is older than the instant. */
 export async function isDue(

@@ -25,9 +25,7 @@ const MEBIBYTE = 1048576;
 /** A header field name (RFC 9110 section 5.1: a token). */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-const timeConfig = table({
-  allow_logical: withDefault(boolean, true, "Accept logical trigger times."),
-});
+const timeConfig = table({ allow_logical: withDefault(boolean, true, "Accept logical trigger times.") });
 
 const calendarConfig = table({});
 
@@ -88,9 +86,7 @@ const credential = annotated(
     if (variable !== null) return /^[^=\0]+$/.test(variable) ? null : "must name a variable after env:";
     return isHeaderValue(value) ? null : "must be ASCII text without control characters and outer spaces";
   }),
-  {
-    anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }],
-  },
+  { anyOf: [{ pattern: "^env:[^=\\0]+$" }, { pattern: HEADER_VALUE.source, not: { pattern: "^env:" } }] },
 );
 
 /** The header that carries the key of an API. */
@@ -112,20 +108,13 @@ const restAuth = table({
 
 /** The rules on the headers of every request, as JSON Schema. */
 const HEADERS: JsonObject = {
-  propertyNames: {
-    pattern: HEADER_NAME.source,
-    not: headerNames(RESERVED_HEADERS),
-  },
+  propertyNames: { pattern: HEADER_NAME.source, not: headerNames(RESERVED_HEADERS) },
   additionalProperties: { type: "string", pattern: HEADER_VALUE.source },
 };
 
 const restConfig = table({
   ...request,
-  default_headers: withUnstatedDefault(
-    stringMap(HEADERS),
-    {},
-    "Headers of every request.",
-  ),
+  default_headers: withUnstatedDefault(stringMap(HEADERS), {}, "Headers of every request."),
   auth: withDefault(orNull(restAuth), null, "Credentials of every request."),
 });
 

@@ -225,11 +225,7 @@ const HTTP: ProviderContract = {
   ],
 };
 
-const REST_SHARED = {
-  determinism: "external",
-  params_required: true,
-  anchor_types: ["rest_request"],
-} as const;
+const REST_SHARED = { determinism: "external", params_required: true, anchor_types: ["rest_request"] } as const;
 const HEADERS_PARAM: JsonObject = { ...STRING_MAP, description: "Headers of the request." };
 
 const REST: ProviderContract = {

@@ -22,10 +22,7 @@ export function trustNotices(
   const notices: TrustNotice[] = [];
   if (permissive.requested && config.dev.permissive_warn) notices.push(permissiveNotice(permissive, now));
   if (config.trust.min_lane === "asserted") {
-    notices.push({
-      level: "warn",
-      message: 'trust.min_lane is "asserted": unverified evidence qualifies',
-    });
+    notices.push({ level: "warn", message: 'trust.min_lane is "asserted": unverified evidence qualifies' });
   }
   const unconfined = config.providers.filter(({ type, command }) => type === "mcp" && command.length > 0);
   if (unconfined.length > 0) {

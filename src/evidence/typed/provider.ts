@@ -125,10 +125,7 @@ async function ask(state: State, query: EvidenceQuery, signal: AbortSignal): Pro
   const millis = Math.min(profile.limits.timeout_ms, options.timeouts?.request_timeout_ms ?? Infinity);
   const limit = startTimeLimit(millis, signal);
   try {
-    const credentials = await readCredentials(profile, {
-      ...grants,
-      environment: dependencies.environment,
-    });
+    const credentials = await readCredentials(profile, { ...grants, environment: dependencies.environment });
     const authorities = [...dependencies.authorities ?? [], ...credentials.authorities ?? []];
     const response = await askHost<CallResponse>(state.access, service, limit, (address, left): CallQuestion => ({
       check_id: query.check_id,

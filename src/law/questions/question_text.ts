@@ -169,10 +169,7 @@ export function comparisonData({ run, stages }: Comparison): Readonly<Record<str
     ...looser === undefined ? {} : { looser: evidenceData(looser) },
     ...stricter === undefined ? {} : { stricter: evidenceData(stricter) },
   });
-  return {
-    run: change(run),
-    stages: Object.fromEntries([...stages].map(([id, one]) => [id, change(one)])),
-  };
+  return { run: change(run), stages: Object.fromEntries([...stages].map(([id, one]) => [id, change(one)])) };
 }
 
 /** A comparison in words: the verdicts, each with the evidence that shows it. */

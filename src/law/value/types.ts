@@ -11,10 +11,7 @@ export type ValueType = "String" | "Boolean" | "Integer" | "Decimal" | "Timestam
 export const VALUE_TYPES: readonly ValueType[] = words("String Boolean Integer Decimal Timestamp Digest Json");
 
 /** A JSON value together with the type it is to be read as; the same text may be a String, a Decimal or a Timestamp. */
-export type TypedValue = {
-  readonly value: JsonValue;
-  readonly value_type: ValueType;
-};
+export type TypedValue = { readonly value: JsonValue; readonly value_type: ValueType };
 
 /** The registered JSON Schema that the values of a {@link JsonDomain} have to meet. */
 export interface DomainSchema {
@@ -46,9 +43,7 @@ export type ObservationDomain =
   | JsonDomain;
 
 /** The value that a parameter of the law has in a run. */
-export type ParameterReference = {
-  readonly parameter: string;
-};
+export type ParameterReference = { readonly parameter: string };
 
 /** Whether an expected value is that of a parameter. */
 export function isParameterReference(expected: unknown): expected is ParameterReference {

@@ -9,10 +9,7 @@ const ENTRIES = 4096;
 
 const names = listOf(text, ENTRIES);
 const trustedKeys = listOf(closed({ key_id: text, public_key: text }), ENTRIES);
-const trustPolicy = anyOf(
-  oneOf("audit"),
-  closed({ require_signature: closed({ keys: trustedKeys }) }),
-);
+const trustPolicy = anyOf(oneOf("audit"), closed({ require_signature: closed({ keys: trustedKeys }) }));
 const targetKind = oneOf("agent", "session", "external", "channel");
 const plainSelector = closed({ target_kind: text }, { target_id: text });
 const selector = variant("target_kind", {

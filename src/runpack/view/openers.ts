@@ -24,10 +24,7 @@ function openersOf(law: ScenarioLaw): Markup {
   const alone = loneOpeners(answer);
   const rows = [
     ...[...answer.stages].map(([id, sets]) => [element("code", {}, id), sets] as const),
-    [
-      "the run",
-      answer.run,
-    ] as const,
+    ["the run", answer.run] as const,
   ];
   return element(
     "details",

@@ -12,10 +12,7 @@ import type { DiscoverAnswer, DocumentAnswer, InitializeAnswer, QuestionAnswer }
 export type AnswerEra = "legacy" | "modern";
 
 /** The members that 2026-07-28 requires on each result. */
-const MODERN_MEMBERS = {
-  resultType: "complete",
-  _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO },
-};
+const MODERN_MEMBERS = { resultType: "complete", _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO } };
 
 const MODERN_TAIL = `,${JSON.stringify(MODERN_MEMBERS).slice(1)}`;
 
@@ -31,12 +28,7 @@ type Offered = Pick<Offer, "capabilities" | "instructions">;
 export function initializeResult(requested: string, { capabilities, instructions }: Offered): string {
   const protocolVersion = LEGACY_VERSIONS.includes(requested) ? requested : LEGACY_VERSIONS[0];
   return JSON.stringify(
-    {
-      protocolVersion,
-      capabilities,
-      serverInfo: SERVER_INFO,
-      instructions,
-    } satisfies InitializeAnswer,
+    { protocolVersion, capabilities, serverInfo: SERVER_INFO, instructions } satisfies InitializeAnswer,
   );
 }
 

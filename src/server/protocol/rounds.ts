@@ -46,11 +46,7 @@ export async function answerRound(plan: CallPlan, options: AnswerOptions, call: 
   const asked = { ...call, asking: round.asking };
   const mayWait = rounds.tasks && plan.era === "modern" && declaresTasks(plan.params);
   const outcome = mayWait
-    ? await (await import("./tasks.ts")).callOrTask(
-      { dispatcher, rounds, call: asked },
-      of,
-      round,
-    )
+    ? await (await import("./tasks.ts")).callOrTask({ dispatcher, rounds, call: asked }, of, round)
     : await dispatcher.call(plan.name, plan.input, asked);
   if ("task" in outcome) return { ok: true, result: outcome.task };
   const question = round.question();

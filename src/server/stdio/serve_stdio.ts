@@ -74,10 +74,7 @@ export const PATIENCE = { stopped: 10_000, end_of_input: 60_000, broken: 10_000 
 /** Serves one client until its input ends, it no longer reads, or the process should stop. */
 export async function serveStdio(options: StdioOptions): Promise<StdioEnd> {
   const gone = new AbortController();
-  const outbox = createOutbox({
-    write: options.streams.write,
-    closed: () => gone.abort(),
-  });
+  const outbox = createOutbox({ write: options.streams.write, closed: () => gone.abort() });
   let answered = false;
   const session = openSession({
     dispatcher: options.dispatcher,

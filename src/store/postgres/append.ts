@@ -93,11 +93,7 @@ const ARTIFACT_COLUMNS = [...RUN_COLUMNS, ["identity", "text"], ["kind", "text"]
  * Changes of open stages: an empty `stage_id` stands for every stage of the run, and `opened` is -1 for one that is not
  * open any more.
  */
-const STAGE_COLUMNS = [
-  ...RUN_COLUMNS,
-  ["stage_id", "text"],
-  ["opened", "int8"],
-] as const;
+const STAGE_COLUMNS = [...RUN_COLUMNS, ["stage_id", "text"], ["opened", "int8"]] as const;
 
 const RECORD_NAMES = RECORD_COLUMNS.map(([column]) => column).join(", ");
 

@@ -25,10 +25,7 @@ import { LIST_RECORDS, SLICE_BYTES, SLICE_RECORDS } from "./run_store.ts";
 const TABLES: Readonly<Record<RowTable, { readonly columns: string; readonly keys: readonly string[] }>> = {
   laws: { columns: "*", keys: ["namespace_id", "identity"] },
   artifacts: { columns: "*", keys: ["identity"] },
-  schemas: {
-    columns: SCHEMA_COLUMNS,
-    keys: ["namespace_id", "schema_id", "version"],
-  },
+  schemas: { columns: SCHEMA_COLUMNS, keys: ["namespace_id", "schema_id", "version"] },
   typed_providers: { columns: "*", keys: ["namespace_id", "provider_id", "version"] },
 };
 

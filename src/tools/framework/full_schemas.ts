@@ -8,11 +8,7 @@ import type { Tool } from "./types.ts";
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** The JSON Schema of the `spec` of `scenario_define`, closed everywhere. */
-export const FULL_SPEC_SCHEMA: JsonObject = {
-  $schema: DIALECT,
-  title: "gate scenario",
-  ...SPEC_SCHEMA,
-};
+export const FULL_SPEC_SCHEMA: JsonObject = { $schema: DIALECT, title: "gate scenario", ...SPEC_SCHEMA };
 
 /** The same schema within another document: with an identifier of its own, its references resolve within it. */
 const EMBEDDED_SPEC: JsonObject = { $id: "gate://schemas/scenario", ...SPEC_SCHEMA };

@@ -140,10 +140,7 @@ export const payload = briefly(
 
 /** Parameters with their values. */
 export const parameterValues = listOf(
-  table({
-    parameter_id: name,
-    value: table({ value: anything, value_type: oneOf(...VALUE_TYPES) }),
-  }),
+  table({ parameter_id: name, value: table({ value: anything, value_type: oneOf(...VALUE_TYPES) }) }),
   SPEC_LIMITS.parameters,
 );
 
@@ -152,10 +149,7 @@ export const genesis = briefly(
   variant("kind", {
     empty: table({ kind: oneOf("empty") }),
     declared: table({ kind: oneOf("declared"), payload }),
-    parameters: table({
-      kind: oneOf("parameters"),
-      parameters: parameterValues,
-    }),
+    parameters: table({ kind: oneOf("parameters"), parameters: parameterValues }),
   }),
   "{kind: empty} | {kind: declared, payload: as in scenario_submit} | {kind: parameters, parameters: [{parameter_id, " +
     "value: {value, value_type}}]}: all that the law declares",

@@ -188,7 +188,5 @@ export function refusalsOf(outcomes: readonly string[]): Output[] {
 export function outcomeOf(accepted: readonly string[], refusals: readonly string[]): Output {
   const [first = "", ...others] = accepted;
   const result = others.length === 0 ? ref(first) : anyOf(...accepted.map(ref));
-  return closed({
-    outcome: anyOf(closed({ outcome: oneOf("accepted"), result }), ...refusalsOf(refusals)),
-  });
+  return closed({ outcome: anyOf(closed({ outcome: oneOf("accepted"), result }), ...refusalsOf(refusals)) });
 }

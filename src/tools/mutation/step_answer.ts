@@ -44,13 +44,7 @@ function recordsMembers({ steps, standing, recorded }: AcceptedCall): object {
 /** The result: the members that all these answers have, with those of one tool between them. */
 export function stepsResult(accepted: AcceptedCall, own: JsonObject, feedback: JsonObject): JsonObject {
   const { ready_frontier, run_status } = accepted.standing;
-  return {
-    ...asJson(recordsMembers(accepted)) as JsonObject,
-    ...own,
-    ready_frontier,
-    run_status,
-    ...feedback,
-  };
+  return { ...asJson(recordsMembers(accepted)) as JsonObject, ...own, ready_frontier, run_status, ...feedback };
 }
 
 /** Members of the receipt of the first step of a kind; null without such a step. */

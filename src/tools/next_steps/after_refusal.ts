@@ -255,11 +255,7 @@ export function nextAfterCreation(input: JsonObject, { outcome, result }: Outcom
   // A declared genesis may be large, and the caller has it.
   const same = Object.fromEntries(Object.entries(input).filter(([name]) => name !== "genesis"));
   const retry: Retry = (change, why) => ({ tool: "scenario_start", arguments_hint: { ...same, ...change }, why });
-  const list = {
-    tool: "scenarios_list",
-    arguments_hint: { namespace_id },
-    why: "List the scenarios and laws",
-  };
+  const list = { tool: "scenarios_list", arguments_hint: { namespace_id }, why: "List the scenarios and laws" };
   switch (outcome) {
     case "creation_conflict": {
       const invocation_identity = textOf(result, "accepted_invocation_identity");

@@ -29,10 +29,7 @@ export const schemaRecord = table({
     "When the schema was written, by its author",
   ),
   signing: optional(described(
-    briefly(
-      table({ key_id: text, signature: text, algorithm: optional(text) }),
-      "{key_id, signature}",
-    ),
+    briefly(table({ key_id: text, signature: text, algorithm: optional(text) }), "{key_id, signature}"),
     'Ed25519, base64, over the canonical JSON of {statement: "gate.schema/v1", record: <record without signing>}',
   )),
 });

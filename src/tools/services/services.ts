@@ -48,11 +48,7 @@ const SYSTEM_CLOCK: TimeAuthority = {
   read: () => {
     const now = Date.now();
     if (lastReading?.reading_unix_millis === now) return lastReading;
-    lastReading = {
-      authority_revision: "1",
-      reading_unix_millis: now,
-      time_authority_id: "gate.system_clock",
-    };
+    lastReading = { authority_revision: "1", reading_unix_millis: now, time_authority_id: "gate.system_clock" };
     return lastReading;
   },
 };

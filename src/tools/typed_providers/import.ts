@@ -44,21 +44,14 @@ const input = table({
     union(
       "one of the alternatives",
       table({ kind: oneOf("openapi"), document: jsonObject({ description: "OpenAPI 3.0 or 3.1" }) }),
-      table({
-        kind: oneOf("grpc"),
-        proto: listOf(table({ path: name, text: text }), PROTO_FILES, 1),
-      }),
+      table({ kind: oneOf("grpc"), proto: listOf(table({ path: name, text: text }), PROTO_FILES, 1) }),
       table({ kind: oneOf("grpc"), descriptor_set_base64: text }),
     ),
     "{kind: openapi, document} | {kind: grpc, proto: [{path, text}] or descriptor_set_base64}",
   ),
   selection: optional(briefly(
     listOf(
-      table({
-        operation: givenText,
-        check_id: optional(name),
-        result_pointer: optional(givenText),
-      }),
+      table({ operation: givenText, check_id: optional(name), result_pointer: optional(givenText) }),
       SELECTIONS,
       1,
     ),

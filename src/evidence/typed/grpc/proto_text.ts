@@ -254,10 +254,7 @@ function fieldOf(field: Field, oneofs: readonly string[], scope: string): FieldI
   const jsonName = options?.["json_name"];
   const jstype = FieldOptions_JSType[String(options?.["jstype"]) as keyof typeof FieldOptions_JSType];
   const packed = options?.["packed"];
-  const own = {
-    ...typeof packed === "boolean" ? { packed } : {},
-    ...jstype === undefined ? {} : { jstype },
-  };
+  const own = { ...typeof packed === "boolean" ? { packed } : {}, ...jstype === undefined ? {} : { jstype } };
   return {
     name: isGroup(group) ? group.name.toLowerCase() : checkName(field.name),
     number: checkNumber(field),

@@ -236,11 +236,7 @@ const OBSERVED_BY_GATE = [
 
 const resultShape = closed({
   value: orNull(
-    closed({
-      kind: oneOf("json", "bytes"),
-      content_hash: contentHash,
-      value_identity: orNull(identity),
-    }),
+    closed({ kind: oneOf("json", "bytes"), content_hash: contentHash, value_identity: orNull(identity) }),
   ),
   lane: oneOf("verified", "asserted"),
   error: orNull(closed({ code: text, message: text }, { details: anything })),

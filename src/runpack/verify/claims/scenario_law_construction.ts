@@ -102,10 +102,7 @@ export async function checkRunParameters(
  */
 export function permissiveEnvironment(spec: JsonValue): Pick<LawEnvironment, "hasSchema" | "findCheck"> {
   const channels = channelsOf(spec);
-  return {
-    hasSchema: () => true,
-    findCheck: (providerId, checkId) => anyCheck(providerId, checkId, channels),
-  };
+  return { hasSchema: () => true, findCheck: (providerId, checkId) => anyCheck(providerId, checkId, channels) };
 }
 
 /** The channel of each provider, according to the first of its bindings. */
