@@ -4,7 +4,7 @@ import { checkNamespace } from "./namespace.ts";
 import { principalOf, tenantsOf } from "./principal.ts";
 import { GENERIC_REFUSAL } from "./refusal.ts";
 import { checkRegistry } from "./registry_acl.ts";
-import { checkRole, matchingRoles, policyClassOf, ROLE_NAMES, type ToolGroup } from "./roles.ts";
+import { checkRole, matchingRoles, policyClassOf, ROLE_NAMES, rolesInForce, type ToolGroup } from "./roles.ts";
 import type { Principal, RoleBinding } from "./types.ts";
 
 function role(name: string, namespace: number | null = null, tenant: number | null = null): RoleBinding {
@@ -134,6 +134,15 @@ for (const [name, policyClass, may] of MATRIX) {
 
 Deno.test("checkRole() without configured principals lets every caller do everything", () => {
   assert.equal(checkRole(false, REMOTE, { group: "Authoring", tool: "scenario_define", namespaceId: 2 }), null);
+});
+
+Deno.test("rolesInForce() restricts callers with access tokens always, and others where principals are configured", () => {
+  const entry = { subject: "stdio", policy_class: null, roles: [] };
+  const rows = (["local", "bearer_token", "mtls", "oauth"] as const).map((authMethod) => {
+    const principal = { ...LOCAL, authMethod };
+    return [null, { principals: [] }, { principals: [entry] }].map((auth) => rolesInForce(auth, principal));
+  });
+  assert.deepEqual(rows, [...Array(3).fill([false, false, true]), [true, true, true]]);
 });
 
 Deno.test("checkRole() with configured principals denies a caller without roles", () => {

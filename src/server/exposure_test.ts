@@ -86,6 +86,10 @@ Deno.test("exposureNotices() says who can reach the service, and by what", () =>
   ]);
   const behind = noticed({ ...OPEN, auth: auth("bearer_token"), ...UPSTREAM }, { allowedHosts: 1 });
   assert.ok(behind.includes("info: authentication bearer_token; TLS ends upstream"));
+  for (const [tokens, says] of [[[], "oauth"], [["a"], "bearer_token, then oauth"]] as const) {
+    const own = { ...auth("bearer_token"), bearer_tokens: tokens, oauth: true } as const;
+    assert.ok(noticed({ auth: own }).includes(`info: authentication ${says}; no TLS`));
+  }
 });
 
 Deno.test("exposureNotices() mentions a proxy on this machine, unless its requests are rejected", () => {

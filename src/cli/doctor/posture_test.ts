@@ -50,6 +50,16 @@ Deno.test("securityPosture() summarises, then warns of relaxed settings", () => 
     "info: server.auth.principals is empty: every admitted caller may use every tool",
     'warn: run_state_store.type is "memory": every run is lost at exit',
   ]);
+  const issuers = (tokens: readonly string[]): readonly string[] => {
+    const auth = { ...AUTH_DEFAULTS, mode: "bearer_token", bearer_tokens: tokens, oauth: true } as const;
+    return lines({ ...BASE, server: { ...BASE.server, transport: "http", auth } }).filter((line) => /auth/.test(line));
+  };
+  assert.match(issuers([]).join("; "), /^info: built-in defaults; transport http; auth oauth; [^]*in memory$/);
+  const digest = `sha256:${"0".repeat(64)}`;
+  assert.match(
+    issuers([digest]).join("; "),
+    /auth bearer_token, then oauth; .*every caller with a stored token may use/,
+  );
   const relaxed: GateConfig = {
     ...withStore("/data/gate.db", "normal"),
     config_path: "/srv/gate.toml",

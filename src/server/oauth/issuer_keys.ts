@@ -66,7 +66,9 @@ export function createIssuerKeys({ issuer, getDocument, elapsed, log }: IssuerKe
     return keys;
   };
   return async (header, token) => {
-    if (elapsed() - keysFrom >= REFRESH_AGE) await refresh();
+    const refreshed = elapsed() - keysFrom >= REFRESH_AGE ? refresh() : null;
+    // Keys that still count answer meanwhile: a slow issuer delays no caller.
+    if (elapsed() - keysFrom >= EXPIRY_AGE) await refreshed;
     const known = current();
     try {
       return await known(header, token);

@@ -42,12 +42,12 @@ function serverOf({ principals = [entry("ada", { subject: "ada" })], keys = KEY_
   metadata?: Members;
 } = {}): {
   authenticate: (authorization: string | null, stored?: boolean) => Promise<Authentication>;
-  state: { keys: readonly unknown[]; isDown: boolean; passed: number };
+  state: { keys: readonly unknown[]; isDown: boolean; isSilent: boolean; passed: number };
   asked: string[];
   logged: string[];
   page: () => string;
 } {
-  const state = { keys, isDown: false, passed: 0 };
+  const state = { keys, isDown: false, isSilent: false, passed: 0 };
   const asked: string[] = [];
   const logged: string[] = [];
   const documents: Record<string, () => unknown> = {
@@ -63,6 +63,7 @@ function serverOf({ principals = [entry("ada", { subject: "ada" })], keys = KEY_
     log: (...values) => logged.push(JSON.stringify(values)),
     getDocument: (url) => {
       asked.push(url);
+      if (state.isSilent) return new Promise(() => {});
       if (state.isDown) return Promise.resolve({ fault: "connection_failed" });
       const document = documents[url];
       const body = new TextEncoder().encode(JSON.stringify(document?.() ?? {}));
@@ -238,6 +239,15 @@ Deno.test("createResourceServer() takes a new key within a minute, and the old o
   assert.deepEqual(await both(), ["oauth:ada", "401 key_unknown"]);
 });
 
+Deno.test("createResourceServer() answers by keys that it has while its issuer does not answer", async () => {
+  const { authenticate, state } = serverOf();
+  const good = `Bearer ${token({ claims: { exp: NOW + 90_000 } })}`;
+  assert.equal(said(await authenticate(good)), "oauth:ada");
+  state.isSilent = true;
+  state.passed = 600_000;
+  assert.equal(said(await authenticate(good)), "oauth:ada");
+});
+
 Deno.test("createResourceServer() drops a removed key after ten minutes, and all keys after an hour without newer ones", async () => {
   const { authenticate, state, logged } = serverOf();
   const old = `Bearer ${token({ claims: { exp: NOW + 90_000 } })}`;
@@ -248,7 +258,8 @@ Deno.test("createResourceServer() drops a removed key after ten minutes, and all
   assert.equal(await at(0), "oauth:ada");
   state.keys = [jwk(NEXT.publicKey, "next")];
   assert.equal(await at(599_999), "oauth:ada");
-  assert.equal(await at(600_000), "401 key_unknown");
+  assert.equal(await at(600_000), "oauth:ada", "the old set answers while the new one is fetched");
+  assert.equal(await at(600_001), "401 key_unknown");
   state.keys = KEY_SET;
   assert.equal(await at(660_000), "oauth:ada");
   state.isDown = true;

@@ -159,6 +159,7 @@ Deno.test("hasSeveralCallers() is false for servers whose callers are indistingu
     [false, { transport: "sse", auth: { ...AUTH, mode: "bearer_token" } }],
     [true, { transport: "sse", auth: { ...AUTH, mode: "bearer_token", bearer_tokens: ["a", "b"] } }],
     [true, { transport: "http", auth: { ...AUTH, mode: "mtls" } }],
+    [true, { transport: "http", auth: { ...AUTH, mode: "bearer_token", oauth: true } }],
   ];
   for (const [several, server] of rows) assert.equal(hasSeveralCallers(server), several, JSON.stringify(server));
 });

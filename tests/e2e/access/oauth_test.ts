@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { signedWithPublicKey, unsigned } from "@/server/oauth/token_fixture.ts";
+import { spec } from "@/tools/tests/tools_fixture.ts";
 import { gate, inFolder, logText } from "../gate_command.ts";
+import type { Wire } from "../client.ts";
+import { ownCertificate } from "../own_certificates.ts";
 import { callText, listening, send } from "../http_fixture.ts";
 import {
   AUDIENCE,
@@ -225,6 +228,39 @@ Deno.test("gate serve gives its metadata to anybody, and asks a local caller for
     const log = logText(started.server.process.errors());
     assert.ok(log.includes("transport http; auth oauth;"), log);
     assert.ok(!log.includes("every admitted caller may use every tool"), log);
+  }));
+
+Deno.test("gate serve trusts the authorities of --oauth-ca for issuers, and records name the principal of a token", () =>
+  inFolder(async (folder) => {
+    const authority = await ownCertificate({ name: "authority", isAuthority: true });
+    await Deno.writeTextFile(`${folder}/ca.pem`, authority.cert);
+    const { cert, key } = await ownCertificate({ name: "issuer", ip: [127, 0, 0, 1] }, authority);
+    await using issuer = startIssuer({ cert, key });
+    const authorization = `Bearer ${tokensOf(issuer.url)()}`;
+    {
+      await using started = await startOAuth(folder, issuer.url);
+      assert.equal((await started.call(authorization, "scenarios_list", { namespace_id: 2 })).status, 503);
+      await started.server.process.logged("no secure connection");
+    }
+    await using started = await startOAuth(folder, issuer.url, "", ["--oauth-ca", "ca.pem"]);
+    const call = async (tool: string, input: unknown): Promise<Wire> => {
+      const { text } = await started.call(authorization, tool, input);
+      return (JSON.parse(text) as { result: { structuredContent: Wire } }).result.structuredContent;
+    };
+    const { scenario_law_identity } = await call("scenario_define", { spec: spec() });
+    const { outcome } = await call("scenario_start", {
+      namespace_id: 2,
+      scenario_id: "release",
+      scenario_law_identity,
+      creation_request_id: "1".repeat(32),
+      correlation: { kind: "unset" },
+      genesis: { kind: "empty" },
+    }) as { outcome: { result: { run_key: Wire } } };
+    const history = await call("scenario_history", { ...outcome.result.run_key, scenario_id: "release" });
+    assert.match(
+      JSON.stringify(history),
+      /"auth_method":"bearer_token","policy_class":null,"principal":"oauth:ada","roles_matched":\["TenantAdmin"\]/,
+    );
   }));
 
 const ISSUER = "https://issuer.example.com";

@@ -7,6 +7,7 @@
 import { KEY_SET, type Members, tokens } from "@/server/oauth/token_fixture.ts";
 import { type ServerProcess, startServer } from "../client.ts";
 import { gateArgs } from "../gate_command.ts";
+import type { OwnCertificate } from "../own_certificates.ts";
 import { callText, type HttpServer, listening, send } from "../http_fixture.ts";
 
 /** A server of this process, with the requests that it got. */
@@ -16,18 +17,19 @@ export interface Captured extends AsyncDisposable {
   readonly asked: string[];
 }
 
+/** A certificate with its key, in PEM. */
+type OwnTls = Pick<OwnCertificate, "cert" | "key">;
+
 /** Answers requests on the loopback. */
-export function captured(answer: (path: string, url: string) => Response): Captured {
+export function captured(answer: (path: string, url: string) => Response, tls: OwnTls | null = null): Captured {
   const asked: string[] = [];
-  const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      const { pathname, search } = new URL(request.url);
-      asked.push(`${pathname}${search} ${JSON.stringify([...request.headers])} ${await request.text()}`);
-      return answer(pathname, url);
-    },
-  );
-  const url: string = `http://127.0.0.1:${server.addr.port}`;
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...tls };
+  const server: Deno.HttpServer<Deno.NetAddr> = Deno.serve(options, async (request) => {
+    const { pathname, search } = new URL(request.url);
+    asked.push(`${pathname}${search} ${JSON.stringify([...request.headers])} ${await request.text()}`);
+    return answer(pathname, url);
+  });
+  const url: string = `${tls === null ? "http" : "https"}://127.0.0.1:${server.addr.port}`;
   return { url, asked, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
@@ -39,13 +41,13 @@ export interface IssuerState {
 }
 
 /** An issuer with metadata and keys. */
-export function startIssuer(): Captured & { readonly state: IssuerState } {
+export function startIssuer(tls: OwnTls | null = null): Captured & { readonly state: IssuerState } {
   const state: IssuerState = { keys: KEY_SET, name: null };
   const server = captured((path, url) => {
     if (path === "/keys") return Response.json({ keys: state.keys });
     if (path !== "/.well-known/oauth-authorization-server") return new Response(null, { status: 404 });
     return Response.json({ issuer: state.name ?? url, jwks_uri: `${url}/keys` });
-  });
+  }, tls);
   return { ...server, state };
 }
 
@@ -110,10 +112,15 @@ export function serve(
 }
 
 /** Starts a server that accepts the tokens of an issuer; `settings` follow those of its section `server`. */
-export async function startOAuth(folder: string, issuer: string, settings = ""): Promise<OAuthGate> {
+export async function startOAuth(
+  folder: string,
+  issuer: string,
+  settings = "",
+  flags: readonly string[] = [],
+): Promise<OAuthGate> {
   await Deno.writeTextFile(`${folder}/principals.toml`, principalsOf(issuer));
   await Deno.writeTextFile(`${folder}/gate.toml`, `[server]\ntransport = "http"\nbind = "127.0.0.1:0"\n${settings}`);
-  const server = await listening(serve(folder, flagsOf(issuer)));
+  const server = await listening(serve(folder, [...flagsOf(issuer), ...flags]));
   return {
     server,
     call: async (authorization, tool, input) => {
