@@ -1,7 +1,6 @@
 /** The summary of `gate run` in Markdown. */
 
 import { everyFinding } from "../../run/missing/causes.ts";
-import { lawWords } from "../../law/words.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
 import { describeNeeded } from "../run/explain_view.ts";
 import type { RunStanding } from "../run/standing.ts";
@@ -35,7 +34,6 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     ...standing.stages.map((stage) => `| ${code(stage.stage_id)} | ${stageStateOf(standing, stage.stage_id)} |`),
     "",
   ];
-  const words = lawWords(law);
   for (const attempt of attempts) {
     const sentences = attemptSentences(law, everyFinding(attempt));
     lines.push(...sentences.map((sentence) => `- Stage ${code(attempt.stage_id)}: ${code(sentence)}`));
@@ -47,7 +45,7 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
     const attempt = attempts.find((one) => one.stage_id === stage_id);
-    const needs = first.map((one) => describeNeeded(one, words, attempt, code)).join(" and ");
+    const needs = first.map((one) => describeNeeded(one, attempt, code)).join(" and ");
     const other = sets.length > 1 ? ", or another combination" : "";
     lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
   }

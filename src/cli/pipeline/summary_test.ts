@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import type { RunStanding } from "../run/standing.ts";
 import { writeSummary } from "./summary.ts";
 
-const [A, B, C] = ["a", "b", "c"].map((condition_id) => ({ condition_id, needed: true }));
+const [A, B, C] = ["a", "b", "c"].map((condition_id) => ({
+  condition_id,
+  needed: true,
+  sentence: `${condition_id} == 0`,
+}));
 const STANDING = {
   run_key: { namespace_id: 2, run_id: "1" },
   scenario_id: "release",

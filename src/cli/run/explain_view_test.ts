@@ -7,7 +7,7 @@ import { describeStage, type EvidenceLaw } from "./explain_view.ts";
 const READY: StageStanding = {
   stage_id: "build",
   classification: "ready_unopened",
-  sets: [[{ condition_id: "tests", needed: true, sentence: "tests" }]],
+  sets: [[{ condition_id: "tests", needed: true, sentence: "present(tests)" }]],
   complete: true,
   evidence: [{
     condition_id: "tests",
@@ -133,7 +133,7 @@ Deno.test("describeStage() gives the cause of each unmet condition of the last a
 
 Deno.test("describeStage() says of each needed condition whether it held in the last attempt", () => {
   const sets = [[
-    { condition_id: "tests", needed: true, sentence: "tests" },
+    { condition_id: "tests", needed: true, sentence: "present(tests)" },
     { condition_id: "review", needed: true, sentence: "review" },
     { condition_id: "frozen", needed: false, sentence: "!frozen" },
   ]];
