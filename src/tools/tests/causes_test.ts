@@ -370,6 +370,6 @@ Deno.test("what is met holds as the law needs it, and what does not hold is miss
       (list as JsonObject[]).map(({ sentence }) => sentence ?? null);
     assert.deepEqual(
       [attempt["causes"], attempt["met"], attempt["not_needed"], missing?.sets[0]].map(sentencesOf),
-      [["!c: found true ✗"], ["a ✓", "!d: found false ✓"], ["b: found false ✗"], ["!c"]],
+      [["!c: found true ✗"], ["!d: found false ✓", "a ✓"], ["b: found false ✗"], ["!c"]],
     );
   }, { config: { evidence: { ...DEFAULT_SETTINGS.evidence, allow_raw_values: true } } }));
