@@ -58,7 +58,11 @@ async function answered(flags: HookFlags, read: (input: JsonObject) => HostInput
     return EXIT.ok;
   } catch (error) {
     const message = `Cannot answer within ${DEADLINE_MILLIS / 1000} s: the server, a provider or a file is too slow`;
-    reportFailure(late.aborted ? new CliError("unreachable", message) : error, flags.json === true);
+    try {
+      reportFailure(late.aborted ? new CliError("unreachable", message) : error, flags.json === true);
+    } catch {
+      // Standard error cannot be written. The code blocks all the same.
+    }
     return EXIT.usage;
   }
 }

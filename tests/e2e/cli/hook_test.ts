@@ -374,6 +374,30 @@ Deno.test("gate hook stop blocks at its deadline, which is before that of hosts"
   }
 });
 
+/** How the shell of a host starts a hook, whose command is `$0 "$@"`; the exit code. */
+const STARTS: readonly (readonly [way: string, script: string, code: number])[] = [
+  ["its standard error is full", '"$0" "$@" 2> /dev/full', 2],
+  ["its folder is gone", 'mkdir gone && cd gone && rmdir ../gone && "$0" "$@" || exit 2', 2],
+  ["there is no such program", 'no-such-gate "$@" || exit 2', 2],
+  ["a signal ends it", '("$0" "$@" & kill -9 $!; wait $!) || exit 2', 2],
+];
+
+for (const [way, script, code] of STARTS) {
+  Deno.test(`gate hook stop, started as the settings of hosts have it, blocks where ${way}`, () =>
+    withWorld(async ({ folder, write }) => {
+      await write("gate.toml", CONFIG);
+      await write("reports/tests.json", FAILED);
+      const { command, args } = processOf(gateArgs("hook", "stop", "--input", "event.json"));
+      const options = {
+        args: ["-c", script, command, ...args],
+        cwd: folder,
+        stdout: "null" as const,
+        stderr: "null" as const,
+      };
+      assert.equal((await new Deno.Command("/bin/sh", options).output()).code, code);
+    }));
+}
+
 /** The tool that is about to be used, in a folder whose tests fail; the exit code. */
 const TOOLS: readonly (readonly [string | undefined, number])[] = [
   ["Bash", 0],
@@ -491,6 +515,6 @@ Deno.test("the page of the example does what it says, and the settings of the ho
         hooks: Record<string, readonly { hooks: readonly { command: string }[] }[]>;
       };
       const commands = Object.values(events).flat().flatMap(({ hooks: own }) => own.map(({ command }) => command));
-      assert.deepEqual(commands, ["gate hook stop", "gate hook tool"], host);
+      assert.deepEqual(commands, ["gate hook stop || exit 2", "gate hook tool || exit 2"], host);
     }
   }));
