@@ -26,6 +26,8 @@ export interface JudgedItem {
   readonly qualified: boolean;
   readonly reason?: DisqualificationReason;
   readonly error?: { readonly code: string };
+  /** The key that signed it, by id. */
+  readonly signer?: string;
   /** Null if nothing was found; absent if the value was not retained. */
   readonly value?: TypedValue | null;
   /** Whether the reader of the answer may see the value. */
@@ -44,8 +46,17 @@ export interface QuorumCounts {
   readonly needed: number;
 }
 
+/** A quorum's counts if all values that count are known, and whose signatures they are. */
+interface QuorumStanding {
+  readonly counts: QuorumCounts;
+  /** The keys whose items hold, by id. */
+  readonly signed?: readonly string[];
+  /** The keys that may still sign where the quorum is short: those that the law names and that have no item that counts. */
+  readonly may?: readonly string[];
+}
+
 /** Why one condition is unmet, or what a condition was judged from that is not in the way. */
-export interface UnmetCause {
+export interface UnmetCause extends Partial<QuorumStanding> {
   readonly condition_id: string;
   readonly value: Kleene;
   /** Present where the law needs that the condition does not hold. */
@@ -60,8 +71,6 @@ export interface UnmetCause {
   readonly asked?: readonly string[];
   /** The rules of providers that hide what was found. */
   readonly hidden_by?: readonly string[];
-  /** Present for a quorum if all values that count are known. */
-  readonly counts?: QuorumCounts;
   /** The values of its items that the reader may see, as an expression has them. */
   readonly found?: readonly string[];
   /** The refusals and withdrawals of people that wait now, as far as the reader knows them. */
@@ -70,7 +79,7 @@ export interface UnmetCause {
 
 /** An item of a record. `valueOf` finds its value, since a record has the identity alone. */
 export function judgedFromRecord(
-  item: EvidenceItem & Pick<RecordedEvidence, "found_nothing">,
+  item: EvidenceItem & Pick<RecordedEvidence, "found_nothing" | "signature">,
   valueOf: (identity: Identity) => TypedValue | undefined,
   showing: Showing = {},
 ): JudgedItem {
@@ -83,6 +92,7 @@ export function judgedFromRecord(
     ...reason === undefined ? {} : { reason },
     ...error === undefined ? {} : { error },
     ...value === undefined ? {} : { value },
+    ...item.signature === undefined ? {} : { signer: item.signature.key_id },
     ...showing,
   };
 }
@@ -128,24 +138,35 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
     condition_id,
     qualified,
     ...reason === null ? {} : { reason },
+    ...item.signature === undefined ? {} : { signer: item.signature.key_id },
     ...error === undefined ? { value, isShown: true } : { error },
   };
 }
 
-function countsOf(
+function quorumStanding(
   condition: CompiledCondition,
   items: readonly JudgedItem[],
   evaluatedAt: EvaluationTime,
-): QuorumCounts | null {
-  const { combination } = condition.condition.evidence_use_policy;
+): QuorumStanding | null {
+  const { combination, authorized_key_ids = [] } = condition.condition.evidence_use_policy;
   if (combination.combination !== "Quorum") return null;
-  const values = items.flatMap(({ qualified, value }) => qualified ? [value] : []);
-  const judge = (value: TypedValue | null): Tri =>
-    value === null ? condition.onFoundNothing : condition.judge(value, evaluatedAt);
-  const judged = values.flatMap((value) => value === undefined ? [] : [judge(value)]);
-  if (judged.length < values.length) return null;
-  const count = (wanted: Tri): number => judged.filter((value) => value === wanted).length;
-  return { holds: count(TRUE), fails: count(FALSE), needed: combination.minimum };
+  const counting = items.filter(({ qualified }) => qualified);
+  const judge = ({ value }: JudgedItem): Tri | undefined =>
+    value === undefined ? undefined : value === null ? condition.onFoundNothing : condition.judge(value, evaluatedAt);
+  const judged = Map.groupBy(counting, judge);
+  if (judged.has(undefined)) return null;
+  const [holding = [], failing = []] = [judged.get(TRUE), judged.get(FALSE)];
+  const signersOf = (list: readonly JudgedItem[]): string[] => [
+    ...new Set(list.flatMap(({ signer }) => signer ?? [])),
+  ];
+  const signed = signersOf(holding).sort();
+  const isShort = holding.length < combination.minimum;
+  const may = isShort ? authorized_key_ids.filter((key) => !signersOf(counting).includes(key)) : [];
+  return {
+    counts: { holds: holding.length, fails: failing.length, needed: combination.minimum },
+    ...signed.length === 0 ? {} : { signed },
+    ...may.length === 0 ? {} : { may },
+  };
 }
 
 /** Whether {@link unmetCauses} of the stage reads values. Only a quorum needs them. */
@@ -189,7 +210,7 @@ export function findingsOf(
       qualified ? [] : [error?.code ?? reason ?? "unqualified"]
     );
     const condition = stage.conditions[stage.slotOf.get(condition_id) ?? -1];
-    const counts = condition === undefined ? null : countsOf(condition, own, evaluatedAt);
+    const quorum = condition === undefined ? null : quorumStanding(condition, own, evaluatedAt);
     // A condition holds by the items that count.
     const judged = value === "true" ? own.filter(({ qualified }) => qualified) : own;
     const found = foundOf(judged);
@@ -206,7 +227,7 @@ export function findingsOf(
       ...files.size === 0 ? {} : { files: [...files] },
       ...asked.size === 0 ? {} : { asked: [...asked] },
       ...rules.size === 0 ? {} : { hidden_by: [...rules] },
-      ...counts === null ? {} : { counts },
+      ...quorum,
       ...found.length === 0 ? {} : { found },
     };
   };

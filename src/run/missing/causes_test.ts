@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { CompiledStage } from "../compile.ts";
 import { findingsOf, type JudgedItem } from "./causes.ts";
 import type { TraceItem } from "../types.ts";
+import { FALSE, TRUE } from "../../law/value/truth.ts";
 
 const BINDINGS = [
   { binding_id: "one", provider_id: "json", params: { file: "one.json", jsonpath: "$.x" } },
@@ -50,5 +51,42 @@ for (const [name, judged, items, expected] of ROWS) {
     assert.ok(cause !== undefined);
     const { files, asked, hidden_by } = cause;
     assert.deepEqual(JSON.parse(JSON.stringify({ files, asked, hidden_by })), expected);
+  });
+}
+
+/** A quorum of two people among three. */
+const QUORUM = {
+  ...STAGE,
+  slotOf: new Map([["c", 0]]),
+  conditions: [{
+    condition: {
+      evidence_use_policy: {
+        combination: { combination: "Quorum", minimum: 2 },
+        authorized_key_ids: ["alice", "bob", "carol"],
+      },
+    },
+    judge: ({ value }: { readonly value: unknown }) => value === true ? TRUE : FALSE,
+  }],
+} as unknown as CompiledStage;
+
+function signedBy(signer: string, value: boolean, qualified = true): JudgedItem {
+  return { condition_id: "c", qualified, signer, value: { value, value_type: "Boolean" } };
+}
+
+/** Items, and whose signatures hold and who may still sign. */
+const SIGNERS: readonly (readonly [string, readonly JudgedItem[], object])[] = [
+  ["nobody", [], { may: ["alice", "bob", "carol"] }],
+  ["one", [signedBy("bob", true)], { signed: ["bob"], may: ["alice", "carol"] }],
+  ["one who refused", [signedBy("bob", false)], { may: ["alice", "carol"] }],
+  ["one whose statement does not count", [signedBy("bob", true, false)], { may: ["alice", "bob", "carol"] }],
+  ["two", [signedBy("carol", true), signedBy("alice", true)], { signed: ["alice", "carol"] }],
+];
+
+for (const [name, items, expected] of SIGNERS) {
+  Deno.test(`findingsOf() says who signed and who may: ${name}`, () => {
+    const [cause] =
+      findingsOf(QUORUM, [{ condition_id: "c", path: "", value: "unknown" } as TraceItem], items, 0).causes;
+    const { signed, may } = cause ?? {};
+    assert.deepEqual(JSON.parse(JSON.stringify({ signed, may })), expected);
   });
 }

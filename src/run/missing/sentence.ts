@@ -28,7 +28,7 @@ const HIDDEN = "a value that is hidden from callers of the server";
 
 /** What was found for a condition, such as `found 2`; empty where it holds and no value is shown. */
 export function foundText(
-  { value, reason, cause = [], files = [], hidden_by, counts, found, refused = [] }: Judged,
+  { value, reason, cause = [], files = [], hidden_by, counts, found, refused = [], signed = [], may = [] }: Judged,
   policy?: Condition["evidence_use_policy"],
 ): string {
   const names = files.length === 0 ? "" : `: ${files.map((file) => JSON.stringify(file)).join(", ")}`;
@@ -37,8 +37,9 @@ export function foundText(
   const why = codes === "" ? "" : ` (${codes})`;
   const people = refused.map(refusalText).join("; ");
   if (counts !== undefined) {
-    const fails = counts.fails === 0 ? "" : `, ${counts.fails} refused`;
-    return `${counts.holds} of ${counts.needed}${people === "" ? fails : `: ${people}`}${why}`;
+    const fails = counts.fails === 0 || people !== "" ? "" : `, ${counts.fails} refused`;
+    const signers = signersText({ signed, refused, may });
+    return `${counts.holds} of ${counts.needed}${fails}${signers === "" ? "" : `: ${signers}`}${why}`;
   }
   const seen = found === undefined ? null : `found ${found.join(", ")}`;
   // A refused approval is found false, which the refusal says already.
@@ -130,12 +131,20 @@ function refusalText({ key_id, observed_at, withdrawn, comment }: Refusal): stri
   return comment === undefined ? what : `${what}: ${JSON.stringify(comment)}`;
 }
 
+/** Most names of people who may sign in one sentence. */
+const NAMES = 8;
+
+function eitherOf(names: readonly string[]): string {
+  const shown = names.length > NAMES ? [...names.slice(0, NAMES), `${names.length - NAMES} more`] : names;
+  return shown.length === 1 ? `${shown[0]}` : `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
+}
+
 /** Who signed and who may, such as `alice signed; bob or carol may`. */
 export function signersText({ signed, refused, may }: Signers): string {
   const parts = [
     ...signed.length === 0 ? [] : [`${signed.join(", ")} signed`],
     ...refused.map(refusalText),
-    ...may.length === 0 ? [] : [`${may.join(" or ")} may`],
+    ...may.length === 0 ? [] : [`${eitherOf(may)} may`],
   ];
   return parts.join("; ");
 }

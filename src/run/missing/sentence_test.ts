@@ -86,6 +86,31 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
     { condition_id: "approved", value: "unknown", reason: "no_evidence", counts: { holds: 1, fails: 0, needed: 2 } },
     "approved: 1 of 2 ?",
   ],
+  ...([
+    [["alice"], ["bob", "carol"], 0, "1 of 2: alice signed; bob or carol may"],
+    [["alice"], ["bob"], 1, "1 of 2, 1 refused: alice signed; bob may"],
+    [
+      ["alice"],
+      ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"],
+      0,
+      "1 of 2: alice signed; a1, a2, a3, a4, a5, a6, a7 or a8 may",
+    ],
+    [
+      ["alice"],
+      ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "b1"],
+      0,
+      "1 of 2: alice signed; a1, a2, a3, a4, a5, a6, a7, a8 or 2 more may",
+    ],
+  ] as const).map(([signed, may, fails, text]) =>
+    [
+      { condition_id: "approved", value: "unknown", counts: { holds: 1, fails, needed: 2 }, signed, may },
+      `approved: ${text} ?`,
+    ] as const
+  ),
+  [
+    { condition_id: "approved", value: "true", counts: { holds: 2, fails: 0, needed: 2 }, signed: ["alice", "bob"] },
+    "approved: 2 of 2: alice, bob signed ✓",
+  ],
   [
     { condition_id: "approved", value: "false", counts: { holds: 1, fails: 2, needed: 2 } },
     "approved: 1 of 2, 2 refused ✗",

@@ -103,6 +103,8 @@ const EVALUATION_PARTS: Outputs = {
     asked: texts,
     hidden_by: texts,
     counts: closed({ holds: anyInteger, fails: anyInteger, needed: anyInteger }),
+    signed: texts,
+    may: texts,
     found: texts,
     sentence: text,
   }),

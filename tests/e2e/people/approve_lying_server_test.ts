@@ -40,13 +40,19 @@ const traceOf = (record: Wire | undefined): Wire[] => bodyOf(record)["trace"] as
 
 // What the server does, exit code, what is shown, and how many signatures it gets.
 const LIES: readonly (readonly [what: string, lie: Lie, code: number, shown: RegExp, signatures: number])[] = [
-  ["nothing", () => {}, 0, /attempt 1\n +approved: 0 of 2 \?\n(.*\n){2}You sign {3}true\nSubmitted \w{64} as/, 1],
-  ["other counts for the attempt", causes, 0, /attempt 1\n +approved: 0 of 2 \?\n/, 1],
+  [
+    "nothing",
+    () => {},
+    0,
+    /attempt 1\n +approved: 0 of 2: alice or bob may \?\n(.*\n){2}You sign {3}true\nSubmitted \w{64} as/,
+    1,
+  ],
+  ["other counts for the attempt", causes, 0, /attempt 1\n +approved: 0 of 2: alice or bob may \?\n/, 1],
   [
     "causes that are no list",
     status(({ recent_attempts }) => (recent_attempts as Wire[] | undefined ?? []).forEach((one) => one["causes"] = 7)),
     0,
-    /attempt 1\n +approved: 0 of 2 \?\n/,
+    /attempt 1\n +approved: 0 of 2: alice or bob may \?\n/,
     1,
   ],
   [

@@ -234,7 +234,7 @@ const HEARD_RUN = [
   "group Drawing of the stages",
   "image Stages of release with version",
   "group review: waiting, attempt 1 was unknown. immediately; needs approved",
-  "group approved: waiting, 0 of 2",
+  "group approved: waiting, 0 of 2: alice or bob may",
   "group build: blocked. after review; needs approved",
   "group approved: not judged",
   "group ship: blocked. after build; needs approved",
