@@ -366,6 +366,9 @@ const BRACKETS = [
   ["evidence:\n  a: {from: caller,\ntype: count}\n", `4:1 ${INSIDE("{")}`],
   ["people:\n  dbas: [alice\nevidence: {a: caller}\n", '3:9 Expected "]", which closes what begins here'],
   ["people:\n  dbas: [alice,\n", '3:9 Expected "]", which closes what begins here'],
+  ["people: { bosses: [alice,{bob] }\n", '2:26 Expected "}", which closes what begins here'],
+  ["parameters: { v]ersion: text }\n", '2:13 Expected "}", which closes what begins here'],
+  ["evidence:\n  a: {from: ]caller }\n", '3:6 Expected "}", which closes what begins here'],
 ] as const;
 
 for (const [text, expected] of BRACKETS) {

@@ -103,8 +103,8 @@ const LIST_COLUMNS = "All items of a list must start at the same column";
 const OPENERS: Readonly<Record<string, string>> = { "]": "[", "}": "{" };
 
 /**
- * Where a line begins that ended a collection in brackets, as it is not indented; null where no bracket closes the
- * collection before the next member.
+ * Where a line begins that ended a collection in brackets, as it is not indented; null where the collection ended amid
+ * a line, or where no bracket closes it before the next member.
  */
 function marginInside(text: string, end: number, opener: string, closer: string): number | null {
   let first: number | null = null;
@@ -114,6 +114,7 @@ function marginInside(text: string, end: number, opener: string, closer: string)
     for (const mark of line) open += mark === opener ? 1 : mark === closer && open > 0 ? -1 : 0;
     const indent = line.search(/\S/);
     if (indent >= 0) first ??= start + indent;
+    if (first !== null && text.slice(text.lastIndexOf("\n", first) + 1, first).trim() !== "") return null;
     if (open === 0) return first;
     if (/^\s*[\w-]+:(?:\s|$)/.test(line)) return null;
     start += line.length + 1;

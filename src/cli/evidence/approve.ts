@@ -353,12 +353,16 @@ async function evaluate(
   const result = isJsonObject(outcome) ? member(outcome, "result") : undefined;
   const decision = isJsonObject(result) ? member(result, "decision") : undefined;
   const kind = isJsonObject(decision) ? member(decision, "kind") : undefined;
-  const unmet = isJsonObject(decision) ? member(decision, "unmet") ?? null : null;
-  const why = isJsonArray(unmet) && unmet.length > 0
-    ? `, unmet: ${unmet.map((id) => shown(lawWords(law).condition(String(id)))).join(", ")}`
-    : "";
+  const why = isJsonObject(decision) ? whyHeld(decision, law).map((line) => `\n    ${shown(line)}`).join("") : "";
   if (typeof kind === "string") return { evaluated: true, line: `Stage ${shown(stage_id)}: ${shown(kind)}${why}` };
   return { evaluated: false, line: `Stage ${shown(stage_id)} is not evaluated yet. ${whoEvaluates(answer)}` };
+}
+
+/** What is in the way of a stage: sentences, or conditions where a server before sentences answers with ids alone. */
+function whyHeld(decision: JsonObject, law: ScenarioLaw): readonly string[] {
+  const [sentences, unmet] = [member(decision, "sentences"), member(decision, "unmet")];
+  if (isJsonArray(sentences)) return sentences.map(String);
+  return isJsonArray(unmet) ? unmet.map((id) => lawWords(law).condition(String(id))) : [];
 }
 
 /** Who has to evaluate the stage, or why this call did not. */

@@ -1,5 +1,6 @@
 /** The summary of `gate run` in Markdown. */
 
+import { lawWords } from "../../law/words.ts";
 import { everyFinding } from "../../run/missing/causes.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
 import { describeNeeded } from "../run/explain_view.ts";
@@ -26,6 +27,7 @@ function code(text: string): string {
 export function writeSummary(standing: RunStanding, parts: SummaryParts): string {
   const { run_key, scenario_id, status, law, missing, attempts } = standing;
   const isComplete = status === "complete";
+  const words = lawWords(law);
   const lines = [
     `## ${isComplete ? "✅" : "⛔"} ${code(scenario_id)}: ${isComplete ? "complete" : progressOf(standing)}`,
     "",
@@ -45,7 +47,7 @@ export function writeSummary(standing: RunStanding, parts: SummaryParts): string
     const [first] = sets;
     if (first === undefined || classification === "blocked") continue;
     const attempt = attempts.find((one) => one.stage_id === stage_id);
-    const needs = first.map((one) => describeNeeded(one, attempt, code)).join(" and ");
+    const needs = first.map((one) => describeNeeded(one, attempt, words, code)).join(" and ");
     const other = sets.length > 1 ? ", or another combination" : "";
     lines.push(`- Stage ${code(stage_id)} needs ${needs}${other}`);
   }

@@ -42,3 +42,11 @@ Deno.test("writeSummary() says what was found, and marks what held among what is
     "- Stage `build` needs `a == 0` (held in attempt 2) and `c == 0`, or another combination",
   ]);
 });
+
+Deno.test("writeSummary() puts needed conditions into words where a server answers with ids alone", () => {
+  const sets = [[{ condition_id: "a", needed: true }, { condition_id: "b", needed: false }]];
+  const missing = [{ stage_id: "build", classification: "open_incomplete", sets }];
+  const standing = { ...STANDING, attempts: [], missing } as unknown as RunStanding;
+  const parts = { scenario_law_identity: "0", parameters: "", obstacles: [], runpack: null };
+  assert.ok(writeSummary(standing, parts).includes("\n- Stage `build` needs `a == 0` and `!(b == 0)`\n"));
+});

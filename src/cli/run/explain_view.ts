@@ -4,11 +4,11 @@ import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import { everyFinding, type Findings } from "../../run/missing/causes.ts";
-import type { NeededCondition } from "../../run/missing/missing.ts";
+import type { MissingCondition, NeededCondition } from "../../run/missing/missing.ts";
 import type { CountingEvidence, StageStanding } from "../../run/missing/stage.ts";
 import type { RunState, StageClassification, TraceItem } from "../../run/types.ts";
 import { describeEvidence } from "../../tools/law_words/describe_law.ts";
-import { attemptSentences } from "../../run/missing/sentence.ts";
+import { attemptSentences, neededText } from "../../run/missing/sentence.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import { paint, shown } from "../terminal/text.ts";
 import { layersOf } from "../../law/stage_layers.ts";
@@ -43,15 +43,19 @@ function alternatives(sets: readonly (readonly string[])[], complete: boolean): 
   return [...sets.map((set, index) => `${index === 0 ? "" : "or "}${set.join(" and ")}`), ...more];
 }
 
-/** An attempt takes no evidence from the previous one, so what held in it is needed again. */
+/**
+ * An attempt takes no evidence from the previous one, so what held in it is needed again. Servers before sentences
+ * answer with ids alone.
+ */
 export function describeNeeded(
-  one: NeededCondition,
+  one: MissingCondition & Partial<NeededCondition>,
   attempt: LastAttempt | undefined,
+  words: LawWords,
   show: (text: string) => string = shown,
 ): string {
   const met = one.needed ? attempt?.holds : attempt?.fails;
   const held = met?.includes(one.condition_id) === true ? ` (held in attempt ${attempt?.attempt_number})` : "";
-  return show(one.sentence) + held;
+  return show(one.sentence ?? neededText(one, words)) + held;
 }
 
 /** The parts of a law that determine which evidence counts. */
@@ -121,7 +125,7 @@ export function describeStage(
   if (waits_for !== undefined) {
     lines.push("  It waits for\n", ...alternatives(waits_for.sets, waits_for.complete).map((line) => `    ${line}\n`));
   }
-  const names = sets.map((set) => set.map((one) => describeNeeded(one, attempt)));
+  const names = sets.map((set) => set.map((one) => describeNeeded(one, attempt, words)));
   lines.push("  To be complete it needs\n", ...alternatives(names, complete).map((line) => `    ${line}\n`));
   if (evidence.length > 0) {
     lines.push("  Evidence that counts\n", ...evidence.map((one) => describeCounting(one, law, words)));

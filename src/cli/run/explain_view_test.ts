@@ -141,3 +141,11 @@ Deno.test("describeStage() says of each needed condition whether it held in the 
   const text = describeStage({ ...READY, sets }, { ...attempt, holds: ["tests"], fails: ["frozen"] }, LAW, false);
   assert.ok(text.includes("    present(tests) (held in attempt 3) and review and !frozen (held in attempt 3)\n"), text);
 });
+
+Deno.test("describeStage() puts needed conditions into words where a server answers with ids alone", () => {
+  for (const [needed, expected] of [[true, "present(tests)"], [false, "!present(tests)"]] as const) {
+    const sets = [[{ condition_id: "tests", needed }]] as unknown as StageStanding["sets"];
+    const text = describeStage({ ...READY, sets }, undefined, LAW, false);
+    assert.ok(text.includes(`  To be complete it needs\n    ${expected}\n`), text);
+  }
+});

@@ -70,12 +70,12 @@ for (const { name, commands } of blocks) {
 const DECIDED = [
   /1 of 2 stages complete[^]*exit code 4/,
   /PARAMETERS\n[0-9a-f]{32} +approval +approved +0 of 2 +alice bob +commit="4f2a9c1"\n/,
-  /You sign {3}true\nComment {4}Reviewed\n[^]*as key alice\nStage approval: hold, unmet: [^\n]+\n/,
+  /You sign {3}true\nComment {4}Reviewed\n[^]*as key alice\nStage approval: hold\n {4}[^\n]+ \?\n/,
   new RegExp(
     "Signed {5}1 of 2 by the server's word: alice signed; bob may\\nYou sign {3}false\\nComment {4}Not on a Friday\\n" +
-      "[^]*as key bob\\nStage approval: hold, unmet: [^\\n]+\\n",
+      "[^]*as key bob\\nStage approval: hold\\n {4}[^\\n]+ \\?\\n",
   ),
-  /You sign {3}a withdrawal of your last statement\n[^]*Stage approval: hold, unmet: [^\n]+\n/,
+  /You sign {3}a withdrawal of your last statement\n[^]*Stage approval: hold\n {4}[^\n]+ \?\n/,
   /approved +0 of 2: bob refused at \S+: "Not on a Friday"; alice withdrew at \S+: "Bob is right" +alice +commit=/,
   /as key bob\nStage approval: complete\n/,
   /2 of 2 stages complete/,
