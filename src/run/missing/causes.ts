@@ -7,6 +7,7 @@
 
 import type { Identity } from "../../canonical/identity.ts";
 import { isJsonObject } from "../../canonical/json.ts";
+import { sortedBy } from "../../canonical/order.ts";
 import type { AcquisitionBinding } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
@@ -26,8 +27,8 @@ export interface JudgedItem {
   readonly qualified: boolean;
   readonly reason?: DisqualificationReason;
   readonly error?: { readonly code: string };
-  /** The key that signed it, by id. */
-  readonly signer?: string;
+  /** The key that signed it, by id, and when: Unix milliseconds. */
+  readonly signer?: Omit<Refusal, "comment" | "withdrawn">;
   /** Null if nothing was found; absent if the value was not retained. */
   readonly value?: TypedValue | null;
   /** Whether the reader of the answer may see the value. */
@@ -51,6 +52,8 @@ interface QuorumStanding {
   readonly counts: QuorumCounts;
   /** The keys whose items hold, by id. */
   readonly signed?: readonly string[];
+  /** The statements against it, and withdrawals where the reader knows of them. */
+  readonly refused?: readonly Refusal[];
   /** The keys that may still sign where the quorum is short: those that the law names and that have no item that counts. */
   readonly may?: readonly string[];
 }
@@ -73,13 +76,11 @@ export interface UnmetCause extends Partial<QuorumStanding> {
   readonly hidden_by?: readonly string[];
   /** The values of its items that the reader may see, as an expression has them. */
   readonly found?: readonly string[];
-  /** The refusals and withdrawals of people that wait now, as far as the reader knows them. */
-  readonly refused?: readonly Refusal[];
 }
 
 /** An item of a record. `valueOf` finds its value, since a record has the identity alone. */
 export function judgedFromRecord(
-  item: EvidenceItem & Pick<RecordedEvidence, "found_nothing" | "signature">,
+  item: EvidenceItem & Pick<RecordedEvidence, "found_nothing" | "signature" | "observed_at">,
   valueOf: (identity: Identity) => TypedValue | undefined,
   showing: Showing = {},
 ): JudgedItem {
@@ -92,9 +93,17 @@ export function judgedFromRecord(
     ...reason === undefined ? {} : { reason },
     ...error === undefined ? {} : { error },
     ...value === undefined ? {} : { value },
-    ...item.signature === undefined ? {} : { signer: item.signature.key_id },
+    ...signerMember(item),
     ...showing,
   };
+}
+
+function signerMember(
+  { signature, observed_at }: Pick<RecordedEvidence, "signature" | "observed_at">,
+): Pick<JudgedItem, "signer"> {
+  return signature === undefined || observed_at === undefined
+    ? {}
+    : { signer: { key_id: signature.key_id, observed_at } };
 }
 
 type ItemSource = { readonly provider_id?: string | undefined; readonly binding_id?: string | undefined };
@@ -138,7 +147,7 @@ export function judgedFromPrecheck({ item, reason }: QualifiedEvidence): JudgedI
     condition_id,
     qualified,
     ...reason === null ? {} : { reason },
-    ...item.signature === undefined ? {} : { signer: item.signature.key_id },
+    ...signerMember(item),
     ...error === undefined ? { value, isShown: true } : { error },
   };
 }
@@ -156,16 +165,17 @@ function quorumStanding(
   const judged = Map.groupBy(counting, judge);
   if (judged.has(undefined)) return null;
   const [holding = [], failing = []] = [judged.get(TRUE), judged.get(FALSE)];
-  const signersOf = (list: readonly JudgedItem[]): string[] => [
-    ...new Set(list.flatMap(({ signer }) => signer ?? [])),
-  ];
-  const signed = signersOf(holding).sort();
-  const isShort = holding.length < combination.minimum;
-  const may = isShort ? authorized_key_ids.filter((key) => !signersOf(counting).includes(key)) : [];
+  const signersOf = (list: readonly JudgedItem[]): readonly Refusal[] =>
+    sortedBy(list.flatMap(({ signer }) => signer ?? []), ({ key_id }) => key_id);
+  const signed = [...new Set(signersOf(holding).map(({ key_id }) => key_id))];
+  const refused = signersOf(failing);
+  const able = new Set(holding.length < combination.minimum ? authorized_key_ids : []);
+  for (const { key_id } of signersOf(counting)) able.delete(key_id);
   return {
     counts: { holds: holding.length, fails: failing.length, needed: combination.minimum },
     ...signed.length === 0 ? {} : { signed },
-    ...may.length === 0 ? {} : { may },
+    ...refused.length === 0 ? {} : { refused },
+    ...able.size === 0 ? {} : { may: [...able] },
   };
 }
 

@@ -70,14 +70,22 @@ const QUORUM = {
 } as unknown as CompiledStage;
 
 function signedBy(signer: string, value: boolean, qualified = true): JudgedItem {
-  return { condition_id: "c", qualified, signer, value: { value, value_type: "Boolean" } };
+  return {
+    condition_id: "c",
+    qualified,
+    signer: { key_id: signer, observed_at: 7 },
+    value: { value, value_type: "Boolean" },
+  };
 }
 
 /** Items, and whose signatures hold and who may still sign. */
 const SIGNERS: readonly (readonly [string, readonly JudgedItem[], object])[] = [
   ["nobody", [], { may: ["alice", "bob", "carol"] }],
   ["one", [signedBy("bob", true)], { signed: ["bob"], may: ["alice", "carol"] }],
-  ["one who refused", [signedBy("bob", false)], { may: ["alice", "carol"] }],
+  ["one who refused", [signedBy("bob", false)], {
+    refused: [{ key_id: "bob", observed_at: 7 }],
+    may: ["alice", "carol"],
+  }],
   ["one whose statement does not count", [signedBy("bob", true, false)], { may: ["alice", "bob", "carol"] }],
   ["two", [signedBy("carol", true), signedBy("alice", true)], { signed: ["alice", "carol"] }],
 ];
@@ -86,7 +94,7 @@ for (const [name, items, expected] of SIGNERS) {
   Deno.test(`findingsOf() says who signed and who may: ${name}`, () => {
     const [cause] =
       findingsOf(QUORUM, [{ condition_id: "c", path: "", value: "unknown" } as TraceItem], items, 0).causes;
-    const { signed, may } = cause ?? {};
-    assert.deepEqual(JSON.parse(JSON.stringify({ signed, may })), expected);
+    const { signed, refused, may } = cause ?? {};
+    assert.deepEqual(JSON.parse(JSON.stringify({ signed, refused, may })), expected);
   });
 }

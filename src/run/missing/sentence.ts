@@ -117,11 +117,11 @@ export function neededText({ condition_id, needed }: MissingCondition, words: La
   return words.requirement(needed ? leaf : { Not: leaf });
 }
 
-/** How far a condition that waits is, such as `1 of 2: bob refused at 2026-03-01T09:00:00.000Z`. */
+/** How far a condition that waits is, such as `1 of 2: alice signed; bob refused at 2026-03-01T09:00:00.000Z`. */
 export function tallyText(
-  { have, needed, disagree, refused = [] }: Pick<WaitingCondition, "have" | "needed" | "disagree" | "refused">,
+  { have, needed, disagree, signed = [], refused = [] }: Omit<WaitingCondition, "stage_id" | "condition_id" | "keys">,
 ): string {
-  const people = refused.map(refusalText).join("; ");
+  const people = signersText({ signed, refused, may: [] });
   return `${have} of ${needed}${disagree === true ? ", disagree" : ""}${people === "" ? "" : `: ${people}`}`;
 }
 

@@ -33,6 +33,8 @@ export interface WaitingCondition {
   readonly have: number;
   /** How many have to. */
   readonly needed: number;
+  /** The keys whose statements these are, by key id; absent without any. */
+  readonly signed?: readonly string[];
   /** Keys that may sign and have no statement that counts, by key id; the first {@link KEYS_PER_CONDITION} of them. */
   readonly keys: readonly TrustedKey[];
   /**
@@ -96,16 +98,17 @@ export function waitingConditions(
     );
     const satisfies = ({ value }: PresentedEvidence): boolean =>
       value !== null && !condition.awaitsParameter && condition.judge(value, now) === TRUE;
-    const have = counting.filter(satisfies).length;
+    const satisfying = counting.filter(satisfies);
+    const have = satisfying.length;
+    const signers = signersOf(satisfying, condition, environment).map(({ key_id }) => key_id);
+    const standing = { stage_id, condition_id, have, ...signers.length === 0 ? {} : { signed: signers } };
     const { combination } = policy;
     const needed = combination.combination === "Quorum" ? combination.minimum : 1;
     const signed = new Set(counting.map(({ submission }) => submission?.public_key));
     if (combination.combination === "AllQualifyingAgree" && !agree(counting)) {
       const others = counting.filter((item) => have === 0 || have === counting.length || !satisfies(item));
       return [{
-        stage_id,
-        condition_id,
-        have,
+        ...standing,
         needed,
         keys: signersOf(others, condition, environment),
         disagree: true,
@@ -114,7 +117,7 @@ export function waitingConditions(
     if (have >= needed) return [];
     const keys = missingKeys(condition, environment, signed);
     const hasNoKey = keys.length === 0 && missingKeys(condition, environment, new Set()).length === 0;
-    return [{ stage_id, condition_id, have, needed, keys, ...hasNoKey ? { no_key: true } : {} }];
+    return [{ ...standing, needed, keys, ...hasNoKey ? { no_key: true } : {} }];
   });
 }
 

@@ -29,17 +29,17 @@ Deno.test("waitingConditions() counts statements as an evaluation would now, and
     [{}, [], NOW, PEOPLE, "0 of 1: ci-1 ci-2"],
     [{ authorized_key_ids: ["ci-2"] }, [], NOW, PEOPLE, "0 of 1: ci-2"],
     [{}, [[KEY_1, {}]], NOW, PEOPLE, ""],
-    [two, [[KEY_1, {}]], NOW, PEOPLE, "1 of 2: ci-2"],
-    [agree, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, PEOPLE, "1 of 1, disagree: ci-2"],
-    [agree, [[KEY_1, { value: int(9) }], [KEY_2, {}]], NOW, PEOPLE, "1 of 1, disagree: ci-1"],
+    [two, [[KEY_1, {}]], NOW, PEOPLE, "1 of 2, ci-1 signed: ci-2"],
+    [agree, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, PEOPLE, "1 of 1, disagree, ci-1 signed: ci-2"],
+    [agree, [[KEY_1, { value: int(9) }], [KEY_2, {}]], NOW, PEOPLE, "1 of 1, disagree, ci-2 signed: ci-1"],
     [agree, [[KEY_1, { value: int(9) }], [KEY_2, { value: int(8) }]], NOW, PEOPLE, "0 of 1, disagree: ci-1 ci-2"],
     [agree, [[KEY_1, {}], [KEY_2, { value: int(9) }], [KEY_2, { value: null, observed_at: NOW + 1 }]], NOW, PEOPLE, ""],
     [agree, [[KEY_1, {}], [KEY_2, {}]], NOW, PEOPLE, ""],
     [agree, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, trustingPeople(KEY_1), ""],
     [{}, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, PEOPLE, ""],
-    [two, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, PEOPLE, "1 of 2: "],
+    [two, [[KEY_1, {}], [KEY_2, { value: int(9) }]], NOW, PEOPLE, "1 of 2, ci-1 signed: "],
     [two, [[KEY_1, { value: int(9) }]], NOW, PEOPLE, "0 of 2: ci-2"],
-    [two, [[KEY_1, { valid_until: NOW + 5 }]], NOW + 5, PEOPLE, "1 of 2: ci-2"],
+    [two, [[KEY_1, { valid_until: NOW + 5 }]], NOW + 5, PEOPLE, "1 of 2, ci-1 signed: ci-2"],
     [two, [[KEY_1, { valid_until: NOW + 5 }]], NOW + 6, PEOPLE, "0 of 2: ci-1 ci-2"],
     [two, [[KEY_1, {}]], NOW, trustingPeople(KEY_2), "0 of 2: ci-2"],
   ];
@@ -52,8 +52,9 @@ Deno.test("waitingConditions() counts statements as an evaluation would now, and
     const [stage] = openForEvidence(law, state);
     assert.ok(stage !== undefined);
     const found = waitingConditions(law, stage, state, VALUES, environment, now)
-      .map(({ have, needed, keys, disagree }) =>
-        `${have} of ${needed}${disagree ? ", disagree" : ""}: ${keys.map(({ key_id }) => key_id).join(" ")}`
+      .map(({ have, needed, signed = [], keys, disagree }) =>
+        [`${have} of ${needed}`, ...disagree ? ["disagree"] : [], ...signed.map((key) => `${key} signed`)].join(", ") +
+        `: ${keys.map(({ key_id }) => key_id).join(" ")}`
       );
     assert.equal(found.join("; "), shown, JSON.stringify([policy, statements, now]));
   }

@@ -104,10 +104,12 @@ const EVALUATION_PARTS: Outputs = {
     hidden_by: texts,
     counts: closed({ holds: anyInteger, fails: anyInteger, needed: anyInteger }),
     signed: texts,
+    refused: arrayOf(ref("refusal")),
     may: texts,
     found: texts,
     sentence: text,
   }),
+  refusal: closed({ key_id: text, observed_at: anyInteger }, { withdrawn: oneOf(true), comment: text }),
   shown_item: closed({ ...ITEM, lane: LANE }, { ...ITEM_DETAILS, value: ref("typed") }),
   needed: closed({ condition_id: text, needed: boolean, sentence: text }),
   stage_missing: closed({ stage_id: text, ...SETS, evidence: arrayOf(ref("counting_evidence")) }, {

@@ -58,7 +58,8 @@ const DOCUMENTS: Outputs = {
   }, {
     disagree: oneOf(true),
     no_key: oneOf(true),
-    refused: arrayOf(closed({ key_id: text, observed_at: anyInteger }, { withdrawn: oneOf(true), comment: text })),
+    signed: texts,
+    refused: arrayOf(ref("refusal")),
   }),
   contract: closed({
     provider_id: text,

@@ -178,10 +178,15 @@ Deno.test("scenario_status include [waiting] shows the signatures that open stag
     const built = { stage_id: "build", condition_id: "built", sentence: "built", needed: 2 };
     assert.deepEqual(await waiting(), [{ ...built, have: 0, keys: [one, two] }]);
     await submit(open, KEY_1, true);
-    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [two] }]);
+    const signed = [KEY_1.key_id];
+    assert.deepEqual(await waiting(), [{ ...built, have: 1, signed, keys: [two] }]);
     const refused = { key_id: KEY_2.key_id, observed_at: open.began + open.operations };
     await submit(open, KEY_2, false);
-    assert.deepEqual(await waiting(), [{ ...built, have: 1, keys: [], refused: [refused] }], "a refusal is an answer");
+    assert.deepEqual(
+      await waiting(),
+      [{ ...built, have: 1, signed, keys: [], refused: [refused] }],
+      "a refusal is an answer",
+    );
     const withdrawn = { key_id: KEY_1.key_id, observed_at: open.began + open.operations, withdrawn: true };
     await submit(open, KEY_1, null);
     assert.deepEqual(

@@ -169,7 +169,7 @@ Deno.test("after a person signed, the second round names the head to go on from"
     const head = await headOf(server, world);
     assert.deepEqual(structuredContent?.outcome?.result, head);
     const { inputRequests } = await shown({ server, input: await inputOf(server, world, 2) }, PAGES);
-    assert.match(String(inputRequests?.approve?.params?.["message"]), /approved \(1 of 2\)/);
+    assert.match(String(inputRequests?.approve?.params?.["message"]), /approved \(1 of 2: \S+ signed\)/);
     assert.equal((await world.approve("bob")).code, 0);
     const last = await shown({ server, input: await inputOf(server, world, 3) }, PAGES);
     assert.equal(last.structuredContent?.outcome?.outcome, "run_complete", "nothing waits, so no one is asked");

@@ -116,7 +116,10 @@ Deno.test("a task goes on while one of two signed, and ends at the head to go on
     const { taskId } = await step(server, world, 1, { stage_id: "release" });
     assert.equal((await world.approve("alice")).code, 0);
     const waiting = await look(server, taskId);
-    assert.deepEqual([waiting.status, /approved \(1 of 2\)/.test(waiting.statusMessage ?? "")], ["working", true]);
+    assert.deepEqual([waiting.status, /approved \(1 of 2: \S+ signed\)/.test(waiting.statusMessage ?? "")], [
+      "working",
+      true,
+    ]);
     assert.equal((await world.approve("bob", "--reject")).code, 0);
     const { status, result } = await look(server, taskId);
     assert.deepEqual([status, result?.structuredContent.outcome.outcome], ["completed", "stale"]);

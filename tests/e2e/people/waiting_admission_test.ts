@@ -27,7 +27,7 @@ Deno.test("a runpack with parameters is admitted by the key of an approval that 
     await approve("bob", "--reject");
     assert.match(await waiting(), / 0 of 1: bob refused at \S+ +alice +version="1.2.0"\n$/);
     await approve("alice");
-    assert.match(await waiting(), / 1 of 1, disagree: bob refused at \S+ +bob +version="1.2.0"\n$/);
+    assert.match(await waiting(), / 1 of 1, disagree: alice signed; bob refused at \S+ +bob +version="1.2.0"\n$/);
     await approve("bob", "--withdraw");
     assert.equal(await waiting(), "Nothing waits for a signature\n");
 
