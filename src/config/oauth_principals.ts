@@ -16,6 +16,9 @@ export const PRINCIPALS_FILE_BYTES = 1_048_576;
 /** Most entries of the file. */
 export const PRINCIPALS = 1024;
 
+/** Bytes of the scopes of an issuer, which each challenge has. */
+export const SCOPES_BYTES = 2048;
+
 /** The media type of an access token (RFC 9068, 2.1), without `application/`. */
 export const ACCESS_TOKEN_TYPE = "at+jwt";
 
@@ -41,6 +44,12 @@ const file = table({ principal: listOf(principal, PRINCIPALS, 1) });
 
 /** An entry of the file: the tokens that it is for, and the roles of their caller. */
 export type OAuthPrincipal = Read<typeof principal>;
+
+/** The scopes that a client may ask an issuer for: those of entries that give a role. */
+export function scopesOf(principals: readonly OAuthPrincipal[], of: string): readonly string[] {
+  const own = principals.filter(({ issuer, roles }) => issuer === of && roles.length > 0);
+  return [...new Set(own.flatMap(({ scope }) => scope ?? []))];
+}
 
 /**
  * Reads the file.
@@ -69,6 +78,14 @@ export function parseOAuthPrincipals(
       report(["principal", index, "issuer"], "must be an issuer of --oauth-issuer, with the same characters");
     }
   });
+  const entries = found?.principal ?? [];
+  for (const issuer of issuers) {
+    const over = entries.findIndex((_, at) =>
+      scopesOf(entries.slice(0, at + 1), issuer).join(" ").length > SCOPES_BYTES
+    );
+    if (over < 0) continue;
+    report(["principal", over, "scope"], `must leave the scopes of its issuer at most ${SCOPES_BYTES} bytes together`);
+  }
   const all = problems();
   if (all.length > 0 || found === undefined) throw new ConfigError(path, all);
   return found.principal;

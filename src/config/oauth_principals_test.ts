@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseOAuthPrincipals, PRINCIPALS } from "./oauth_principals.ts";
+import { parseOAuthPrincipals, PRINCIPALS, SCOPES_BYTES } from "./oauth_principals.ts";
 import { ConfigError, formatProblem } from "./problems.ts";
 
 const ISSUER = "https://issuer.example.com";
@@ -109,5 +109,23 @@ Deno.test(`parseOAuthPrincipals() reads ${PRINCIPALS} entries, and no more`, () 
   assert.equal(
     outcome(file(PRINCIPALS + 1)),
     `principal: must have at most ${PRINCIPALS} items, got ${PRINCIPALS + 1}`,
+  );
+});
+
+Deno.test(`parseOAuthPrincipals() reads scopes of ${SCOPES_BYTES} bytes for an issuer, and no more`, () => {
+  /** An entry for the scope of so many characters. */
+  const scoped = (characters: number, index: number): string =>
+    `${ENTRY.replace("ada", `p${index}`)}scope = "${String(index).padEnd(characters, "x")}"\n`;
+  const seven = Array.from({ length: 7 }, () => 255);
+  const fileOf = (...characters: readonly number[]): string => characters.map(scoped).join("");
+  const full = fileOf(...seven, 256);
+  for (const accepted of [fileOf(...seven, 255), full]) assert.equal(outcome(accepted).split(" ").length, 8);
+  const refusing = scoped(256, 8).replace(/\[\{.*\]/, "[]");
+  assert.equal(outcome(full + refusing).split(" ").length, 9, "no client asks for a scope that refuses");
+  const again = scoped(256, 7).replace('"p7"', '"p8"');
+  assert.equal(outcome(full + again).split(" ").length, 9, "a scope counts once");
+  assert.equal(
+    outcome(fileOf(256, ...seven.slice(1), 256)),
+    `principal[7].scope: must leave the scopes of its issuer at most ${SCOPES_BYTES} bytes together`,
   );
 });

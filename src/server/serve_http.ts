@@ -1,5 +1,6 @@
 /** The HTTP transports between the listener and the tools. */
 
+import { checkRole, type ToolUse } from "../access/roles.ts";
 import { parseBind } from "../config/bind.ts";
 import type { Audit } from "./audit/types.ts";
 import { createAuthenticator } from "./auth/authenticator.ts";
@@ -172,14 +173,16 @@ function mcpRoutes(endpoint: McpEndpointOptions): readonly (readonly [string, Ro
   return [["/mcp", route], ["/rpc", route]];
 }
 
-/** An issuer may serve anybody, so a caller without a role reads no figures. */
+/** An issuer may serve anybody, so a caller of it whose roles grant no reading reads no figures. */
 const NO_METRICS = errorReply(httpError({ kind: "unauthorized", message: "Unauthorized" }));
+
+const METRICS_USE: ToolUse = { group: "Read", tool: "/metrics", namespaceId: "unread" };
 
 function metricsRoute(metrics: Metrics): Route {
   return {
     GET: ({ principal }): Promise<HttpReply> =>
       Promise.resolve(
-        principal.authMethod === "oauth" && principal.roles.length === 0 ? NO_METRICS : {
+        checkRole(principal.authMethod === "oauth", principal, METRICS_USE)?.allowed === false ? NO_METRICS : {
           status: 200,
           fields: { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
           body: metrics.render(principal),

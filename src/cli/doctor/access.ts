@@ -2,8 +2,8 @@
 
 import { classesOf, POLICY_CLASSES, policyClassOf } from "../../access/roles.ts";
 import { digestOfToken } from "../../config/bearer_tokens.ts";
-import { formatPath } from "../../config/problems.ts";
-import type { ServerConfig } from "../../config/types.ts";
+import { formatPath, type SettingPath } from "../../config/problems.ts";
+import type { PrincipalConfig, ServerConfig } from "../../config/types.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { LOOPBACK_SUBJECT } from "../../server/auth/local_only.ts";
 import { STDIO_SUBJECT } from "../../server/stdio/serve_stdio.ts";
@@ -11,7 +11,7 @@ import { writtenSubject } from "../../server/tls/subject.ts";
 import { readVariable } from "../config/variable.ts";
 import { type Finding, note } from "./checks.ts";
 import { sha256 } from "../run/fold_state.ts";
-import { ineffectiveAclSettings, unknownRoles } from "./posture.ts";
+import { ineffectiveAclSettings, PRINCIPALS, unknownRoles } from "./posture.ts";
 
 /** Finds callers whose every call is refused, and settings that grant nothing. */
 export function checkAccess(config: GateConfig): readonly Finding[] {
@@ -27,7 +27,11 @@ function notes(check: string, messages: readonly string[]): readonly Finding[] {
 }
 
 /** Unknown policy classes, and roles that grant nothing in the policy class of their principal. */
-function ineffectivePrincipals({ server, schema_registry: { acl } }: GateConfig): readonly string[] {
+export function ineffectivePrincipals(
+  { server, schema_registry: { acl } }: GateConfig,
+  principals: readonly Pick<PrincipalConfig, "policy_class" | "roles">[] = server.auth?.principals ?? [],
+  place: SettingPath = PRINCIPALS,
+): readonly string[] {
   const rules = acl.mode === "custom" ? acl.rules : [];
   const labels = new Set(rules.flatMap(({ policy_classes }) => policy_classes));
   const elsewhere = new Set([
@@ -35,8 +39,8 @@ function ineffectivePrincipals({ server, schema_registry: { acl } }: GateConfig)
     ...server.feedback.scenario_next.evidence_roles,
     ...rules.flatMap(({ roles }) => roles),
   ]);
-  return (server.auth?.principals ?? []).flatMap(({ policy_class: label, roles }, index) => {
-    const where = ["server", "auth", "principals", index];
+  return principals.flatMap(({ policy_class: label, roles }, index) => {
+    const where = [...place, index];
     const policyClass = policyClassOf(label);
     const isKnown = label === null || labels.has(label) || label.toLowerCase() === policyClass;
     const unknown = isKnown ? [] : [

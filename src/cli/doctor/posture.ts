@@ -3,9 +3,9 @@
 import { offeredTools } from "../../access/offered_tools.ts";
 import { ROLE_NAMES } from "../../access/roles.ts";
 import { isLiteralToken } from "../../config/bearer_tokens.ts";
-import { formatPath } from "../../config/problems.ts";
+import { formatPath, type SettingPath } from "../../config/problems.ts";
 import { describeUrl } from "../../config/postgres_address.ts";
-import type { RegistryAclConfig } from "../../config/types.ts";
+import type { PrincipalConfig, RegistryAclConfig } from "../../config/types.ts";
 import { TOOL_NAMES } from "../../config/tool_names.ts";
 import type { GateConfig } from "../../config/types.ts";
 import { authenticationOf } from "../../server/exposure.ts";
@@ -18,6 +18,9 @@ export interface PostureLine {
   readonly level: LogLevel;
   readonly message: string;
 }
+
+/** Where the principals of the configuration are. */
+export const PRINCIPALS: SettingPath = ["server", "auth", "principals"];
 
 /** Minimum characters of a bearer token: 16 random bytes are 22 characters in base64, and 32 in hex. */
 const TOKEN_CHARACTERS = 22;
@@ -90,14 +93,18 @@ export function securityPosture(config: GateConfig): readonly PostureLine[] {
 }
 
 /** Warns of roles that are neither built in nor used by another setting. Most are misspelt, and lock their subject out. */
-export function unknownRoles({ server, schema_registry }: GateConfig): readonly string[] {
+export function unknownRoles(
+  { server, schema_registry }: GateConfig,
+  principals: readonly Pick<PrincipalConfig, "roles">[] = server.auth?.principals ?? [],
+  place: SettingPath = PRINCIPALS,
+): readonly string[] {
   const { trace_roles, evidence_roles } = server.feedback.scenario_next;
   const rules = schema_registry.acl.mode === "custom" ? schema_registry.acl.rules : [];
   const known = new Set([...ROLE_NAMES, ...trace_roles, ...evidence_roles, ...rules.flatMap(({ roles }) => roles)]);
-  return (server.auth?.principals ?? []).flatMap(({ roles }, principal) =>
+  return principals.flatMap(({ roles }, principal) =>
     roles.flatMap(({ name }, index) => {
       if (known.has(name)) return [];
-      const where = formatPath(["server", "auth", "principals", principal, "roles", index, "name"]);
+      const where = formatPath([...place, principal, "roles", index, "name"]);
       return [`${where}: role ${JSON.stringify(name)} grants nothing; built in are ${ROLE_NAMES.join(", ")}`];
     })
   );

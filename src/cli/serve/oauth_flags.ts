@@ -6,6 +6,9 @@ import { type OAuthPrincipal, parseOAuthPrincipals, PRINCIPALS_FILE_BYTES } from
 import { countOf } from "../../config/problems.ts";
 import type { GateConfig } from "../../config/types.ts";
 import type { NetworkSettings } from "../../server/serve.ts";
+import { delay } from "../../server/process/log.ts";
+import { ineffectivePrincipals } from "../doctor/access.ts";
+import { unknownRoles } from "../doctor/posture.ts";
 import { CliError } from "../terminal/cli_error.ts";
 import { secureUrl } from "../terminal/secure_url.ts";
 import type { OAuthFlags } from "./serve_flags.ts";
@@ -71,24 +74,32 @@ export function withOAuth(config: GateConfig): GateConfig {
  * @throws {CliError} `usage`
  * @throws {ConfigError} With every problem of the file of principals
  */
-export async function resourceServerOf(flags: OAuthFlags): Promise<NonNullable<NetworkSettings["oauth"]>> {
+export async function resourceServerOf(
+  flags: OAuthFlags,
+  config: GateConfig,
+): Promise<NonNullable<NetworkSettings["oauth"]>> {
   const issuers = oauthIssuersOf(flags);
   const principals = await principalsOf(flags, issuers.map(({ issuer }) => issuer));
+  const entries = principals.map(({ roles }) => ({ roles, policy_class: null }));
+  const ineffective = [unknownRoles, ineffectivePrincipals].flatMap((find) => find(config, entries, ["principal"]));
   const authorities = await authoritiesOf(flags);
   const [{ createResourceServer }, { getDocument }] = await Promise.all([
     import("../../server/oauth/resource_server.ts"),
     import("../../evidence/builtin/get_document.ts"),
   ]);
   const access = { allowPrivateNetworks: flags.oauthPrivate, privateSetting: "--oauth-private" as const, authorities };
-  return (log) =>
-    createResourceServer({
+  return (log) => {
+    for (const message of ineffective) log("warn", `${flags.oauthPrincipals}: ${message}`);
+    return createResourceServer({
       issuers,
       principals,
       getDocument: (url) => getDocument(url, access),
       now: Date.now,
       elapsed: () => performance.now(),
+      delay,
       log,
     });
+  };
 }
 
 async function principalsOf(

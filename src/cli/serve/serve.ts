@@ -65,7 +65,7 @@ export async function runServe(argv: readonly string[], changes: ServeChanges | 
     network: network === null ? null : {
       ...network.settings,
       ...page,
-      ...oauth === null ? {} : { oauth: await oauth.resourceServerOf(flags) },
+      ...oauth === null ? {} : { oauth: await oauth.resourceServerOf(flags, config) },
       ...changes === null ? {} : { listening: changes.listening, link: changes.link },
     },
   });

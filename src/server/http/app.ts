@@ -160,12 +160,13 @@ async function dispatch(
 ): Promise<HttpReply> {
   const page = options.pages?.get(request.path);
   if (page !== undefined) {
+    if (isListedPreflight(options, request)) return preflight(PROBE_METHODS);
     const isRead = PROBE_METHODS.includes(request.method);
     return isRead ? page(request) : reject("request", "method_not_allowed", notAllowed(PROBE_METHODS));
   }
   const route = options.routes.get(request.path);
   if (route === undefined) return reject("request", "path_unknown", notFound());
-  if (isListedPreflight(options, request)) return preflight(route);
+  if (isListedPreflight(options, request)) return preflight(Object.keys(route));
   const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
   const authentication = await options.authenticate(request);
@@ -197,11 +198,11 @@ function isListedPreflight({ names }: AppOptions, { method, headers }: HttpReque
 }
 
 /** The reply to a CORS preflight. */
-function preflight(route: Route): HttpReply {
+function preflight(methods: readonly string[]): HttpReply {
   return {
     status: 204,
     fields: {
-      "access-control-allow-methods": Object.keys(route).join(", "),
+      "access-control-allow-methods": methods.join(", "),
       "access-control-allow-headers":
         "accept, authorization, content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent, " +
         "x-correlation-id",

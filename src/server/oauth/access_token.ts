@@ -126,7 +126,10 @@ function callerOf({ name, roles }: OAuthPrincipal): Principal {
 function isFor({ subject, client_id, scope, claim }: OAuthPrincipal, payload: JWTPayload): boolean {
   if (subject !== undefined) return payload.sub === subject;
   if (client_id !== undefined) return payload["client_id"] === client_id;
-  if (scope !== undefined) return String(payload["scope"] ?? "").split(" ").includes(scope);
+  if (scope !== undefined) {
+    // Some issuers write a list, whose items may again hold several scopes.
+    return [payload["scope"]].flat().some((item) => typeof item === "string" && item.split(" ").includes(scope));
+  }
   if (claim === undefined || !Object.hasOwn(payload, claim.name)) return false;
   return [payload[claim.name]].flat().includes(claim.value);
 }

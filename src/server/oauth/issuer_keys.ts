@@ -3,7 +3,7 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { isJsonArray, isJsonObject, type JsonObject, member } from "../../canonical/json.ts";
 import { decodeUtf8Strict, parseJson } from "../../canonical/scan.ts";
-import type { Log } from "../process/log.ts";
+import type { delay, Log } from "../process/log.ts";
 
 /** Gets a document of an issuer. It never rejects. */
 export type GetDocument = (
@@ -16,6 +16,7 @@ export interface IssuerKeysOptions {
   readonly getDocument: GetDocument;
   /** A clock in milliseconds that never goes back. */
   readonly elapsed: () => number;
+  readonly delay: typeof delay;
   readonly log: Log;
 }
 
@@ -25,6 +26,8 @@ const INTERVAL = 60_000;
 const REFRESH_AGE = 600_000;
 /** The age in milliseconds from which on keys do not count, where no newer ones can be had. */
 const EXPIRY_AGE = 3_600_000;
+/** Milliseconds for which old keys wait for newer ones, where no call was there to fetch these in time. */
+export const PATIENCE = 1_000;
 /** Most keys of an issuer. */
 export const KEYS = 64;
 
@@ -39,11 +42,13 @@ class DocumentFault extends Error {
 }
 
 /** Makes the function that finds the key of a token. It rejects with errors of jose, or with {@link KeysUnavailable}. */
-export function createIssuerKeys({ issuer, getDocument, elapsed, log }: IssuerKeysOptions): JWTVerifyGetKey {
+export function createIssuerKeys(options: IssuerKeysOptions): JWTVerifyGetKey {
+  const { issuer, getDocument, elapsed, delay, log } = options;
   let keys: JWTVerifyGetKey | null = null;
   let keysFrom = -Infinity;
   let attempted = -Infinity;
   let pending: Promise<void> = Promise.resolve();
+  let soon = pending;
   const fetchKeys = async (): Promise<void> => {
     const from = elapsed();
     try {
@@ -54,21 +59,28 @@ export function createIssuerKeys({ issuer, getDocument, elapsed, log }: IssuerKe
       log("warn", `Cannot get the keys of an issuer of access tokens: ${reason}`, { issuer });
     }
   };
-  const refresh = async (): Promise<void> => {
+  const bounded = async (fetching: Promise<void>): Promise<void> => {
+    using late = delay(PATIENCE);
+    await Promise.race([fetching, late.passed]);
+  };
+  const refresh = (): Promise<void> => {
     if (elapsed() - attempted >= INTERVAL) {
       attempted = elapsed();
       pending = fetchKeys();
+      soon = bounded(pending);
     }
-    await pending;
+    return pending;
   };
   const current = (): JWTVerifyGetKey => {
     if (keys === null || elapsed() - keysFrom >= EXPIRY_AGE) throw new KeysUnavailable();
     return keys;
   };
   return async (header, token) => {
-    const refreshed = elapsed() - keysFrom >= REFRESH_AGE ? refresh() : null;
-    // Keys that still count answer meanwhile: a slow issuer delays no caller.
-    if (elapsed() - keysFrom >= EXPIRY_AGE) await refreshed;
+    const age = elapsed() - keysFrom;
+    const refreshed = age >= REFRESH_AGE ? refresh() : null;
+    // Keys that still count answer meanwhile, so a slow issuer hardly delays a caller; after an idle time they wait.
+    if (age >= EXPIRY_AGE) await refreshed;
+    else if (age >= REFRESH_AGE + INTERVAL) await soon;
     const known = current();
     try {
       return await known(header, token);
@@ -90,7 +102,8 @@ async function readKeySet(issuer: string, getDocument: GetDocument): Promise<{ k
     throw new DocumentFault("its metadata names no jwks_uri of its own origin");
   }
   const set = await readDocument(uri, getDocument);
-  const keys = set === null ? undefined : member(set, "keys");
+  if (typeof set === "string") throw new DocumentFault(`expected its key set, got ${set}`);
+  const keys = member(set, "keys");
   if (isJsonArray(keys) && keys.length <= KEYS) return { keys: keys as JsonObject[] };
   throw new DocumentFault(`its key set has no list of at most ${KEYS} keys`);
 }
@@ -99,20 +112,19 @@ async function readKeySet(issuer: string, getDocument: GetDocument): Promise<{ k
 async function readMetadata(issuer: string, getDocument: GetDocument): Promise<JsonObject> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
-  const found = await readDocument(`${origin}/.well-known/oauth-authorization-server${path}`, getDocument) ??
-    await readDocument(`${origin}${path}/.well-known/openid-configuration`, getDocument);
-  if (found === null) throw new DocumentFault("it has no metadata");
-  return found;
+  const first = await readDocument(`${origin}/.well-known/oauth-authorization-server${path}`, getDocument);
+  if (typeof first !== "string") return first;
+  const second = await readDocument(`${origin}${path}/.well-known/openid-configuration`, getDocument);
+  if (typeof second !== "string") return second;
+  throw new DocumentFault(`expected its metadata, got ${first}, then ${second}`);
 }
 
-/** A document; null where the issuer does not have it. */
-async function readDocument(url: string, getDocument: GetDocument): Promise<JsonObject | null> {
+/** A document, or what the issuer answers in its place. */
+async function readDocument(url: string, getDocument: GetDocument): Promise<JsonObject | string> {
   const answer = await getDocument(url);
   if ("fault" in answer) throw new DocumentFault(answer.fault);
-  if (answer.status === 404) return null;
-  if (answer.status !== 200) throw new DocumentFault(`it answers with status ${answer.status}`);
+  if (answer.status !== 200) return `status ${answer.status}`;
   const text = decodeUtf8Strict(answer.body);
   const parsed = text === null ? null : parseJson(text);
-  if (parsed?.ok !== true || !isJsonObject(parsed.value)) throw new DocumentFault("its document is no JSON object");
-  return parsed.value;
+  return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : "no JSON object";
 }

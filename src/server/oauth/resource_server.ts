@@ -3,6 +3,7 @@
  * and the metadata by which a client finds the issuers (RFC 9728).
  */
 
+import { scopesOf } from "../../config/oauth_principals.ts";
 import { readBearer } from "../auth/bearer_token.ts";
 import type { Authentication, Authenticator, AuthRequest } from "../auth/types.ts";
 import { type HttpReply, jsonReply } from "../http/reply.ts";
@@ -26,8 +27,7 @@ export function createResourceServer(options: TokenVerifierOptions): ResourceSer
   const verify = createTokenVerifier(options);
   const resource = issuers[0]?.audience ?? "";
   // A client asks the first issuer for these, and an issuer may refuse a scope that it does not know.
-  const own = principals.filter(({ issuer }) => issuer === issuers[0]?.issuer);
-  const scopes = [...new Set(own.flatMap(({ scope }) => scope ?? []))];
+  const scopes = scopesOf(principals, issuers[0]?.issuer ?? "");
   const location = metadataUrl(resource);
   const challenge = (attributes: readonly string[]): string => `Bearer ${attributes.join(", ")}`;
   const about = [

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { OAuthPrincipal } from "../../config/oauth_principals.ts";
 import { AUTHORIZATION_BYTES, createBearerToken } from "../auth/bearer_token.ts";
 import type { Authentication, AuthRequest } from "../auth/types.ts";
-import { KEYS } from "./issuer_keys.ts";
+import { KEYS, PATIENCE } from "./issuer_keys.ts";
 import { createResourceServer } from "./resource_server.ts";
 import { given, jwk, KEY_SET, type Members, PAIRS, signedWithPublicKey, tokens, unsigned } from "./token_fixture.ts";
 
@@ -36,23 +36,35 @@ function entry(name: string, selector: Partial<OAuthPrincipal>): OAuthPrincipal 
 }
 
 /** A resource server with an issuer in memory. */
-function serverOf({ principals = [entry("ada", { subject: "ada" })], keys = KEY_SET, metadata = {} }: {
-  principals?: readonly OAuthPrincipal[];
-  keys?: readonly unknown[];
-  metadata?: Members;
-} = {}): {
+function serverOf(
+  { principals = [entry("ada", { subject: "ada" })], keys = KEY_SET, metadata = {}, first, hasSecond = true }: {
+    principals?: readonly OAuthPrincipal[];
+    keys?: readonly unknown[];
+    metadata?: Members;
+    /** The status and body of the metadata of an authorization server, in place of those that count. */
+    first?: readonly [status: number, body: string];
+    /** Whether the issuer has the metadata of an OpenID provider, where `first` does not count. */
+    hasSecond?: boolean;
+  } = {},
+): {
   authenticate: (authorization: string | null, stored?: boolean) => Promise<Authentication>;
   state: { keys: readonly unknown[]; isDown: boolean; isSilent: boolean; passed: number };
   asked: string[];
   logged: string[];
+  /** Ends the time that is waited for, by the milliseconds of it. */
+  waits: [milliseconds: number, end: () => void][];
   page: () => string;
 } {
   const state = { keys, isDown: false, isSilent: false, passed: 0 };
   const asked: string[] = [];
   const logged: string[] = [];
+  const waits: [number, () => void][] = [];
+  const own = (): Members => given({ issuer: ISSUER, jwks_uri: "https://issuer.example.com/keys", ...metadata });
   const documents: Record<string, () => unknown> = {
-    "https://issuer.example.com/.well-known/oauth-authorization-server/tenant": () =>
-      given({ issuer: ISSUER, jwks_uri: "https://issuer.example.com/keys", ...metadata }),
+    "https://issuer.example.com/.well-known/oauth-authorization-server/tenant": own,
+    ...first === undefined || !hasSecond
+      ? {}
+      : { "https://issuer.example.com/tenant/.well-known/openid-configuration": own },
     "https://issuer.example.com/keys": () => ({ keys: state.keys }),
   };
   const server = createResourceServer({
@@ -60,11 +72,19 @@ function serverOf({ principals = [entry("ada", { subject: "ada" })], keys = KEY_
     principals,
     now: () => NOW * 1000 + state.passed,
     elapsed: () => state.passed,
+    delay: (milliseconds) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waits.push([milliseconds, resolve]);
+      return { passed: promise, cancel: resolve, [Symbol.dispose]: resolve };
+    },
     log: (...values) => logged.push(JSON.stringify(values)),
     getDocument: (url) => {
       asked.push(url);
       if (state.isSilent) return new Promise(() => {});
       if (state.isDown) return Promise.resolve({ fault: "connection_failed" });
+      if (first !== undefined && url.includes("oauth-authorization-server")) {
+        return Promise.resolve({ status: first[0], body: new TextEncoder().encode(first[1]) });
+      }
       const document = documents[url];
       const body = new TextEncoder().encode(JSON.stringify(document?.() ?? {}));
       return Promise.resolve({ status: document === undefined ? 404 : 200, body });
@@ -74,6 +94,7 @@ function serverOf({ principals = [entry("ada", { subject: "ada" })], keys = KEY_
     state,
     asked,
     logged,
+    waits,
     page: () => `${server.metadata[0]} ${server.metadata[1]().body}`,
     authenticate: (authorization, hasStored = false) =>
       server.authenticate(request(authorization), createBearerToken(hasStored ? ["stored-token"] : [], [])),
@@ -163,6 +184,12 @@ const SELECTORS:
     [[{ scope: "gate.run" }], {}, "oauth:p0"],
     [[{ scope: "gate" }], {}, "oauth"],
     [[{ scope: "gate.run" }], { scope: ["gate.run"] }, "oauth:p0"],
+    [[{ scope: "gate.run" }], { scope: ["x", "gate.run"] }, "oauth:p0"],
+    [[{ scope: "gate.run" }], { scope: ["x y", "z gate.run"] }, "oauth:p0"],
+    [[{ scope: "x,gate.run" }], { scope: ["x", "gate.run"] }, "oauth"],
+    [[{ scope: "gate.run" }], { scope: [["gate.run"], { scope: "gate.run" }, 1] }, "oauth"],
+    [[{ scope: "1" }], { scope: 1 }, "oauth"],
+    [[{ scope: "blocked", roles: [] }, { subject: "ada" }], { scope: ["x", "blocked"] }, "oauth:p0"],
     [[{ scope: "gate.run" }], { scope: null }, "oauth"],
     [[{ claim: { name: "groups", value: "operators" } }], {}, "oauth:p0"],
     [[{ claim: { name: "groups", value: "operators" } }], { groups: "operators" }, "oauth:p0"],
@@ -248,6 +275,32 @@ Deno.test("createResourceServer() answers by keys that it has while its issuer d
   assert.equal(said(await authenticate(good)), "oauth:ada");
 });
 
+Deno.test("createResourceServer() asks for newer keys before it answers by those of an idle time", async () => {
+  const good = `Bearer ${token({ claims: { exp: NOW + 90_000 } })}`;
+  for (const [passed, outcome] of [[659_999, "oauth:ada"], [660_000, "401 key_unknown"]] as const) {
+    const { authenticate, state } = serverOf();
+    assert.equal(said(await authenticate(good)), "oauth:ada");
+    state.keys = [jwk(NEXT.publicKey, "next")];
+    state.passed = passed;
+    assert.equal(said(await authenticate(good)), outcome, String(passed));
+  }
+});
+
+Deno.test("createResourceServer() answers by the keys of an idle time once its issuer is silent for a second", async () => {
+  const { authenticate, state, waits } = serverOf();
+  const good = `Bearer ${token({ claims: { exp: NOW + 90_000 } })}`;
+  assert.equal(said(await authenticate(good)), "oauth:ada");
+  state.isSilent = true;
+  state.passed = 660_000;
+  waits.length = 0;
+  const calls = [authenticate(good), authenticate(good)];
+  assert.deepEqual(waits.map(([milliseconds]) => milliseconds), [PATIENCE], "both calls wait for one fetch");
+  waits[0]?.[1]();
+  assert.deepEqual((await Promise.all(calls)).map(said), ["oauth:ada", "oauth:ada"]);
+  state.passed = 719_999;
+  assert.equal(said(await authenticate(good)), "oauth:ada", "later calls wait no more");
+});
+
 Deno.test("createResourceServer() drops a removed key after ten minutes, and all keys after an hour without newer ones", async () => {
   const { authenticate, state, logged } = serverOf();
   const old = `Bearer ${token({ claims: { exp: NOW + 90_000 } })}`;
@@ -278,7 +331,11 @@ const FAULTS: readonly (readonly [what: string, change: Parameters<typeof server
     { metadata: { jwks_uri: "https://other.example.com/keys" } },
     "its metadata names no jwks_uri of its own origin",
   ],
-  ["keys that it does not have", { metadata: { jwks_uri: "https://issuer.example.com/k" } }, "its key set has no list"],
+  [
+    "keys that it does not have",
+    { metadata: { jwks_uri: "https://issuer.example.com/k" } },
+    "expected its key set, got status 404",
+  ],
   ["too many keys", { keys: Array.from({ length: KEYS + 1 }, () => KEY_SET[0]) }, "its key set has no list"],
   ["keys that are no objects", { keys: ["x"] }, "its key set is malformed"],
 ];
@@ -291,6 +348,40 @@ for (const [what, change, reason] of FAULTS) {
     assert.ok(logged[0]?.includes(reason), logged[0]);
   });
 }
+
+/** First answers, with the requests for metadata that follow each, or the fault. */
+const FIRST_ANSWERS: readonly (readonly [status: number, body: string, metadata: Members, outcome: string])[] = [
+  [404, "", {}, "oauth:ada"],
+  [400, "{}", {}, "oauth:ada"],
+  [500, "", {}, "oauth:ada"],
+  [302, "", {}, "oauth:ada"],
+  [200, "<html>", {}, "oauth:ada"],
+  [200, "[]", {}, "oauth:ada"],
+  [200, "{}", {}, "its metadata names another issuer"],
+  [500, "", { issuer: "https://other.example.com" }, "its metadata names another issuer"],
+  [500, "", { jwks_uri: "https://other.example.com/keys" }, "its metadata names no jwks_uri of its own origin"],
+];
+
+for (const [status, body, metadata, outcome] of FIRST_ANSWERS) {
+  const shown = `${status} ${body} and ${JSON.stringify(metadata)}`;
+  Deno.test(`createResourceServer() of an issuer whose metadata are ${shown}: ${outcome}`, async () => {
+    const { authenticate, asked, logged, state } = serverOf({ first: [status, body], metadata });
+    const answer = said(await authenticate(`Bearer ${token()}`));
+    if (answer === "503 keys_unavailable") assert.ok(logged[0]?.includes(outcome), logged[0]);
+    else assert.equal(answer, outcome);
+    const { length } = asked;
+    state.passed = 59_999;
+    await authenticate(`Bearer ${token({ header: { kid: "other" } })}`);
+    assert.equal(asked.length, length, "both requests are one fetch");
+  });
+}
+
+Deno.test("createResourceServer() says what an issuer without metadata answers", async () => {
+  const { authenticate, logged, asked } = serverOf({ first: [500, ""], metadata: {}, hasSecond: false });
+  assert.equal(said(await authenticate(`Bearer ${token()}`)), "503 keys_unavailable");
+  assert.ok(logged[0]?.includes("expected its metadata, got status 500, then status 404"), logged[0]);
+  assert.equal(asked.length, 2);
+});
 
 const SETS: readonly (readonly [what: string, keys: readonly unknown[], authorization: string, outcome: string])[] = [
   ["one key without kid", [jwk(PAIRS.ES256.publicKey, null)], token({ header: { kid: null } }), "oauth:ada"],
@@ -328,6 +419,7 @@ Deno.test("createResourceServer() publishes its metadata, with the scopes of its
     entry("a", { scope: "gate.run" }),
     entry("b", { scope: "gate.run" }),
     entry("c", { subject: "x" }),
+    entry("d", { scope: "gate.blocked", roles: [] }),
   ];
   const { page, authenticate } = serverOf({ principals });
   const members = `"authorization_servers":["${ISSUER}"],"bearer_methods_supported":["header"]`;
@@ -336,6 +428,7 @@ Deno.test("createResourceServer() publishes its metadata, with the scopes of its
     `/.well-known/oauth-protected-resource/mcp {"resource":"${AUDIENCE}",${members},"scopes_supported":["gate.run"]}`,
   );
   assert.ok(!serverOf().page().includes("scopes_supported"));
+  assert.ok(!serverOf({ principals: principals.slice(3) }).page().includes("scopes_supported"));
   const refused = await authenticate(null);
   assert.equal(!refused.ok && refused.challenge, `Bearer realm="gate", ${METADATA}, scope="gate.run"`);
 });

@@ -141,7 +141,11 @@ Deno.test("gate serve refuses each token that does not count, and nothing of one
       assert.match((await call(unmapped, "providers_list", {})).text, /"code":"role_refused"/);
       const metrics = (token: string): Promise<{ status: number }> =>
         send(started.server.url, null, { path: "/metrics", headers: { authorization: `Bearer ${token}` } });
-      assert.deepEqual([(await metrics(good)).status, (await metrics(unmapped)).status], [200, 403]);
+      const mistyped = sign({ claims: { sub: "dan" } });
+      const statuses = await Promise.all(
+        [good, readers, mistyped, unmapped].map(async (one) => (await metrics(one)).status),
+      );
+      assert.deepEqual(statuses, [200, 200, 403, 403]);
       assert.equal(service.asked.length, 1);
       started.server.process.signal("SIGTERM");
       assert.equal(await started.server.process.ended(), 0);
@@ -210,7 +214,7 @@ Deno.test("gate serve answers 503 while the keys of an issuer are not to be had,
 Deno.test("gate serve gives its metadata to anybody, and asks a local caller for a token", () =>
   inFolder(async (folder) => {
     await using issuer = startIssuer();
-    await using started = await startOAuth(folder, issuer.url);
+    await using started = await startOAuth(folder, issuer.url, "", ["--allowed-origin", "https://app.example.com"]);
     const { url } = started.server;
     const answer = await send(url, null, { path: new URL(METADATA).pathname });
     assert.equal(answer.headers["content-type"], "application/json");
@@ -222,12 +226,30 @@ Deno.test("gate serve gives its metadata to anybody, and asks a local caller for
     });
     const post = await send(url, "{}", { path: new URL(METADATA).pathname, method: "POST" });
     assert.equal(post.status, 405);
+    const preflight = await send(url, null, {
+      path: new URL(METADATA).pathname,
+      method: "OPTIONS",
+      headers: { origin: "https://app.example.com", "access-control-request-headers": "mcp-protocol-version" },
+    });
+    const { headers } = preflight;
+    assert.deepEqual(
+      [preflight.status, headers["access-control-allow-origin"], headers["access-control-allow-methods"]],
+      [204, "https://app.example.com", "GET, HEAD"],
+    );
+    assert.match(String(headers["access-control-allow-headers"]), /mcp-protocol-version/);
+    const other = await send(url, null, { path: new URL(METADATA).pathname, method: "OPTIONS" });
+    assert.equal(other.status, 405, "no preflight of a listed origin");
     for (const path of ["/mcp", "/rpc"]) assert.equal((await send(url, "{}", { path })).status, 401);
     assert.equal((await send(url, null, { path: "/metrics" })).status, 401);
     assert.equal((await send(url, null, { path: "/readyz" })).status, 200);
     const log = logText(started.server.process.errors());
     assert.ok(log.includes("transport http; auth oauth;"), log);
     assert.ok(!log.includes("every admitted caller may use every tool"), log);
+    const where = "principals.toml: principal[2].roles";
+    assert.ok(log.includes(`${where}[0].name: role "NamespaceReadr" grants nothing; built in are TenantAdmin,`), log);
+    const ineffective = `${where}[1].name: role "AgentSandbox" grants nothing in policy class prod, only in scratch`;
+    assert.ok(log.includes(ineffective), log);
+    assert.ok(!log.includes("principal[0]") && !log.includes("principal[1]"), log);
   }));
 
 Deno.test("gate serve trusts the authorities of --oauth-ca for issuers, and records name the principal of a token", () =>

@@ -79,7 +79,7 @@ export interface Called {
   readonly challenge: string | null;
 }
 
-/** The principals of the tests: one may do everything, and one of a scope may read. */
+/** The principals of the tests: one may do everything, one of a scope may read, and the roles of one never count. */
 export function principalsOf(issuer: string): string {
   return `[[principal]]
 name = "ada"
@@ -92,6 +92,12 @@ name = "readers"
 issuer = "${issuer}"
 scope = "gate.read"
 roles = [{ name = "NamespaceReader", namespace_id = 2 }]
+
+[[principal]]
+name = "mistyped"
+issuer = "${issuer}"
+subject = "dan"
+roles = [{ name = "NamespaceReadr" }, { name = "AgentSandbox" }]
 `;
 }
 
