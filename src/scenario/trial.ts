@@ -8,7 +8,9 @@ import type { JsonValue } from "../canonical/json.ts";
 import { formatPath } from "../canonical/path.ts";
 import type { SchemaSandbox } from "../evidence/sandbox/schema_sandbox.ts";
 import type { Condition, ParameterValue } from "../law/types.ts";
+import { decimalOfNumber } from "../law/value/decimal.ts";
 import { checkInDomain } from "../law/value/typed_value.ts";
+import type { ObservationDomain, TypedValue } from "../law/value/types.ts";
 import type { AcquisitionFailure, Environment } from "../run/command.ts";
 import { type CompiledLaw, type CompiledStage, compileLaw } from "../run/compile.ts";
 import { judgeDisclosure } from "../run/disclosure.ts";
@@ -148,11 +150,10 @@ async function evaluateStage(context: TrialContext, stage: CompiledStage, one: S
   const compiled = law.stages[law.stageIndex.get(stage.stage.stage_id) ?? -1] ?? stage;
   const evidence = one.sent.map(({ condition_id, value }): CallerEvidence => {
     const found = context.law.conditionIndex.get(condition_id);
-    const value_type = found?.condition.observation_domain.domain ?? "Json";
     return {
       condition_id,
       retention: { retention: found?.retention ?? "RetainCanonicalValue" },
-      value: { value, value_type },
+      value: typedValue(value, found?.condition.observation_domain),
     };
   });
   const verdicts = new Map<number, "valid" | "invalid">();
@@ -175,6 +176,12 @@ async function evaluateStage(context: TrialContext, stage: CompiledStage, one: S
   return precheckStage(law, compiled, evidence, verdicts, assumed, environment, presented);
 }
 
+/** A value of a condition; a plain number stands for a decimal. */
+function typedValue(value: JsonValue, domain: ObservationDomain | undefined): TypedValue {
+  const value_type = domain?.domain ?? "Json";
+  return { value: value_type === "Decimal" && typeof value === "number" ? decimalOfNumber(value) : value, value_type };
+}
+
 /** The key of a statement in a trial. No real key has this text. */
 function trialKey(keyId: string): string {
   return `trial ${keyId}`;
@@ -189,7 +196,7 @@ async function submittedItems(
   const items: PresentedEvidence[] = [];
   for (const { condition_id, key_id, value: given, waits = true, submitted_at = 0 } of submitted) {
     const domain = context.law.conditionIndex.get(condition_id)?.condition.observation_domain;
-    const value = { value: given, value_type: domain?.domain ?? "Json" };
+    const value = typedValue(given, domain);
     const fault = domain === undefined ? null : checkInDomain(value, domain);
     if (fault !== null) {
       const path = formatPath(["submitted", condition_id, key_id]);

@@ -1,8 +1,8 @@
 /** Runs a case of a law as a trial, and compares how the run stands with what the case expects. */
 
 import { needsSignature } from "../../law/lint.ts";
-import type { QualifiedEvidence } from "../../run/qualify.ts";
-import type { TraceItem } from "../../run/types.ts";
+import { everyFinding, findingsOf, judgedFromPrecheck } from "../../run/missing/causes.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
 import {
   type AttemptOutcome,
   type AttemptResult,
@@ -70,8 +70,11 @@ async function runStep(
   }
   const differences = step.then.flatMap((one) => differenceOf(one, { trial, now: step.now, attempts }) ?? []);
   const found = [...attempts].flatMap(([stage, { outcome, why, evaluation }]) => {
-    const { trace, evidence } = evaluation ?? { trace: [], evidence: [] };
-    return [`${stage} is ${outcome}`, ...why, ...trace.map((line) => describeTrace(line, evidence))];
+    return [
+      `${stage} is ${outcome}`,
+      ...why,
+      ...evaluation === null ? [] : describeFound(trial, stage, evaluation, step.now),
+    ];
   });
   return {
     stages: [...attempts].map(([stage_id, { outcome }]) => ({ stage_id, outcome })),
@@ -146,11 +149,16 @@ function isFresh(trial: Trial, { condition_id, submitted_at }: Statement, now: n
   return submitted_at <= now && now - submitted_at <= freshness.maximum_age_millis;
 }
 
-/** Describes the truth value of a condition and why items did not count, such as `a is unknown (unqualified: lane)`. */
-function describeTrace({ condition_id, value, reason }: TraceItem, evidence: readonly QualifiedEvidence[]): string {
-  if (reason === undefined) return `${condition_id} is ${value}`;
-  const own = evidence.filter(({ item }) => item.condition_id === condition_id);
-  const found = own.flatMap(({ item, reason }) => item.error?.message ?? reason ?? []);
-  const why = found.length === 0 ? "" : `: ${[...new Set(found)].join("; ")}`;
-  return `${condition_id} is ${value} (${reason}${why})`;
+/** What an attempt found, a sentence for each condition, and the messages of sources that had no answer. */
+function describeFound(
+  { law }: Trial,
+  stageId: string,
+  { trace, evidence }: NonNullable<AttemptResult["evaluation"]>,
+  now: number | null,
+): readonly string[] {
+  const stage = law.stages[law.stageIndex.get(stageId) ?? -1];
+  if (stage === undefined) return [];
+  const findings = findingsOf(stage, trace, evidence.map(judgedFromPrecheck), now);
+  const errors = evidence.flatMap(({ item }) => item.error?.message ?? []);
+  return [...attemptSentences(law.law, everyFinding(findings)), ...errors];
 }

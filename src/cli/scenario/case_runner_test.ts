@@ -157,15 +157,32 @@ Deno.test("gate scenario test needs an instant for a condition relative to the e
     [{ n: { ...AT, steps: [step] } }, 0, /1 passed, 0 failed/],
     [{ given: AT, n: step }, 0, /1 passed, 0 failed/],
     [{ given: later, n: { ...later, steps: [{ ...step, ...AT }] } }, 0, /1 passed, 0 failed/],
-    [{ n: { ...step, ...later } }, 3, /a is false/],
+    [{ n: { ...step, ...later } }, 3, /a .*: found timestamp\("2026-03-01T10:00:00Z"\) ✗/],
     [{ n: { ...AT, a: "now - 24h", then: "complete" } }, 0, /1 passed, 0 failed/],
-    [{ n: { ...AT, a: "now - 25h", then: "complete" } }, 3, /a is false/],
+    [{ n: { ...AT, a: "now - 25h", then: "complete" } }, 3, /a .*: found timestamp\(.* ✗/],
     [{ n: { ...AT, a: "now", then: "complete" } }, 0, /1 passed, 0 failed/],
     [{ n: step }, 2, /Expected a member "now": "a" is relative to the evaluation time/],
     [{ n: { ...step, now: "2026-03-02" } }, 2, /Expected an RFC 3339 date-time with offset/],
     [{ n: { ...step, now: "2026-03-02T10:00:00.0001Z" } }, 2, /exact to the millisecond/],
     [{ n: { ...step, now: 1 } }, 2, /Expected an RFC 3339 date-time/],
   ]);
+});
+
+const DECIMAL = {
+  observation_domain: { domain: "Decimal" },
+  predicate: { predicate: "LessThanOrEqual", expected: { value: "0.5", value_type: "Decimal" } },
+};
+
+Deno.test("gate scenario test takes plain numbers for decimals, of the caller and of those who sign", async () => {
+  const rows = (sure: JsonObject): Parameters<typeof runRows>[1] => [
+    [{ n: { ...sure, a: 0, then: "complete" } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...sure, a: 0.5, then: "complete" } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...sure, a: "0.5", then: "complete" } }, 0, /1 passed, 0 failed/],
+    [{ n: { ...sure, a: 0.75, then: "complete" } }, 3, /a <= 0.5: found 0.75 ✗/],
+    [{ n: { ...sure, a: true, then: "complete" } }, 3, /Expected a decimal number as a string, got a boolean/],
+  ];
+  await runRows(spec(DECIMAL), rows({}));
+  await runRows(spec(DECIMAL, { ...SIGNED, allowed_channels: ["accepted_submission"] }), rows({ sign: ["k"] }));
 });
 
 const RELEASES = spec({ ...TEXT, predicate: { predicate: "InSet", expected: [{ parameter: "version" }] } }, {}, {
@@ -180,7 +197,7 @@ Deno.test("gate scenario test judges a case by its parameters, else by those of 
   const then = { then: "complete" };
   await runRows(RELEASES, [
     [{ n: { ...both, a: "v1", ...then } }, 0, /1 passed, 0 failed/],
-    [{ n: { ...both, a: "v2", ...then } }, 3, /a is false/],
+    [{ n: { ...both, a: "v2", ...then } }, 3, /a .*: found "v2" ✗/],
     [{ given: both, n: { a: "v1", ...then } }, 0, /1 passed, 0 failed/],
     [{ given: both, n: { a: "v2", version: "v2", ...then } }, 0, /1 passed, 0 failed/],
     [{ n: { a: "v1", ...then } }, 2, /Expected a value of parameter "factor"/],
@@ -288,14 +305,15 @@ async function silently(body: () => Promise<number>, written: (text: string) => 
 
 /** A failed case, and the reported truth value of its condition. */
 const FAILURES: readonly [law: JsonObject, given: JsonObject, message: string][] = [
-  [spec({}), {}, "a is unknown (no_evidence)"],
-  [spec({}), { items: { a: [1, 2] } }, "a is unknown (disagreement)"],
-  [spec({}, SIGNED), { a: 1 }, "a is unknown (unqualified: authorization)"],
+  [spec({}), {}, "a == 1: nothing known yet ?"],
+  [spec({}), { items: { a: [1, 2] } }, "a == 1: found 1, 2, which differ ?"],
+  [spec({}, SIGNED), { a: 1 }, "a == 1: found 1, which does not count (authorization) ?"],
   [
     spec(PRESENT, ACQUIRED, NAMED),
     { name: 1 },
-    'a is unknown (error: Value does not fit domain "String" of condition "a")',
+    'Value does not fit domain "String" of condition "a"',
   ],
+  [spec(PRESENT, ACQUIRED, NAMED), { name: 1 }, "present(a): no answer (domain mismatch) ?"],
 ];
 
 for (const [law, given, message] of FAILURES) {
