@@ -5,14 +5,13 @@
  * @module
  */
 
-import { judgedBy } from "../run/missing/stage.ts";
 import { everyFinding } from "../run/missing/causes.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { lawWords } from "../law/words.ts";
 import { layersOf } from "../law/stage_layers.ts";
 import { type ApprovalQuestion, questionsOf } from "../run/approval.ts";
 import type { CompiledStage } from "../run/compile.ts";
-import type { MissingCondition } from "../run/missing/missing.ts";
+import { judgedBy, type MissingCondition } from "../run/missing/missing.ts";
 import { neededText } from "../run/missing/sentence.ts";
 import { type WaitingCondition, withRefusals } from "../run/missing/waiting.ts";
 import type { RecordedEvidence, RunRecord, TraceItem } from "../run/types.ts";
@@ -247,7 +246,7 @@ function conditionTable(
       make(
         "div",
         {},
-        make("b", {}, shownText(words.condition(condition_id))),
+        make("b", {}, shownText(state === undefined ? words.condition(condition_id) : neededText(state, words))),
         make(
           "details",
           {},

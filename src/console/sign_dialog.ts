@@ -216,9 +216,9 @@ function factsOf(
   );
   const found = hints.attempts.find(({ record_id }) => record_id === attempt?.record_id) ?? {};
   const known = withRefusals(stage_id, everyFinding(found), waiting === undefined ? [] : [waiting]);
-  const evidence = attemptSentences(run.law.law, attempt?.trace ?? [], known).map((one) =>
-    make("li", {}, shownText(one))
-  );
+  const stage = run.law.law.stages.find((one) => one.stage_id === stage_id);
+  const sentences = attemptSentences(run.law.law, attempt?.trace ?? [], known, stage?.completion_requirement);
+  const evidence = sentences.map((one) => make("li", {}, shownText(one)));
   const signs = answer === "withdraw"
     ? "a withdrawal of your last statement"
     : expected === null

@@ -3,9 +3,9 @@
 import { layersOf } from "../law/stage_layers.ts";
 import { type LawWords, lawWords, valueText } from "../law/words.ts";
 import type { UnmetCause } from "../run/missing/causes.ts";
-import { foundText } from "../run/missing/sentence.ts";
+import { asNeeded, neededText } from "../run/missing/sentence.ts";
 import { drawLaw } from "../runpack/picture/draw_law.ts";
-import { pictureOfStatus } from "../runpack/picture/run_picture.ts";
+import { pictureOfStatus, type StagePicture } from "../runpack/picture/run_picture.ts";
 import { verdictOf } from "../runpack/view/decisions.ts";
 import { all, element, type Markup } from "../runpack/view/markup.ts";
 import { renderOpeners } from "../runpack/view/openers.ts";
@@ -126,7 +126,7 @@ export function renderVerdict({ law, isComplete, stages }: Verdict): Markup {
     element("div", { class: "graph", tabindex: 0, role: "group", "aria-label": "Drawing of the stages" }, drawing),
     drawing.hidden === 0 ? "" : element("p", { class: "note" }, `${drawing.hidden} more arrows are not drawn.`),
     renderOpeners(law.law),
-    drawn.map((stage) => renderStage(stage, law)),
+    drawn.map((stage) => renderStage(stage, law, picture.stages.get(stage.stage_id)?.conditions)),
   );
 }
 
@@ -148,7 +148,11 @@ function causesOf({ trace, evidence }: NonNullable<JudgedStage["result"]["evalua
   });
 }
 
-function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["law"]): Markup {
+function renderStage(
+  { stage_id, result, missing }: JudgedStage,
+  law: Verdict["law"],
+  conditions: StagePicture["conditions"] | undefined,
+): Markup {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1]?.stage;
   const words = lawWords(law.law);
   const requirement = stage === undefined ? "" : words.requirement(stage.completion_requirement);
@@ -164,7 +168,7 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
     ),
     element("p", { class: "by" }, "complete when ", element("code", {}, requirement)),
     result.why.map((why) => element("p", { class: "note" }, why)),
-    result.evaluation === null ? "" : renderTrace(result.evaluation, words, law),
+    result.evaluation === null ? "" : renderTrace(result.evaluation, words, conditions),
     missing === null ? "" : renderMissing(missing),
   );
 }
@@ -172,24 +176,20 @@ function renderStage({ stage_id, result, missing }: JudgedStage, law: Verdict["l
 function renderTrace(
   evaluation: NonNullable<JudgedStage["result"]["evaluation"]>,
   words: LawWords,
-  { conditionIndex }: Verdict["law"],
+  conditions: StagePicture["conditions"] | undefined,
 ): Markup {
   const { trace, evidence } = evaluation;
-  const causes = new Map(causesOf(evaluation).map((cause) => [cause.condition_id, cause]));
   const rows = trace.map(({ condition_id, value, reason }) => {
-    const cause = causes.get(condition_id);
+    const { needed = true, detail = "" } = conditions?.get(condition_id) ?? {};
     const messages = evidence.flatMap(({ item }) =>
       item.condition_id === condition_id ? item.error?.message ?? [] : []
     );
-    const found = cause === undefined
-      ? ""
-      : foundText(cause, conditionIndex.get(condition_id)?.condition.evidence_use_policy);
     return element(
       "tr",
       {},
-      element("td", {}, element("code", {}, words.condition(condition_id))),
-      element("td", {}, verdictOf(value, reason)),
-      element("td", {}, [found, ...new Set(messages)].join(": ")),
+      element("td", {}, element("code", {}, neededText({ condition_id, needed }, words))),
+      element("td", {}, verdictOf(asNeeded(value, needed), reason)),
+      element("td", {}, [detail, ...new Set(messages)].join(": ")),
     );
   });
   const head = ["Condition", "Is", "Found"].map((one) => element("th", { scope: "col" }, one));

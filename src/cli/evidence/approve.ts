@@ -290,7 +290,8 @@ function describeStatement(question: Question, value: TypedValue | null, { comme
 /** What the last attempt found: each condition once. */
 function describeAttempt({ asked: { attempt }, law, causes }: Question): string[] {
   if (attempt === undefined) return ["Evidence   none evaluated yet"];
-  const sentences = attemptSentences(law, attempt.trace, causes);
+  const stage = law.stages.find(({ stage_id }) => stage_id === attempt.stage_id);
+  const sentences = attemptSentences(law, attempt.trace, causes, stage?.completion_requirement);
   return [`Evidence   attempt ${attempt.attempt_number}`, ...sentences.map((one) => `           ${shown(one)}`)];
 }
 

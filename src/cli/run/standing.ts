@@ -5,6 +5,7 @@ import { countOf } from "../../config/problems.ts";
 import { MARKS, stateWords } from "../../runpack/picture/marks.ts";
 import { type PicturedAttempt, pictureOfStatus, type RunPicture } from "../../runpack/picture/run_picture.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import type { StageStanding } from "../../run/missing/stage.ts";
 import { type WaitingCondition, withRefusals } from "../../run/missing/waiting.ts";
 import type { Head, RunKey, RunStatus, StageClassification } from "../../run/types.ts";
@@ -133,12 +134,12 @@ function stageRows({ stages, picture, law }: RunStanding): string[][] {
     const state = picture.stages.get(stage_id);
     if (state === undefined) return [];
     const row = [`  ${MARKS[state.mark].character} ${shown(stage_id)}`, stateWords(state.mark, state.detail)];
-    const conditions = classification === "open_incomplete" ? [...state.conditions] : [];
+    const conditions = classification === "open_incomplete" ? [...state.conditions.values()] : [];
     return [
       row,
-      ...conditions.map(([id, { mark, detail }]) => [
-        `    ${MARKS[mark].character} ${shown(words.condition(id))}`,
-        shown(stateWords(mark, detail)),
+      ...conditions.map((one) => [
+        `    ${MARKS[one.mark].character} ${shown(neededText(one, words))}`,
+        shown(stateWords(one.mark, one.detail)),
       ]),
     ];
   });

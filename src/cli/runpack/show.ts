@@ -5,6 +5,7 @@ import { countOf } from "../../config/problems.ts";
 import { expressionText, lawWords } from "../../law/words.ts";
 import type { PackView, PartView, ViewedRecord } from "../../runpack/material_view.ts";
 import { parametersText } from "../run/parameters_text.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import type { RecordedEvidence, RunCreatedBody, StageEvaluatedBody } from "../../run/types.ts";
 import { type Mark, MARKS, type Tone as PictureTone } from "../../runpack/picture/marks.ts";
 import { type ConditionPicture, pictureOfRecords } from "../../runpack/picture/run_picture.ts";
@@ -110,8 +111,8 @@ function showStages(view: PackView, colour: boolean): string {
     const isOpened = mark !== "blocked" && mark !== "ready";
     return [
       `  ${marked(mark, shown(stage_id))}${after}, needs ${shown(words.requirement(completion_requirement))}`,
-      ...(isOpened ? [...conditions] : []).map(([id, one]) =>
-        `      ${marked(one.mark, shown(words.condition(id)))}${one.detail === "" ? "" : `, ${shown(one.detail)}`}`
+      ...(isOpened ? [...conditions.values()] : []).map((one) =>
+        `      ${marked(one.mark, shown(neededText(one, words)))}${one.detail === "" ? "" : `, ${shown(one.detail)}`}`
       ),
     ];
   });

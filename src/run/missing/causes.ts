@@ -14,9 +14,8 @@ import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, EvidenceItem, RecordedEvidence, TraceItem } from "../types.ts";
-import { type LeafStanding, leafStandings } from "./missing.ts";
+import { judgedBy, type LeafStanding, leafStandings } from "./missing.ts";
 import { valueText } from "../../law/words.ts";
-import { judgedBy } from "./stage.ts";
 import type { Refusal } from "./waiting.ts";
 
 /** An item of an attempt or a precheck with its verdict. */

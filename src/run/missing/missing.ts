@@ -56,6 +56,11 @@ export interface MissingSets {
 /** The judgement of each condition, by id; an absent one is unknown. */
 export type Judged = ReadonlyMap<string, Kleene>;
 
+/** The judgements of conditions in a trace. */
+export function judgedBy(trace: readonly { readonly condition_id: string; readonly value: Kleene }[]): Judged {
+  return new Map(trace.map(({ condition_id, value }) => [condition_id, value]));
+}
+
 interface Problem {
   readonly formula: FlatFormula;
   /** By literal: whether the judgement of its condition makes it true. */

@@ -3,12 +3,12 @@
  * predicate never stands under the name of a value.
  */
 
-import type { AcquisitionBinding, Condition } from "../../law/types.ts";
+import type { AcquisitionBinding, Condition, Requirement } from "../../law/types.ts";
 import { type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
 import type { Kleene } from "../../law/value/truth.ts";
 import { instantText } from "../../canonical/instant_text.ts";
 import type { UnmetCause } from "./causes.ts";
-import type { MissingCondition } from "./missing.ts";
+import { judgedBy, leafStandings, type MissingCondition } from "./missing.ts";
 import type { Refusal, WaitingCondition } from "./waiting.ts";
 
 /** How a condition was judged, and from what. */
@@ -25,6 +25,11 @@ const MARKS: Readonly<Record<Kleene, string>> = { true: "✓", false: "✗", unk
 const OPPOSITES: Readonly<Record<Kleene, Kleene>> = { true: "false", false: "true", unknown: "unknown" };
 const HASH_ONLY = "a value of which only the hash is kept";
 const HIDDEN = "a value that is hidden from callers of the server";
+
+/** The judgement of a condition as its leaf needs it: the opposite where the condition must not hold. */
+export function asNeeded(value: Kleene, needed: boolean | undefined): Kleene {
+  return needed === false ? OPPOSITES[value] : value;
+}
 
 /** What was found for a condition, such as `found 2`; empty where it holds and no value is shown. */
 export function foundText(
@@ -74,8 +79,7 @@ function judgedSentence(
   policy?: Condition["evidence_use_policy"],
 ): string {
   const { needed, reason, cause, counts, asked = [], hidden_by } = judged;
-  // A condition that must not hold is said as its opposite.
-  const value = needed === false ? OPPOSITES[judged.value] : judged.value;
+  const value = asNeeded(judged.value, needed);
   const isAsked = reason !== "no_evidence" || cause !== undefined || counts !== undefined || asked.length > 0;
   const unasked = isAsked ? [] : bindings.filter((one) => one.condition_id === condition_id);
   const providers = new Set(unasked.map(({ provider_id }) => provider_id));
@@ -90,16 +94,22 @@ function judgedSentence(
   return `${text}${said === "" ? "" : `: ${said}`} ${MARKS[value]}`;
 }
 
-/** The conditions of an attempt, each once: its judgements, with what an answer says of those that are unmet. */
+/**
+ * The conditions of an attempt, each once: its judgements, with what an answer says of them.
+ *
+ * @param requirement The requirement of a trace, since an answer does not say of every condition what is needed
+ */
 export function attemptSentences(
   law: NamedParts,
   judged: readonly (Judged & { readonly condition_id: string })[],
   causes: readonly UnmetCause[] = [],
+  requirement?: Requirement,
 ): readonly string[] {
   const words = lawWords(law);
   const policies = new Map(law.conditions.map((one) => [one.condition_id, one.evidence_use_policy]));
   const known = new Map(causes.map((cause) => [cause.condition_id, cause]));
   const lines = new Map(judged.map((line) => [line.condition_id, line]));
+  const standings = requirement === undefined ? null : leafStandings(requirement, judgedBy(judged));
   return [...lines.values()].map(({ condition_id, value, reason, ...rest }) =>
     judgedSentence(words, law.acquisition_bindings, {
       ...known.get(condition_id),
@@ -107,6 +117,7 @@ export function attemptSentences(
       condition_id,
       value,
       ...reason === undefined ? {} : { reason },
+      ...standings?.get(condition_id)?.needed === false ? { needed: false } : {},
     }, policies.get(condition_id))
   );
 }

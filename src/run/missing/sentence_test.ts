@@ -144,6 +144,20 @@ Deno.test("attemptSentences() has each condition once, with what the causes say 
   assert.deepEqual(attemptSentences(LAW, trace, causes), ["tests_failed == 0: found 2 ✗", "approved ✓"]);
 });
 
+// A trace whose hidden values an answer does not name, with what the law needs of each condition.
+const HELD: readonly (readonly [tests_failed: "true" | "false", approved: "true" | "false", string])[] = [
+  ["false", "false", "!(tests_failed == 0): value hidden ✓; !approved ✓"],
+  ["true", "true", `!(tests_failed == 0): ${HIDDEN} ✗; !approved: found a value of which only the hash is kept ✗`],
+];
+
+for (const [tests_failed, approved, sentences] of HELD) {
+  Deno.test(`attemptSentences() of a trace alone: ${sentences}`, () => {
+    const trace = Object.entries({ tests_failed, approved }).map(([condition_id, value]) => ({ condition_id, value }));
+    const requirement = { And: trace.map(({ condition_id }) => ({ Not: { Condition: condition_id } })) };
+    assert.equal(attemptSentences(LAW, trace, [], requirement).join("; "), sentences);
+  });
+}
+
 const NOON = Date.UTC(2026, 2, 1, 12);
 const REFUSED: Refusal = { key_id: "bob", observed_at: NOON, comment: 'Not on a "Friday"' };
 const WITHDRAWN: Refusal = { key_id: "carol", observed_at: NOON, withdrawn: true };

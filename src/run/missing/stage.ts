@@ -11,7 +11,7 @@ import type { AcquisitionBinding, EvidenceUsePolicy } from "../../law/types.ts";
 import type { Expected, ObservationDomain, SetMember } from "../../law/value/types.ts";
 import type { PredicateName } from "../../law/value/predicates.ts";
 import type { CompiledCondition, CompiledLaw, CompiledStage } from "../compile.ts";
-import { type Judged, MISSING_STEPS, missingSets, type NeededCondition } from "./missing.ts";
+import { type Judged, judgedBy, MISSING_STEPS, missingSets, type NeededCondition } from "./missing.ts";
 import type { Meter } from "./formula.ts";
 import { asJson } from "../primitives.ts";
 import { minimumLane, type OperatorProfile } from "../profile.ts";
@@ -91,11 +91,6 @@ export interface StageMissing {
   readonly evidence_left_out?: number;
   /** The smallest sets of stages that must be complete first; absent if the stage is not blocked. */
   readonly waits_for?: { readonly sets: readonly (readonly string[])[]; readonly complete: boolean };
-}
-
-/** The judgements of conditions in a trace. */
-export function judgedBy(trace: readonly TraceItem[]): Judged {
-  return new Map(trace.map(({ condition_id, value }) => [condition_id, value]));
 }
 
 function describePredicate({ condition: { predicate } }: CompiledCondition): CountingEvidence["predicate"] {

@@ -6,6 +6,7 @@ import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import { layersOf, stagesBefore } from "../../law/stage_layers.ts";
 import type { ScenarioLaw, Stage } from "../../law/types.ts";
 import { expressionText, type LawWords, lawWords, type NamedParts } from "../../law/words.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import { visible } from "../view/markup.ts";
 import { type Mark, MARKS, stateWords } from "./marks.ts";
 import type { RunPicture, StagePicture } from "./run_picture.ts";
@@ -112,7 +113,7 @@ function stageBox(
   const shown = ids.length <= maximum ? ids : ids.slice(0, maximum - 1);
   const conditions = shown.map((id): BoxLine => {
     const one = state?.conditions.get(id);
-    const sentence = law.condition(id);
+    const sentence = one === undefined ? law.condition(id) : neededText(one, law);
     const title = one === undefined ? sentence : `${sentence}: ${stateWords(one.mark, one.detail)}`;
     return { text: visible(sentence), mark: one?.mark ?? null, isRemark: false, title };
   });

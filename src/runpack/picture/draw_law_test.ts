@@ -52,7 +52,9 @@ function anyRun({ stages }: DrawnLaw, isComplete: boolean): RunPicture {
       mark: STAGE_MARKS[index % STAGE_MARKS.length] ?? "open",
       detail: index % 2 === 0 ? "" : `attempt ${index} was false`,
       conditions: new Map(
-        conditionsOf(completion_requirement).map((id) => [id, {
+        conditionsOf(completion_requirement).map((condition_id) => [condition_id, {
+          condition_id,
+          needed: true,
           mark: CONDITION_MARKS[count++ % CONDITION_MARKS.length] ?? "met",
           detail: "",
         }]),

@@ -92,7 +92,9 @@ function picture(
     })),
   };
   const states = stages.map(({ id, mark, detail = "", conditions }) => {
-    const pictured = Object.entries(conditions).map(([name, one]) => [name, { mark: one, detail: "" }] as const);
+    const pictured = Object.entries(conditions).map(([condition_id, mark]) =>
+      [condition_id, { condition_id, needed: true, mark, detail: "" }] as const
+    );
     return [id, { mark, detail, conditions: new Map(pictured) }] as const;
   });
   return [law, { isComplete: false, stages: new Map(states) }];

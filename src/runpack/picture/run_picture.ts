@@ -7,7 +7,8 @@ import { isConjunction, leavesOf } from "../../law/requirement_walk.ts";
 import type { NamedParts } from "../../law/words.ts";
 import type { Condition, Requirement, ScenarioLaw, Stage } from "../../law/types.ts";
 import { everyFinding, type Findings, type UnmetCause } from "../../run/missing/causes.ts";
-import { foundText, type Judged } from "../../run/missing/sentence.ts";
+import { judgedBy, leafStandings, type MissingCondition } from "../../run/missing/missing.ts";
+import { asNeeded, foundText, type Judged } from "../../run/missing/sentence.ts";
 import type {
   RecordedEvidence,
   RunRecord,
@@ -18,8 +19,8 @@ import type {
 } from "../../run/types.ts";
 import type { ConditionMark, StageMark } from "./marks.ts";
 
-/** The state of a condition of a stage. */
-export interface ConditionPicture {
+/** The state of what a leaf of a stage needs: that its condition holds, or does not. */
+export interface ConditionPicture extends MissingCondition {
   readonly mark: ConditionMark;
   /** More about the mark, such as the codes of its cause; empty where there is no more. */
   readonly detail: string;
@@ -161,9 +162,13 @@ function stagePicture(
 ): StagePicture {
   const { classification, attempt } = facts;
   const lines = judgedLines(stage, facts);
+  const judged = judgedBy([...lines].map(([condition_id, { value }]) => ({ condition_id, value })));
+  const standings = leafStandings(stage.completion_requirement, judged);
   const pictures = leavesOf(stage.completion_requirement).map((id): [string, ConditionPicture] => {
     const isWaiting = facts.waiting.has(id);
-    return [id, conditionPicture(conditions.get(id), lines.get(id), classification, isWaiting)];
+    const needed = standings.get(id)?.needed ?? true;
+    const picture = conditionPicture(conditions.get(id), lines.get(id), needed, classification, isWaiting);
+    return [id, { condition_id: id, needed, ...picture }];
   });
   const detail = attempt === undefined || classification === "complete"
     ? ""
@@ -196,18 +201,19 @@ function judgedLines(stage: Stage, { classification, attempt }: StageFacts): Rea
 function conditionPicture(
   condition: Condition | undefined,
   line: Judged | undefined,
+  needed: boolean,
   classification: StageClassification,
   isNamedWaiting: boolean,
-): ConditionPicture {
+): Pick<ConditionPicture, "mark" | "detail"> {
   const channels: readonly string[] = condition?.evidence_use_policy.allowed_channels ?? [];
   const isStated = channels.includes("accepted_submission");
   const isOpen = classification === "open_incomplete";
   const isWaiting = isOpen && (isNamedWaiting || isStated);
   if (line === undefined) return { mark: isWaiting ? "waiting" : "not_judged", detail: "" };
-  const { value, reason } = line;
-  const detail = foundText(line, condition?.evidence_use_policy);
+  const value = asNeeded(line.value, needed);
+  const detail = foundText({ ...line, value }, condition?.evidence_use_policy);
   if (value === "true") return { mark: "met", detail };
   if (value === "false") return { mark: isStated && channels.length === 1 ? "refused" : "not_met", detail };
-  if (reason === "error") return { mark: "unavailable", detail };
+  if (line.reason === "error") return { mark: "unavailable", detail };
   return { mark: isWaiting ? "waiting" : "unknown", detail };
 }

@@ -8,6 +8,7 @@ import {
   pictureOfStatus,
   type RunPicture,
 } from "./run_picture.ts";
+import { drawLaw } from "./draw_law.ts";
 import { listStages } from "./stage_list.ts";
 
 const leaf = (id: string): Requirement => ({ Condition: id });
@@ -185,12 +186,66 @@ Deno.test("details from records name the code of each item that did not count, o
     record("stage_opened", { stage_id: "build" }),
     record("stage_evaluated", body),
   ], () => "x");
-  assert.deepEqual(stages.get("build")?.conditions.get("tested"), { mark: "met", detail: "found x" });
+  assert.deepEqual(stages.get("build")?.conditions.get("tested"), {
+    condition_id: "tested",
+    needed: true,
+    mark: "met",
+    detail: "found x",
+  });
   assert.deepEqual(stages.get("build")?.conditions.get("scanned"), {
+    condition_id: "scanned",
+    needed: true,
     mark: "unavailable",
     detail: "no answer (file not found, lane)",
   });
 });
+
+// What is found for each condition, then how the list shows "!scanned && !tested && approved".
+const NEGATED: readonly (readonly [scanned: boolean, tested: boolean, lines: string])[] = [
+  [true, true, "!scanned not met, found true; !tested not met, found true"],
+  [true, false, "!scanned not met, found true; !tested met, found false"],
+  [false, true, "!scanned met, found false; !tested not met, found true"],
+  [false, false, "!scanned met, found false; !tested met, found false"],
+];
+
+for (const [scanned, tested, lines] of NEGATED) {
+  Deno.test(`a picture of what must not hold, found ${scanned} and ${tested}: ${lines}`, () => {
+    const needs = { And: [{ Not: leaf("scanned") }, { Not: leaf("tested") }, leaf("approved")] };
+    const law = { ...LAW, stages: [stageOf("s", null, needs)], completion_requirement: leaf("s") };
+    const judged = [["scanned", scanned], ["tested", tested]] as const;
+    const outcome = scanned || tested ? "false" as const : "unknown" as const;
+    const trace = traceOf([
+      ...judged.map(([id, value]): Judged => [id, `${value}`]),
+      ["approved", "unknown", "no_evidence"],
+    ]);
+    const attempt = { stage_id: "s", attempt_number: 1, outcome, trace };
+    const evidence = judged.map(([condition_id, value]) => ({
+      condition_id,
+      qualified: true,
+      value_identity: `${value}`,
+    }));
+    const fromRecords = pictureOfRecords(law, [
+      record("stage_opened", { stage_id: "s" }),
+      record("stage_evaluated", { ...attempt, evidence, completed: false }),
+    ], ({ value_identity }) => `${value_identity}`);
+    const fromStatus = pictureOfStatus(law, {
+      status: "active",
+      stages: [{ stage_id: "s", classification: "open_incomplete" }],
+      recent_attempts: [{
+        ...attempt,
+        causes: judged.map(([condition_id, value]) => ({ condition_id, value: `${value}`, found: [`${value}`] })),
+      }],
+    });
+    for (const picture of [fromRecords, fromStatus]) {
+      const { markup } = listStages({ ...law, scenario_id: "s" }, picture);
+      const items = [...markup.matchAll(/<li><code>(.*?)<\/li>/g)].map(([, item = ""]) =>
+        item.replaceAll(/<[^>]*>/g, "")
+      );
+      assert.equal(items.slice(0, 2).join("; "), lines);
+      assert.match(drawLaw({ ...law, scenario_id: "s" }, picture).markup, /<title>!scanned: .*<title>!tested: /s);
+    }
+  });
+}
 
 Deno.test("details name reasons, codes and counts, and the list of stages shows them", () => {
   const picture = pictureOfStatus(LAW, {

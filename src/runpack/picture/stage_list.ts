@@ -2,6 +2,7 @@
 
 import { layersOf } from "../../law/stage_layers.ts";
 import { expressionText, lawWords } from "../../law/words.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import { all, element, type Markup } from "../view/markup.ts";
 import type { DrawnLaw } from "./boxes.ts";
 import { markIcon } from "./draw_law.ts";
@@ -19,8 +20,8 @@ export function listStages(law: DrawnLaw, run: RunPicture): Markup {
   const stages = layersOf(law.stages).flat().map(({ stage_id, prerequisite }) => {
     const state = run.stages.get(stage_id);
     const after = prerequisite.kind === "root" ? "" : `, after ${expressionText(prerequisite.requirement)}`;
-    const conditions = [...state?.conditions ?? []].map(([id, { mark, detail }]) =>
-      element("li", {}, element("code", {}, words.condition(id)), " ", markedWords(mark, detail))
+    const conditions = [...state?.conditions.values() ?? []].map((one) =>
+      element("li", {}, element("code", {}, neededText(one, words)), " ", markedWords(one.mark, one.detail))
     );
     return element(
       "li",

@@ -3,6 +3,7 @@
 import { countOf } from "../../canonical/count.ts";
 import { layersOf } from "../../law/stage_layers.ts";
 import { type LawWords, lawWords } from "../../law/words.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import type { PackView } from "../material_view.ts";
 import { type Mark, MARKS } from "../picture/marks.ts";
 import { markIcon } from "../picture/draw_law.ts";
@@ -121,14 +122,14 @@ function renderClosed({ law: { law } }: PackView, run: RunPicture): Markup {
 }
 
 function whyOf({ mark, conditions }: StagePicture, words: LawWords): Content {
-  const unmet = mark === "ready" ? [] : [...conditions].filter(([, one]) => one.mark !== "met");
+  const unmet = mark === "ready" ? [] : [...conditions.values()].filter((one) => one.mark !== "met");
   if (unmet.length === 0) return "";
   const left = unmet.length - NAMED_CONDITIONS;
   return element(
     "ul",
     {},
-    unmet.slice(0, NAMED_CONDITIONS).map(([id, one]) =>
-      element("li", {}, element("code", {}, words.condition(id)), " ", markedWords(one.mark, one.detail))
+    unmet.slice(0, NAMED_CONDITIONS).map((one) =>
+      element("li", {}, element("code", {}, neededText(one, words)), " ", markedWords(one.mark, one.detail))
     ),
     left > 0 ? element("li", {}, `and ${countOf(left, "more condition")}`) : "",
   );

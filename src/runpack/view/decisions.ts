@@ -1,6 +1,7 @@
 /** The evidence: each stage's last decision, with the state of its conditions and why each item counts or does not. */
 
 import { lawWords } from "../../law/words.ts";
+import { neededText } from "../../run/missing/sentence.ts";
 import type { RecordedEvidence, RunRecord, StageEvaluatedBody, TraceItem } from "../../run/types.ts";
 import type { PackView } from "../material_view.ts";
 import { markIcon } from "../picture/draw_law.ts";
@@ -85,13 +86,14 @@ export function renderDecision(
   const rows = lines.flatMap(({ condition_id, value, reason }) => {
     const items = body.evidence.filter((item) => item.condition_id === condition_id);
     const state = conditions?.get(condition_id);
+    const sentence = state === undefined ? words.condition(condition_id) : neededText(state, words);
     const verdict = state === undefined
       ? all(verdictOf(value, reason), reason === undefined ? "" : ` ${reason.replaceAll("_", " ")}`)
       : markedWords(state.mark, state.detail);
     const shown: readonly (RecordedEvidence | null)[] = items.length === 0 ? [null] : items;
     return shown.map((item, index) =>
       row(
-        index === 0 ? element("b", {}, words.condition(condition_id)) : "",
+        index === 0 ? element("b", {}, sentence) : "",
         index === 0 ? verdict : "",
         ...item === null ? [element("span", { class: "quiet" }, "no evidence"), "", ""] : itemCells(view, item),
       )

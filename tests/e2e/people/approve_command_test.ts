@@ -321,6 +321,65 @@ Deno.test("gate approve says who must evaluate: an approver may not, a writer do
     assert.equal(completed.code, 0, completed.stdout + completed.stderr);
   }));
 
+const FROZEN_LAW = `law: fz
+people: {bosses: [alice, bob]}
+evidence: {frozen: boolean, coverage: percent, ok: 1 of bosses}
+stages: {s: "!frozen && !(coverage >= 80) && ok"}
+`;
+
+// What callers say, and whether that is as the law needs it.
+const FROZEN: readonly (readonly [frozen: boolean, coverage: string, frozenHolds: boolean, coverageHolds: boolean])[] =
+  [
+    [true, "90", false, false],
+    [false, "50", true, true],
+    [false, "90", true, false],
+  ];
+
+for (const [frozen, coverage, ...holds] of FROZEN) {
+  const [first, second] = holds.map((one) => one ? ["✓", "met"] : ["✗", "not met"]) as [string[], string[]];
+  Deno.test(`every screen has one mark for what must not hold: frozen ${frozen} ${first}, coverage ${coverage} ${second}`, () =>
+    inFolder(async (folder) => {
+      await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
+      await Deno.writeTextFile(join(folder, "law.yaml"), FROZEN_LAW);
+      for (const name of ["alice", "bob"]) {
+        assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
+        assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);
+      }
+      const given = ["--set", `frozen=${frozen}`, "--set", `coverage=${coverage}`];
+      const ran = await gate(folder, "run", "law.yaml", "--run-key", "one", ...given, ...KEYS);
+      const id = /[0-9a-f]{32}/.exec((await gate(folder, "runs", "--json")).stdout)?.[0] ?? "";
+      const list = [
+        `${first[0]} !frozen +${first[1]}, found ${frozen}\n`,
+        `${second[0]} !\\(coverage >= 80\\) +${second[1]}, found ${coverage}\n`,
+      ];
+      const below = [
+        `!frozen: found ${frozen} ${first[0]}\n`,
+        `!\\(coverage >= 80\\): found ${coverage} ${second[0]}\n`,
+      ];
+      for (const { stdout } of [ran, await gate(folder, "status", id)]) {
+        for (const line of [...list, ...below]) assert.match(stdout, new RegExp(line));
+      }
+      const exported = ["--namespace", "2", "--run", id, "--archive", "run.runpack"];
+      assert.equal((await gate(folder, "runpack", "export", ...exported)).code, 0);
+      const { stdout } = await gate(folder, "runpack", "show", "run.runpack", "--html", "run.html");
+      assert.match(stdout, new RegExp(`${first[0]} !frozen ${first[1]}, found ${frozen}\n`));
+      assert.match(stdout, new RegExp(`${second[0]} !\\(coverage >= 80\\) ${second[1]}, found ${coverage}\n`));
+      const page = await Deno.readTextFile(join(folder, "run.html"));
+      const summary = (/<ul class="closed">.*?<\/section>/s.exec(page)?.[0] ?? "").replaceAll(/<[^>]*>/g, "");
+      const unmet = [["!frozen", holds[0]], ["!(coverage &gt;= 80)", holds[1]]] as const;
+      for (const [text, isHeld] of unmet) assert.equal(summary.includes(`${text} not met`), !isHeld, summary);
+      await withServer(folder, async (address) => {
+        const signed = await gate(folder, "approve", id, "--yes", "--key", "alice.key", ...address("approver"));
+        assert.equal(signed.code, 0, signed.stderr);
+        assert.match(signed.stdout, new RegExp(`\n +!frozen(?:: found a value that is hidden .*)? ${first[0]}\n`));
+        const hidden = new RegExp(
+          `\n +!\\(coverage >= 80\\): (?:value hidden|found a value that is hidden .*) ${second[0]}\n`,
+        );
+        assert.match(signed.stdout, hidden);
+      });
+    }));
+}
+
 Deno.test("gate doctor, gate config check and gate scenario check read the keys of people as gate serve does", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
