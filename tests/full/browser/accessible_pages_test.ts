@@ -163,7 +163,8 @@ Deno.test("texts of every script stay in their box of a drawing, at the widths t
     } as const)),
     completion_requirement: { And: names.map(leaf) },
   };
-  const conditions = new Map(names.map((id) => [id, { mark: "unavailable", detail: "" } as const]));
+  const state = { needed: true, mark: "unavailable", detail: "" } as const;
+  const conditions = new Map(names.map((condition_id) => [condition_id, { condition_id, ...state }]));
   const run = {
     isComplete: false,
     stages: new Map(names.map((id) => [id, { mark: "held", detail: "", conditions } as const])),
