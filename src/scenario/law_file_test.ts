@@ -228,6 +228,28 @@ const FAULTS: readonly (readonly [string, readonly string[]])[] = [
   ["law: x\nevidence: {a: count form json a.json}\nstages: {s: a > 0}", [
     '2:15 Line "count form json a.json" is unknown; did you mean "count"?',
   ]],
+  ["law: x\nevidence: {a: within 2h from json r.json $.at}\nstages: {s: a}", [
+    '2:15 Line "within 2h from json r.json $.at" is unknown; the age of a value of type time is compared in a stage, ' +
+    'as NAME >= now - duration("2h")',
+  ]],
+  ["law: x\nevidence: {a: within reason}\nstages: {s: a}", [
+    '2:15 Line "within reason" is unknown; the age of a value of type time is compared in a stage, ' +
+    'as NAME >= now - duration("2h")',
+  ]],
+  ...["now - 2h", "2h", "now - 90s && a", "now - 5ms"].map((age): readonly [string, readonly string[]] => {
+    const [, before = "", number = "", unit = ""] = /^(\D*)(\d+)([a-z]+)/.exec(age) ?? [];
+    const message = `Expected a duration before "${unit}": write duration("${number}${unit}")`;
+    return [
+      `law: x\nevidence: {a: time}\nstages: {s: a >= ${age}}`,
+      [`3:${18 + before.length + number.length} ${message}`],
+    ];
+  }),
+  ["law: x\nevidence: {a: time}\nstages: {s: a >= now - 2 h}", [
+    '3:26 Expected a duration before "h": write duration("2h")',
+  ]],
+  ["law: x\nevidence: {a: count}\nstages: {s: a >= 2 apples}", [
+    '3:20 Expected an operator such as "&&" or "==" before "apples"',
+  ]],
   ["law: x\nevidence: {a: {from: json r.json, within: 10}}\nstages: {s: a > 0}", [
     '2:43 Expected a duration such as "90s", "10m", "24h" or "7d"',
   ]],
@@ -330,7 +352,11 @@ Deno.test("compileLaw() places a fault inside the texts of TOML and JSON", () =>
 Deno.test("compileLaw() warns that a second comparison renames the first", () => {
   const { warnings } = fileOf("law: x\nevidence: {a: count}\nstages: {s: 'a > 1', t: 'a < 9'}");
   assert.deepEqual(warnings.map(({ code, message }) => [code, message]), [
-    ["condition_renamed", '"a" is compared in 2 ways: its conditions are "a > 1" and "a < 9"'],
+    [
+      "condition_renamed",
+      '"a" is compared in 2 ways: its conditions are "a > 1" and "a < 9", so runs name these in place of "a"; ' +
+      'name these where a program names the condition, while --set and cases still take "a"',
+    ],
   ]);
 });
 

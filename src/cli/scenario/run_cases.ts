@@ -30,6 +30,9 @@ export interface ScenarioTestFlags extends ScenarioFlags {
   readonly mutants?: boolean;
 }
 
+/** What stands in place of the mutants where the law itself fails. */
+const UNJUDGED = "mutants are not judged while a case fails or a claim is not proved\n";
+
 /** Runs `gate scenario test`. Returns 0 if every case passes and every claim is proved, 3 if not, 2 if a file is invalid. */
 export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise<number> {
   return withScenario(file, flags.config, async (session) => {
@@ -57,7 +60,9 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     const accepts = async (mutant: CompiledLaw): Promise<boolean> =>
       areProved(mutant.law, read.source.value) &&
       (await runAll(session, mutant, cases, casesFile)).every(({ passed }) => passed);
-    const mutants = flags.mutants === true ? await tryMutants(law, accepts) : null;
+    const isSound = failed === 0 && claims.every(({ verdict }) => verdict === "proved");
+    // What fails on the law itself fails on its mutants too, and would count as noticing them.
+    const mutants = flags.mutants === true && isSound ? await tryMutants(law, accepts) : null;
     const result = {
       ...{ file, cases_file: casesFile, ...counts, cases: results, untested },
       ...claims.length === 0 ? {} : { proves: claims },
@@ -65,8 +70,7 @@ export function runScenarioTest(file: string, flags: ScenarioTestFlags): Promise
     };
     const text = describeResults(casesFile, results, untested, wantsColour()) + describePins(law) +
       describeClaims(claims) +
-      (mutants === null ? "" : describeMutants(mutants));
-    const isSound = failed === 0 && claims.every(({ verdict }) => verdict === "proved");
+      (mutants !== null ? describeMutants(mutants) : flags.mutants === true ? UNJUDGED : "");
     return writeAnswer("scenario test", flags, result, text, { exitCode: isSound ? EXIT.ok : EXIT.evaluatedFalse });
   }, { needsConfig: true });
 }

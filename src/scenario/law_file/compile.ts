@@ -337,7 +337,9 @@ class Compiler {
       this.#report.fault("value_invalid", message, evidence.place.below(name));
     }
     const ids = conditions.map(({ id }) => quote(id)).join(" and ");
-    const message = `${quote(evidence.name)} is compared in ${conditions.length} ways: its conditions are ${ids}`;
+    const name = quote(evidence.name);
+    const message = `${name} is compared in ${conditions.length} ways: its conditions are ${ids}, so runs name these ` +
+      `in place of ${name}; name these where a program names the condition, while --set and cases still take ${name}`;
     this.#warnings.push({
       code: "condition_renamed",
       message,

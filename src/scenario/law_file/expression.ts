@@ -174,6 +174,10 @@ function parseMessage(text: string, error: ParseError, start: number): string {
     const instant = `${day}${/^[\dT:.Z+-]*/.exec(text.slice(start))?.[0] ?? ""}`;
     return `Expected timestamp("${instantNear(instant)}")${clockHint(instant)}`;
   }
+  const [, number] = /(?<![\w.])(\d+)\s*$/.exec(text.slice(0, start)) ?? [];
+  if (number !== undefined && durationMillis(number + word) !== null) {
+    return `Expected a duration before ${quote(word)}: write duration("${number}${word}")`;
+  }
   const summary = error.summary.replaceAll(/\b[A-Z]{3,}\b/g, (token) => TOKENS[token] ?? token.toLowerCase());
   return error.code === "unexpected_character" && text[start] !== undefined && /\w|["']/.test(text[start])
     ? `Expected an operator such as "&&" or "==" before ${quote(text.slice(start).split(/\s/)[0] ?? "")}`

@@ -90,9 +90,18 @@ export function readLine(text: string, fault: ReportFault): Line | undefined {
   }
   const [word = ""] = /^\S+/.exec(trimmed) ?? [];
   if (CHECK_LINES.some((line) => line.word === word)) return readCheck(trimmed, 0, fault);
-  const hint = didYouMean(word, ["caller", ...TYPE_NAMES, ...CHECK_LINES.map((line) => line.word)]);
+  const [, age] = /^within\s+(\S+)/.exec(trimmed) ?? [];
+  const hint = age !== undefined
+    ? ageHint(age)
+    : didYouMean(word, ["caller", ...TYPE_NAMES, ...CHECK_LINES.map((line) => line.word)]);
   fault("line_invalid", `Line ${quote(text)} is unknown${hint || `; expected ${EXPECTED}`}`, whole);
   return undefined;
+}
+
+/** What to write where the age of a value is meant: only approvals have `within`. */
+function ageHint(age: string): string {
+  const text = durationMillis(age) === null ? "2h" : age;
+  return `; the age of a value of type time is compared in a stage, as NAME >= now - duration("${text}")`;
 }
 
 function readApproval(match: RegExpExecArray, text: string, fault: ReportFault): Line | undefined {

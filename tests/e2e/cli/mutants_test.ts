@@ -68,6 +68,25 @@ Deno.test("gate scenario test --mutants shows what no case notices, and claims n
     assert.ok(result.mutants.killed > 5);
   }));
 
+Deno.test("gate scenario test --mutants judges no mutant while the law itself fails", () =>
+  inFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/law.yaml`, LAW);
+    for (
+      const wrong of [
+        "wrong: { coverage: 79, then: complete }\n",
+        `proves: [{ needs: 'key("alice")', stage: check }]\n`,
+      ]
+    ) {
+      await Deno.writeTextFile(`${folder}/law.cases.yaml`, wrong + CASES);
+      const text = await gate(folder, "scenario", "test", "law.yaml", "--mutants");
+      assert.equal(text.code, 3, text.stdout + text.stderr);
+      assert.match(text.stdout, /\nmutants are not judged while a case fails or a claim is not proved\n$/);
+      assert.doesNotMatch(text.stdout, /notice/);
+      const { code, stdout } = await gate(folder, "scenario", "test", "law.yaml", "--mutants", "--json");
+      assert.deepEqual([code, "mutants" in JSON.parse(stdout).result], [3, false]);
+    }
+  }));
+
 /** Examples, and how many changes of their laws no case notices. */
 const EXAMPLES: readonly (readonly [name: string, file: string, survived: number])[] = [
   ["agent_task", "scenario.yaml", 0],
