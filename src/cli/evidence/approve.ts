@@ -207,7 +207,8 @@ async function findQuestion(
     scenario_id: law.law.scenario_id,
     ...state.parameters === undefined ? {} : { parameters: state.parameters },
   };
-  const candidates = questionsOf(law, state).filter(({ stage_id, condition }) =>
+  const questions = questionsOf(law, state);
+  const candidates = questions.filter(({ stage_id, condition }) =>
     acceptsKey(condition, keyId, key.public_key) && (stageId === undefined || stage_id === stageId) &&
     (flags.condition === undefined || condition.condition_id === flags.condition)
   ).map((asked): Question => ({
@@ -224,16 +225,26 @@ async function findQuestion(
     ),
   }));
   const [first, ...others] = candidates;
-  if (first === undefined) {
-    const message = `Cannot approve: no open stage takes a statement of key "${keyId}"`;
-    throw new CliError("refused", message, "gate waiting lists what waits, --key-id names the key", EXIT.denied);
-  }
+  if (first === undefined) throw noQuestion(state, keyId, questions);
   if (others.length === 0) {
     if (first.waiting?.no_key === true) throw noKey(first.waiting.condition_id);
     return first;
   }
   const names = candidates.map(({ asked }) => `${asked.stage_id} ${asked.condition.condition_id}`);
   throw new CliError("usage", `Cannot choose: ${names.map(shown).join(", ")}`, "name a stage, and --condition");
+}
+
+/** Why nothing is asked of a key. */
+function noQuestion({ status }: RunState, keyId: string, questions: readonly ApprovalQuestion[]): CliError {
+  const refused = (reason: string, hint: string | null): CliError =>
+    new CliError("refused", `Cannot approve: ${reason}`, hint, EXIT.denied);
+  if (status === "complete") return refused("the run is complete, so it takes no more statements", null);
+  const named = new Set(
+    questions.flatMap(({ condition }) => condition.evidence_use_policy.authorized_key_ids ?? []),
+  );
+  const others = named.size === 0 || named.has(keyId) ? "" : `; the law names ${[...named].map(shown).join(", ")}`;
+  const reason = `no open stage takes a statement of key "${keyId}"${others}`;
+  return refused(reason, "gate waiting lists what waits, --key-id names the key");
 }
 
 function noKey(conditionId: string): CliError {

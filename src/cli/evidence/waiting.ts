@@ -55,7 +55,7 @@ export async function readWaiting(
 export async function runWaiting(flags: WaitingFlags): Promise<number> {
   const own = flags.key === undefined ? null : (await readKey(flags.key, flags.passphraseFile)).public_key;
   return await withRunTools(flags, async (session) => {
-    const found: (WaitingCondition & RunItem["run_key"])[] = [];
+    const found: (WaitingCondition & RunItem["run_key"] & Pick<RunItem, "scenario_id">)[] = [];
     const rows: string[][] = [];
     for (const namespace_id of await namespacesOf(session, flags.namespace)) {
       let cursor: string | null = null;
@@ -71,14 +71,14 @@ export async function runWaiting(flags: WaitingFlags): Promise<number> {
             // Without keys gate cannot tell for whom a condition waits.
             const isOwn = own === null || one.no_key === true || one.keys.some(({ public_key }) => public_key === own);
             if (!isOwn) continue;
-            found.push({ ...run.run_key, ...one });
+            found.push({ ...run.run_key, scenario_id: run.scenario_id, ...one });
             rows.push(rowOf(run, one));
           }
         }
         cursor = page.next;
       } while (cursor !== null);
     }
-    const table = columns([["RUN", "STAGE", "CONDITION", "SIGNED", "WAITS FOR", "PARAMETERS"], ...rows]);
+    const table = columns([["RUN", "LAW", "STAGE", "CONDITION", "SIGNED", "WAITS FOR", "PARAMETERS"], ...rows]);
     const text = found.length === 0 ? "Nothing waits for a signature\n" : table;
     const keyless = found.filter(({ no_key }) => no_key === true).length;
     if (keyless === 0) return writeAnswer("waiting", flags, { waiting: found }, text);
@@ -92,6 +92,7 @@ function rowOf(run: RunItem, one: WaitingCondition): string[] {
   const { stage_id, condition_id, sentence = condition_id, keys, no_key } = one;
   return [
     run.run_key.run_id,
+    shown(run.scenario_id),
     shown(stage_id),
     shown(sentence),
     shown(tallyText(one)),

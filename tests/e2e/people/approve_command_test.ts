@@ -87,6 +87,11 @@ Deno.test("gate approve: one approves, one refuses, then changes their mind, and
     assert.equal((await approve("--key", "alice.key")).code, 0);
     const last = await approve(...BOB);
     assert.match(last.stdout, /Stage release: complete/);
+    for (const name of ["alice", "eve"]) {
+      const late = await approve("--key", `${name}.key`);
+      assert.equal(late.code, 7, late.stderr);
+      assert.match(late.stderr, /Cannot approve: the run is complete, so it takes no more statements\n$/);
+    }
     assert.equal(await waiting(), "");
     assert.equal((await gate(folder, "status", run)).code, 0);
     const pack = ["--namespace", "2", "--run", run, "--archive", "run.runpack"];
@@ -110,7 +115,7 @@ Deno.test("gate approve signs nothing for another law, key, stage or without a q
   withRun(async ({ folder, run, approve, waiting }) => {
     const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
       [["--key", "alice.key", "--law", "other.yaml"], 6, /the run has law "[0-9a-f]{64}", and "other\.yaml" is/],
-      [["--key", "eve.key"], 7, /no open stage takes a statement of key "eve"/],
+      [["--key", "eve.key"], 7, /no open stage takes a statement of key "eve"; the law names alice, bob \(/],
       [["--key", "eve.key", "--key-id", "alice"], 2, /Signature of key "alice" does not verify/],
       [["--key", "bob.key"], 2, /it is encrypted, and --passphrase-file has no passphrase that opens it/],
       [["--key", "alice.key", "--reject", "--withdraw"], 2, /exclude each other/],

@@ -8,7 +8,7 @@ import { waitingLaw } from "./waiting_law.ts";
 Deno.test("a runpack with parameters is admitted by the key of an approval that waited; two people who disagree are named", () =>
   inFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "gate.toml"), STORES);
-    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw("all", { hasVersion: true }));
+    await Deno.writeTextFile(join(folder, "law.yaml"), waitingLaw("all", { hasVersion: true, scenario: "shipment" }));
     for (const name of ["alice", "bob"]) {
       assert.equal((await gate(folder, "key", "create", `${name}.key`)).code, 0);
       assert.equal((await gate(folder, "key", "trust", `${name}.key.pub`, "--name", name)).code, 0);
@@ -25,6 +25,7 @@ Deno.test("a runpack with parameters is admitted by the key of an approval that 
     const waiting = async (): Promise<string> =>
       (await gate(folder, "waiting", "--evidence-keys", "evidence-keys")).stdout;
     await approve("bob", "--reject");
+    assert.match(await waiting(), /^RUN +LAW +STAGE .*\n[0-9a-f]{32} +shipment +release +approved /);
     assert.match(await waiting(), / 0 of 1: bob refused at \S+ +alice +version="1.2.0"\n$/);
     await approve("alice");
     assert.match(await waiting(), / 1 of 1, disagree: alice signed; bob refused at \S+ +bob +version="1.2.0"\n$/);
