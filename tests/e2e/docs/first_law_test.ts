@@ -21,6 +21,7 @@ const CODES: readonly (readonly [string, readonly number[]])[] = [
   ],
   [MIGRATE, [4, 4, 0]],
   ["status ", [4]],
+  ["runpack verify release.runpack --trusted-key", [4]],
 ];
 
 /** The law of the migration with its times open on every day, as the page tells who runs it. */
@@ -36,12 +37,15 @@ function exchanged(law: string): string {
 
 Deno.test("the commands of the first law take both laws from their text to a complete run", () =>
   inFolder(async (folder) => {
-    const [law = "", cases = "", migration = "", migrationCases = "", ...others] = blocks("yaml");
+    const [law = "", cases = "", migration = "", migrationCases = "", backup = "", backupCases = "", ...others] =
+      blocks("yaml");
     assert.deepEqual(others, []);
     await Deno.writeTextFile(`${folder}/release.yaml`, law);
     await Deno.writeTextFile(`${folder}/release.cases.yaml`, cases);
     await Deno.writeTextFile(`${folder}/migration.yaml`, migration);
     await Deno.writeTextFile(`${folder}/migration.cases.yaml`, migrationCases);
+    await Deno.writeTextFile(`${folder}/backup.yaml`, backup);
+    await Deno.writeTextFile(`${folder}/backup.cases.yaml`, backupCases);
     const commands = blocks("sh").flatMap((block) => block.trim().split("\n"));
     const outputs: string[] = [];
     const given = new Map<string, number>();
@@ -81,6 +85,9 @@ Deno.test("the commands of the first law take both laws from their text to a com
     const printed = [...outputs, wrong.stdout].join("\n");
     for (const text of blocks("text")) assert.ok(printed.includes(text.trim()), text);
     assert.match(printed, /\n4 passed, 0 failed\n/);
+    assert.match(printed, /\nno case notices: freshness dropped, looser\n/);
+    assert.match(printed, /\n3 passed, 0 failed\n/);
+    assert.match(printed, /source_authenticity +unavailable .* \[unsigned_evidence\]\n/);
     assert.match(printed, /\n6 passed, 0 failed\n/);
     assert.match(printed, / is complete at revision \d+\n1 of 1 stage complete\n/);
     assert.match(printed, / is complete at revision \d+\n2 of 2 stages complete\n/);
