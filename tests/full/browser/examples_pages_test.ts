@@ -69,7 +69,7 @@ for (const { name, commands } of blocks) {
 /** What the commands of the page print, in this order. */
 const DECIDED = [
   /1 of 2 stages complete[^]*exit code 4/,
-  /PARAMETERS\n[0-9a-f]{32} +approval +approved +0 of 2 +alice bob +commit="4f2a9c1"\n/,
+  /PARAMETERS\n[0-9a-f]{32} +\S+ +approval +approved +0 of 2 +alice bob +commit="4f2a9c1"\n/,
   /You sign {3}true\nComment {4}Reviewed\n[^]*as key alice\nStage approval: hold\n {4}[^\n]+ \?\n/,
   new RegExp(
     "Signed {5}1 of 2 by the server's word: alice signed; bob may\\nYou sign {3}false\\nComment {4}Not on a Friday\\n" +
