@@ -1,10 +1,16 @@
 /** `gate history`: lists the records of a run, each in one line. */
 
+import { identify } from "../../canonical/identity.ts";
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
+import { graphIdentity } from "../../law/law.ts";
 import { lawWords } from "../../law/words.ts";
-import { refusalIdentity } from "../../run/approval.ts";
+import { recordedCauses, refusalIdentity } from "../../run/approval.ts";
+import { compileLaw } from "../../run/compile.ts";
+import { attemptSentences } from "../../run/missing/sentence.ts";
+import { asJson } from "../../run/primitives.ts";
+import { lawOfRun } from "../../runpack/material_view.ts";
 import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import { sha256 } from "./fold_state.ts";
 import { readLaw } from "./read_law.ts";
@@ -30,7 +36,7 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
     const law = await readLaw(session, run.run_key.namespace_id, run.scenario_law_identity);
-    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...records.map((one) => rowOf(one, law))]);
+    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...rowsOf(records, law)]);
     const text = run.archived === undefined ? table : archivedLine(run);
     return writeAnswer("history", flags, { ...run.run_key, records, ...archivedOf(run.archived) }, text);
   });
@@ -55,10 +61,22 @@ export async function* readHistory(
   }
 }
 
-function rowOf({ record }: HistoryItem, law: ScenarioLaw): string[] {
-  const { revision, acceptance_time, attribution } = record;
-  const at = instantText(acceptance_time.accepted_audit_instant);
-  return [`${revision}`, at, describeRecord(record, law), shown(attribution.principal)];
+/** One row for each record, and under an evaluation one for each condition: what was found for it. */
+function rowsOf(records: readonly HistoryItem[], law: ScenarioLaw): string[][] {
+  const [first] = records;
+  if (first === undefined) return [];
+  const compiled = compileLaw(law, identify(sha256, "scenario-law", asJson(law)), graphIdentity(sha256, law));
+  const ofRun = lawOfRun(compiled, first.record);
+  return records.flatMap(({ record_id, record }) => {
+    const { revision, acceptance_time, attribution } = record;
+    const at = instantText(acceptance_time.accepted_audit_instant);
+    const row = [`${revision}`, at, describeRecord(record, law), shown(attribution.principal)];
+    if (record.record_kind !== "stage_evaluated") return [row];
+    const { trace } = record.body;
+    const causes = recordedCauses(sha256, ofRun, { ...record.body, record_id });
+    const sentences = attemptSentences(ofRun.law, trace, causes);
+    return [row, ...sentences.map((sentence) => ["", "", `  ${shown(sentence)}`, ""])];
+  });
 }
 
 /** A record in a few words. */

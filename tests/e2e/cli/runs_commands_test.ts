@@ -115,14 +115,18 @@ Deno.test("gate status and gate history take the first digits of a run id", () =
     const history = await gate(folder, "history", failed.slice(0, 8));
     assert.deepEqual([history.code, history.stderr], [0, ""]);
     assert.deepEqual(
-      history.stdout.trimEnd().split("\n").map((line) => line.split(/ {2,}/).filter((_, at) => at !== 1)),
+      history.stdout.trimEnd().split("\n").map((line) =>
+        line.startsWith(" ") ? [line.trim()] : line.split(/ {2,}/).filter((_, at) => at !== 1)
+      ),
       [
         ["REVISION", "WHAT", "BY"],
         ["1", "run created of scenario release", "stdio"],
         ["2", "opened build", "stdio"],
         ["3", "evaluated build, attempt 1: true, stage complete", "stdio"],
+        ["built ✓"],
         ["4", "opened deploy", "stdio"],
         ["5", "evaluated deploy, attempt 2: false", "stdio"],
+        ["deployed: found false ✗"],
       ],
     );
     const { result } = JSON.parse((await gate(folder, "history", failed, "--json")).stdout);

@@ -65,7 +65,7 @@ Deno.test("gate store archive moves exactly the complete runs whose last record 
 
     assert.deepEqual(idsOf(await archive(folder, "2020-01-01T00:00:00Z")), []);
     assert.deepEqual(idsOf(await archive(folder, before, "--dry-run")), old);
-    assert.equal((await gate(folder, "history", old[0] ?? "")).stdout.split("\n").length, 7);
+    assert.equal((await gate(folder, "history", old[0] ?? "")).stdout.split("\n").length, 9);
 
     const moved = await archive(folder, before);
     assert.deepEqual(idsOf(moved), old);
@@ -289,7 +289,7 @@ Deno.test("a run whose runpack does not verify stays in the store, and others ar
     assert.equal(ended.code, 6, ended.stderr);
     const { ok, result } = JSON.parse(ended.stdout);
     assert.deepEqual([ok, idsOf(result), result.problems[0].run_id], [false, [good], bad]);
-    assert.equal((await gate(folder, "history", bad)).stdout.split("\n").length, 7);
+    assert.equal((await gate(folder, "history", bad)).stdout.split("\n").length, 9);
   }));
 
 Deno.test("a run stays in the store while its runpack cannot be mirrored", () =>
@@ -302,5 +302,5 @@ Deno.test("a run stays in the store while its runpack cannot be mirrored", () =>
     const ended = await gate(folder, "store", "archive", "--before", before, "--config", "s3.toml");
     assert.deepEqual([ended.code, ended.stdout], [8, ""], ended.stderr);
     assert.match(ended.stderr, /^gate: Cannot .* the bucket "b".*\(nothing is lost: run the command again\)\n$/);
-    assert.equal((await gate(folder, "history", run)).stdout.split("\n").length, 7);
+    assert.equal((await gate(folder, "history", run)).stdout.split("\n").length, 9);
   }));
