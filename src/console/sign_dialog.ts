@@ -5,7 +5,7 @@
  * @module
  */
 
-import { everyFinding } from "../run/missing/causes.ts";
+import { everyFinding, expectedBoolean } from "../run/missing/causes.ts";
 import { canonicalize } from "../canonical/canonicalize.ts";
 import { isJsonObject, type JsonObject, type JsonValue, member } from "../canonical/json.ts";
 import { parseJson } from "../canonical/scan.ts";
@@ -13,7 +13,6 @@ import type { TypedValue } from "../law/value/types.ts";
 import { lawWords } from "../law/words.ts";
 import {
   type ApprovalQuestion,
-  expectedBoolean,
   lastStatementAt,
   prepareApproval,
   type PreparedApproval,

@@ -9,12 +9,12 @@ import type { Condition } from "../law/types.ts";
 import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { hashValue } from "./evidence.ts";
 import type { CompiledLaw } from "./compile.ts";
-import { everyFinding, findingsOf, judgedFromRecord, type UnmetCause } from "./missing/causes.ts";
+import { everyFinding, expectedBoolean, findingsOf, judgedFromRecord, type UnmetCause } from "./missing/causes.ts";
 import type { Signers } from "./missing/sentence.ts";
 import { openForEvidence, type Refusal, type WaitingCondition } from "./missing/waiting.ts";
 import { asJson } from "./primitives.ts";
 import { commentHash, EVIDENCE_CONTENT_TYPE, submittedStatementText } from "./submitted_statement.ts";
-import type { Attempt, Head, RunState, WaitingEvidence } from "./types.ts";
+import type { Attempt, Head, RunState, StageEvaluatedBody, WaitingEvidence } from "./types.ts";
 
 /** A condition of an open stage that takes statements, at the head that is shown. */
 export interface ApprovalQuestion {
@@ -79,13 +79,15 @@ export function knownValues(sha256: Sha256, law: CompiledLaw): ReadonlyMap<Ident
 export function recordedCauses(
   sha256: Sha256,
   law: CompiledLaw,
-  { stage_id, trace, evidence }: Attempt,
+  { stage_id, trace, evidence }: Pick<StageEvaluatedBody, "stage_id" | "trace"> & {
+    readonly evidence: readonly Parameters<typeof judgedFromRecord>[0][];
+  },
 ): readonly UnmetCause[] {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return [];
   const known = knownValues(sha256, law);
   const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), { isShown: true }));
-  return everyFinding(findingsOf(stage, trace, items, null)).map((cause) => ({
+  return everyFinding(findingsOf(stage, trace, items, null, () => true)).map((cause) => ({
     ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},
     ...cause,
   }));
@@ -145,13 +147,6 @@ export function signersOf(sha256: Sha256, asked: ApprovalQuestion, waiting: Wait
     }),
     may: waiting?.keys.map(({ key_id }) => key_id) ?? [],
   };
-}
-
-/** The one boolean that a condition expects; null for any other condition. */
-export function expectedBoolean({ observation_domain, predicate }: Condition): boolean | null {
-  if (observation_domain.domain !== "Boolean" || predicate.predicate !== "Equals") return null;
-  const { expected } = predicate;
-  return "value" in expected && typeof expected.value === "boolean" ? expected.value : null;
 }
 
 /** Prepares an answer: the statement names the law, the opening and the head that the question was shown with. */

@@ -4,7 +4,8 @@ import type { JsonObject } from "../canonical/json.ts";
 import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { accepted, KEY_1, NOW, SHA256, stampsAt, submitCommand } from "../../tests/simulation/kernel/fixture.ts";
 import { openRun, PEOPLE, waitingLaw } from "../../tests/simulation/waiting_fixture.ts";
-import { expectedBoolean, lastStatementAt, prepareApproval, questionsOf, recordedCauses } from "./approval.ts";
+import { lastStatementAt, prepareApproval, questionsOf, recordedCauses } from "./approval.ts";
+import { expectedBoolean } from "./missing/causes.ts";
 import type { SubmitCommand } from "./command.ts";
 import { decide } from "./decide/decide.ts";
 import { hashValue } from "./evidence.ts";
@@ -69,7 +70,11 @@ Deno.test("recordedCauses() counts and shows the values that a reader of the law
   // The judgement, the items, and what is said of them.
   const rows: readonly (readonly [Pick<TraceItem, "value" | "reason">, readonly EvidenceItem[], object[]])[] = [
     [{ value: "true" }, [item(known, true)], [{ value: "true", counts: counts(1), found: [String(known?.value)] }]],
-    [{ value: "true" }, [item(known, false)], []],
+    [
+      { value: "true" },
+      [item(known, false)],
+      [{ value: "true", cause: ["not_fresh"], counts: counts(0), found: [hash] }],
+    ],
     [{ value: "false" }, [item(known, true)], [{ value: "false", counts: counts(1), found: [String(known?.value)] }]],
     [{ value: "false" }, [item(other, true)], [{ value: "false", found: [hash] }]],
     [{ value: "unknown", reason: "no_evidence" }, [], [{ value: "unknown", reason: "no_evidence", counts: counts(0) }]],

@@ -1,8 +1,9 @@
-import { anyInteger, closed, identity, integer, orNull } from "../canonical/shape.ts";
+import { anyInteger, closed, identity, integer, orNull, text } from "../canonical/shape.ts";
 import { optional, table } from "../canonical/table_shape.ts";
 import { runKeyOf } from "../run/command.ts";
 import type { StoredRecord } from "../store/types.ts";
 import { listedAs, runMembers } from "./framework/input.ts";
+import { commentOf } from "./mutation/submitted_evidence.ts";
 import { arrayOf, ref } from "./framework/output.ts";
 import { runNotFound } from "./framework/not_found.ts";
 import { cutPage, PAGE_CHARACTERS, PAGE_DEFAULT, PAGE_MAXIMUM } from "./framework/pagination.ts";
@@ -21,9 +22,9 @@ export const scenarioHistory: MakeTool = (services) =>
       "next_after_revision.",
     details:
       "Returns the accepted records of a run in order, each naming the one before by record_id: who did what, when, " +
-      "on what evidence. Values and payloads are named by identity only. A page at a time: call again with " +
-      "after_revision = next_after_revision until it is null. An archived run has no records here: archived names their " +
-      "runpack.",
+      "on what evidence. Values and payloads are named by identity only; comment is what a person wrote beside a " +
+      "statement. A page at a time: call again with after_revision = next_after_revision until it is null. An archived " +
+      "run has no records here: archived names their runpack.",
     hints: READS,
     input: table({
       ...runMembers,
@@ -31,7 +32,7 @@ export const scenarioHistory: MakeTool = (services) =>
       limit: optional(integer(1, PAGE_MAXIMUM), `Default ${PAGE_DEFAULT}`),
     }),
     output: closed({
-      records: arrayOf(closed({ record_id: identity, record: ref("record") })),
+      records: arrayOf(closed({ record_id: identity, record: ref("record") }, { comment: text })),
       next_after_revision: orNull(anyInteger),
     }, { archived: ref("archived") }),
     act: async ({ namespace_id, scenario_id, run_id, after_revision, limit = PAGE_DEFAULT }) => {
@@ -54,6 +55,9 @@ export const scenarioHistory: MakeTool = (services) =>
     },
   });
 
-function itemText({ record_id, record }: Pick<StoredRecord, "record_id" | "record">): string {
-  return `{"record_id":"${record_id}","record":${record}}`;
+function itemText({ record_id, record, material }: StoredRecord): string {
+  // Only a record of a signed statement names the hash of a comment.
+  const comment = record.includes('"comment_hash":') ? commentOf(material[0]?.body) : undefined;
+  const more = comment === undefined ? "" : `,"comment":${JSON.stringify(comment)}`;
+  return `{"record_id":"${record_id}","record":${record}${more}}`;
 }

@@ -12,7 +12,6 @@ import type { TypedValue } from "../../law/value/types.ts";
 import { lawWords, shownType } from "../../law/words.ts";
 import {
   type ApprovalQuestion,
-  expectedBoolean,
   lastStatementAt,
   prepareApproval,
   questionsOf,
@@ -21,16 +20,16 @@ import {
 } from "../../run/approval.ts";
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
-import { everyFinding, type UnmetCause } from "../../run/missing/causes.ts";
-import { attemptSentences, signersText } from "../../run/missing/sentence.ts";
-import type { WaitingCondition } from "../../run/missing/waiting.ts";
+import { everyFinding, expectedBoolean, type UnmetCause } from "../../run/missing/causes.ts";
+import { attemptSentences, listOf, signersText } from "../../run/missing/sentence.ts";
+import type { Refusal, WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import { recordShape } from "../../run/record_shapes.ts";
 import { commentHash } from "../../run/submitted_statement.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
 import { evidenceBody } from "../../runpack/view/statements.ts";
 import { instantText } from "../../canonical/instant_text.ts";
-import type { Head, RunRecord, RunState } from "../../run/types.ts";
+import type { Head, RunRecord, RunState, StageEvaluatedBody } from "../../run/types.ts";
 import { findRun, type RunItem, withRunTools } from "../run/find_run.ts";
 import { sha256 } from "../run/fold_state.ts";
 import { readHistory } from "../run/history.ts";
@@ -109,12 +108,21 @@ function refuseTwoAnswers({ reject, withdraw, value }: ApproveFlags): void {
   if (given.length > 1) throw new CliError("usage", `Flags ${given.join(" and ")} exclude each other`);
 }
 
+/** A run by its records. */
+interface ReadRun {
+  readonly law: CompiledLaw;
+  readonly state: RunState;
+  readonly comments: CommentHashes;
+  /** The last evaluation of each stage, with the signatures that a state does not have. */
+  readonly evaluated: ReadonlyMap<string, StageEvaluatedBody>;
+}
+
 /** Reads the run; with `--law` from its records alone, each checked under the law of the file. */
 async function readRun(
   session: ToolSession,
   run: RunItem,
   flags: ApproveFlags,
-): Promise<{ readonly law: CompiledLaw; readonly state: RunState; readonly comments: CommentHashes }> {
+): Promise<ReadRun> {
   const { run_key: { namespace_id }, scenario_law_identity: identity } = run;
   const compiled = flags.law === undefined ? null : await readLawFile(flags.law);
   if (compiled !== null && compiled.scenario_law_identity !== identity) {
@@ -125,12 +133,14 @@ async function readRun(
   let state: RunState | null = null;
   let first: RunRecord | null = null;
   const comments = new Map<string, string>();
+  const evaluated = new Map<string, StageEvaluatedBody>();
   for await (const { record } of readHistory(session, run)) {
     if (!matches(recordShape, asJson(record))) throw approvalRefusal("the server shows something that is no record");
     // The identity is computed here, so the server cannot name another record.
     const recordId = identifyCanonical(sha256, "run-record", canonicalize(asJson(record)));
     state = foldRecord(law, state, record, recordId);
     first ??= record;
+    if (record.record_kind === "stage_evaluated") evaluated.set(record.body.stage_id, record.body);
     const evidence = evidenceBody(record)?.evidence;
     if (evidence?.comment_hash !== undefined) {
       comments.set(statementKey(evidence.signature.key_id, evidence.observed_at), evidence.comment_hash.value);
@@ -142,7 +152,7 @@ async function readRun(
   ) {
     throw approvalRefusal(`the server has no records of run "${run_id}"`);
   }
-  return { law: lawOfRun(law, first), state, comments };
+  return { law: lawOfRun(law, first), state, comments, evaluated };
 }
 
 /** The hashes of comments by their statements, as the records have them. */
@@ -152,17 +162,17 @@ function statementKey(keyId: string, observedAt: number): string {
   return `${observedAt} ${keyId}`;
 }
 
-/** What the server says of a question, without comments that no record has: they would be shown as another person's words. */
-function withRecordedComments(
-  waiting: WaitingCondition | undefined,
+/** What the server says, without comments that no record has: they would be shown as another person's words. */
+function withRecordedComments<Said extends { readonly refused?: readonly Refusal[] }>(
+  said: Said,
   comments: CommentHashes,
-): WaitingCondition | undefined {
-  if (waiting?.refused === undefined) return waiting;
-  const refused = waiting.refused.map(({ comment, ...one }) => {
+): Said {
+  if (said.refused === undefined) return said;
+  const refused = said.refused.map(({ comment, ...one }) => {
     const recorded = comments.get(statementKey(one.key_id, one.observed_at));
     return comment !== undefined && recorded === commentHash(sha256, comment).value ? { ...one, comment } : one;
   });
-  return { ...waiting, refused };
+  return { ...said, refused };
 }
 
 function foldRecord(law: CompiledLaw, state: RunState | null, record: RunRecord, recordId: string): RunState {
@@ -195,7 +205,7 @@ async function findQuestion(
   key: SigningKey,
   flags: ApproveFlags,
 ): Promise<Question> {
-  const { law, state, comments } = await readRun(session, run, flags);
+  const { law, state, comments, evaluated } = await readRun(session, run, flags);
   const { waiting, attempts } = await readWaiting(session, run);
   const asked = waiting.filter(({ keys }) => keys.some(({ public_key }) => public_key === key.public_key));
   const keyId = flags.keyId ?? asked[0]?.keys.find(({ public_key }) => public_key === key.public_key)?.key_id ??
@@ -211,19 +221,24 @@ async function findQuestion(
   const candidates = questions.filter(({ stage_id, condition }) =>
     acceptsKey(condition, keyId, key.public_key) && (stageId === undefined || stage_id === stageId) &&
     (flags.condition === undefined || condition.condition_id === flags.condition)
-  ).map((asked): Question => ({
-    run: shownRun,
-    asked,
-    law: law.law,
-    causes: flags.law !== undefined && asked.attempt !== undefined
-      ? recordedCauses(sha256, law, asked.attempt)
-      : attempts.filter(({ record_id }) => record_id === asked.attempt?.record_id).flatMap(everyFinding),
-    earlier: lastStatementAt(asked, key.public_key),
-    waiting: withRecordedComments(
-      waiting.find((one) => one.stage_id === asked.stage_id && one.condition_id === asked.condition.condition_id),
-      comments,
-    ),
-  }));
+  ).map((asked): Question => {
+    const recorded = flags.law === undefined ? undefined : evaluated.get(asked.stage_id);
+    const said = (): readonly UnmetCause[] =>
+      attempts.filter(({ record_id }) => record_id === asked.attempt?.record_id).flatMap(everyFinding);
+    const one = waiting.find(({ stage_id, condition_id }) =>
+      stage_id === asked.stage_id && condition_id === asked.condition.condition_id
+    );
+    return {
+      run: shownRun,
+      asked,
+      law: law.law,
+      causes: recorded === undefined
+        ? said().map((cause) => withRecordedComments(cause, comments))
+        : recordedCauses(sha256, law, recorded),
+      earlier: lastStatementAt(asked, key.public_key),
+      waiting: one === undefined ? undefined : withRecordedComments(one, comments),
+    };
+  });
   const [first, ...others] = candidates;
   if (first === undefined) throw noQuestion(state, keyId, questions);
   if (others.length === 0) {
@@ -242,7 +257,7 @@ function noQuestion({ status }: RunState, keyId: string, questions: readonly App
   const named = new Set(
     questions.flatMap(({ condition }) => condition.evidence_use_policy.authorized_key_ids ?? []),
   );
-  const others = named.size === 0 || named.has(keyId) ? "" : `; the law names ${[...named].map(shown).join(", ")}`;
+  const others = named.size === 0 || named.has(keyId) ? "" : `; the law names ${listOf([...named].map(shown), "and")}`;
   const reason = `no open stage takes a statement of key "${keyId}"${others}`;
   return refused(reason, "gate waiting lists what waits, --key-id names the key");
 }

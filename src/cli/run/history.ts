@@ -1,16 +1,15 @@
-/** `gate history`: lists the records of a run, each in one line. */
+/** `gate history`: lists the records of a run, each with what it found or what a person wrote. */
 
-import { identify } from "../../canonical/identity.ts";
 import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
-import { graphIdentity } from "../../law/law.ts";
 import { lawWords } from "../../law/words.ts";
 import { recordedCauses, refusalIdentity } from "../../run/approval.ts";
-import { compileLaw } from "../../run/compile.ts";
+import { type CompiledLaw, compileLaw } from "../../run/compile.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
-import { asJson } from "../../run/primitives.ts";
+import { commentHash } from "../../run/submitted_statement.ts";
 import { lawOfRun } from "../../runpack/material_view.ts";
+import { evidenceBody } from "../../runpack/view/statements.ts";
 import type { RunRecord, SubmittedEvidence } from "../../run/types.ts";
 import { sha256 } from "./fold_state.ts";
 import { readLaw } from "./read_law.ts";
@@ -28,6 +27,8 @@ import { findRun, type RunFlags, type RunItem, withRunTools } from "./find_run.t
 export interface HistoryItem {
   readonly record_id: string;
   readonly record: RunRecord;
+  /** What a person wrote beside a statement. The record has its hash. */
+  readonly comment?: string;
 }
 
 /** Runs `gate history RUN`. */
@@ -36,8 +37,7 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
     const law = await readLaw(session, run.run_key.namespace_id, run.scenario_law_identity);
-    const table = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...rowsOf(records, law)]);
-    const text = run.archived === undefined ? table : archivedLine(run);
+    const text = run.archived === undefined ? listOf(records, law, run.scenario_law_identity) : archivedLine(run);
     return writeAnswer("history", flags, { ...run.run_key, records, ...archivedOf(run.archived) }, text);
   });
 }
@@ -61,22 +61,39 @@ export async function* readHistory(
   }
 }
 
-/** One row for each record, and under an evaluation one for each condition: what was found for it. */
-function rowsOf(records: readonly HistoryItem[], law: ScenarioLaw): string[][] {
+/** A line for each record, and under it what was found for each condition, or what a person wrote. */
+function listOf(records: readonly HistoryItem[], law: ScenarioLaw, lawIdentity: string): string {
+  const rows = records.map(({ record }) => [
+    `${record.revision}`,
+    instantText(record.acceptance_time.accepted_audit_instant),
+    describeRecord(record, law),
+    shown(record.attribution.principal),
+  ]);
   const [first] = records;
-  if (first === undefined) return [];
-  const compiled = compileLaw(law, identify(sha256, "scenario-law", asJson(law)), graphIdentity(sha256, law));
-  const ofRun = lawOfRun(compiled, first.record);
-  return records.flatMap(({ record_id, record }) => {
-    const { revision, acceptance_time, attribution } = record;
-    const at = instantText(acceptance_time.accepted_audit_instant);
-    const row = [`${revision}`, at, describeRecord(record, law), shown(attribution.principal)];
-    if (record.record_kind !== "stage_evaluated") return [row];
-    const { trace } = record.body;
-    const causes = recordedCauses(sha256, ofRun, { ...record.body, record_id });
-    const sentences = attemptSentences(ofRun.law, trace, causes);
-    return [row, ...sentences.map((sentence) => ["", "", `  ${shown(sentence)}`, ""])];
+  const compiled = compileLaw(law, lawIdentity, "");
+  const ofRun = first === undefined ? compiled : lawOfRun(compiled, first.record);
+  const [head, ...lines] = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...rows]).split("\n");
+  const whole = lines.flatMap((line, at) => {
+    const item = records[at];
+    return [line, ...item === undefined ? [] : detailsOf(item, ofRun).map((detail) => `${INDENT}${shown(detail)}`)];
   });
+  return [head, ...whole].join("\n");
+}
+
+/** As wide as the columns before what happened. */
+const INDENT = " ".repeat(38);
+
+function detailsOf({ record, comment }: HistoryItem, law: CompiledLaw): readonly string[] {
+  if (record.record_kind === "stage_evaluated") {
+    const { stage_id, trace } = record.body;
+    const stage = law.law.stages.find((one) => one.stage_id === stage_id);
+    const causes = recordedCauses(sha256, law, record.body);
+    return attemptSentences(law.law, trace, causes, stage?.completion_requirement);
+  }
+  // A server cannot put other words into a person's mouth: the record has the hash of theirs.
+  const { comment_hash } = evidenceBody(record)?.evidence ?? {};
+  const isTheirs = comment !== undefined && comment_hash?.value === commentHash(sha256, comment).value;
+  return isTheirs ? [JSON.stringify(comment)] : [];
 }
 
 /** A record in a few words. */

@@ -8,12 +8,13 @@
 import type { Identity } from "../../canonical/identity.ts";
 import { isJsonObject } from "../../canonical/json.ts";
 import { sortedBy } from "../../canonical/order.ts";
-import type { AcquisitionBinding } from "../../law/types.ts";
+import type { AcquisitionBinding, Condition } from "../../law/types.ts";
 import type { TypedValue } from "../../law/value/types.ts";
 import { FALSE, type Kleene, type Tri, TRUE } from "../../law/value/truth.ts";
 import type { CompiledCondition, CompiledStage } from "../compile.ts";
 import type { EvaluationTime, QualifiedEvidence } from "../qualify.ts";
 import type { DisqualificationReason, EvidenceItem, RecordedEvidence, TraceItem } from "../types.ts";
+import { KEYS_PER_CONDITION } from "../submitted_evidence.ts";
 import { judgedBy, type LeafStanding, leafStandings } from "./missing.ts";
 import { valueText } from "../../law/words.ts";
 import type { Refusal } from "./waiting.ts";
@@ -164,18 +165,30 @@ function quorumStanding(
   const judged = Map.groupBy(counting, judge);
   if (judged.has(undefined)) return null;
   const [holding = [], failing = []] = [judged.get(TRUE), judged.get(FALSE)];
-  const signersOf = (list: readonly JudgedItem[]): readonly Refusal[] =>
-    sortedBy(list.flatMap(({ signer }) => signer ?? []), ({ key_id }) => key_id);
-  const signed = [...new Set(signersOf(holding).map(({ key_id }) => key_id))];
-  const refused = signersOf(failing);
-  const able = new Set(holding.length < combination.minimum ? authorized_key_ids : []);
+  const signersOf = (list: readonly JudgedItem[]): readonly Refusal[] => {
+    const newest = list.flatMap(({ signer }) => signer ?? []).sort((a, b) => a.observed_at - b.observed_at);
+    return sortedBy([...new Map(newest.map((one) => [one.key_id, one])).values()], ({ key_id }) => key_id);
+  };
+  const signed = signersOf(holding).map(({ key_id }) => key_id);
+  // A measurement that does not hold is no refusal of a person.
+  const refused = expectedBoolean(condition.condition) === null ? [] : signersOf(failing);
+  // Of an item without a signer it is not known whose statement is missing.
+  const isKnown = holding.length < combination.minimum && counting.every(({ signer }) => signer !== undefined);
+  const able = new Set(isKnown ? authorized_key_ids : []);
   for (const { key_id } of signersOf(counting)) able.delete(key_id);
   return {
     counts: { holds: holding.length, fails: failing.length, needed: combination.minimum },
     ...signed.length === 0 ? {} : { signed },
     ...refused.length === 0 ? {} : { refused },
-    ...able.size === 0 ? {} : { may: [...able] },
+    ...able.size === 0 ? {} : { may: [...able].slice(0, KEYS_PER_CONDITION) },
   };
+}
+
+/** The one boolean that a condition expects; null for any other condition. */
+export function expectedBoolean({ observation_domain, predicate }: Condition): boolean | null {
+  if (observation_domain.domain !== "Boolean" || predicate.predicate !== "Equals") return null;
+  const { expected } = predicate;
+  return "value" in expected && typeof expected.value === "boolean" ? expected.value : null;
 }
 
 /** Whether {@link unmetCauses} of the stage reads values. Only a quorum needs them. */
@@ -202,12 +215,14 @@ export function everyFinding({ causes = [], met = [], not_needed = [] }: Partial
  * What the conditions of an attempt were judged from.
  *
  * @param evaluatedAt The evaluation time of the attempt; read only with values
+ * @param isSaid Which of those that are not in the way are said
  */
 export function findingsOf(
   stage: CompiledStage,
   trace: readonly TraceItem[],
   items: readonly JudgedItem[],
   evaluatedAt: EvaluationTime,
+  isSaid: (finding: UnmetCause) => boolean = ({ found }) => found !== undefined,
 ): Findings {
   const lines = new Map(trace.map((line) => [line.condition_id, line]));
   const itemsOf = Map.groupBy(items, (item) => item.condition_id);
@@ -242,7 +257,6 @@ export function findingsOf(
   };
   const idsOf = (wanted: LeafStanding["standing"], ids: Iterable<string>): readonly UnmetCause[] =>
     [...ids].filter((id) => standings.get(id)?.standing === wanted).map(findingOf);
-  const shown = (wanted: LeafStanding["standing"]): readonly UnmetCause[] =>
-    idsOf(wanted, lines.keys()).filter(({ found }) => found !== undefined);
+  const shown = (wanted: LeafStanding["standing"]): readonly UnmetCause[] => idsOf(wanted, lines.keys()).filter(isSaid);
   return { causes: idsOf("unmet", standings.keys()), met: shown("met"), not_needed: shown("not_needed") };
 }

@@ -60,6 +60,8 @@ const QUORUM = {
   slotOf: new Map([["c", 0]]),
   conditions: [{
     condition: {
+      observation_domain: { domain: "Boolean" },
+      predicate: { predicate: "Equals", expected: { value: true, value_type: "Boolean" } },
       evidence_use_policy: {
         combination: { combination: "Quorum", minimum: 2 },
         authorized_key_ids: ["alice", "bob", "carol"],
@@ -87,6 +89,11 @@ const SIGNERS: readonly (readonly [string, readonly JudgedItem[], object])[] = [
     may: ["alice", "carol"],
   }],
   ["one whose statement does not count", [signedBy("bob", true, false)], { may: ["alice", "bob", "carol"] }],
+  ["one without a signer", [{ condition_id: "c", qualified: true, value: { value: true, value_type: "Boolean" } }], {}],
+  ["one twice", [signedBy("bob", false), signedBy("bob", false)], {
+    refused: [{ key_id: "bob", observed_at: 7 }],
+    may: ["alice", "carol"],
+  }],
   ["two", [signedBy("carol", true), signedBy("alice", true)], { signed: ["alice", "carol"] }],
 ];
 

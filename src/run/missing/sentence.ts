@@ -40,9 +40,10 @@ export function foundText(
   const codes = [...new Set(cause)].map((code) => code.replaceAll("_", " ") + (code === "file_not_found" ? names : ""))
     .join(", ");
   const why = codes === "" ? "" : ` (${codes})`;
-  const people = refused.map(refusalText).join("; ");
+  const people = refusalsOf(refused).join("; ");
   if (counts !== undefined) {
-    const fails = counts.fails === 0 || people !== "" ? "" : `, ${counts.fails} refused`;
+    const named = refused.filter(({ withdrawn }) => withdrawn !== true).length;
+    const fails = counts.fails <= named ? "" : `, ${counts.fails} refused`;
     const signers = signersText({ signed, refused, may });
     return `${counts.holds} of ${counts.needed}${fails}${signers === "" ? "" : `: ${signers}`}${why}`;
   }
@@ -136,26 +137,33 @@ export function tallyText(
   return `${have} of ${needed}${disagree === true ? ", disagree" : ""}${people === "" ? "" : `: ${people}`}`;
 }
 
+/** Refusals in words: the first ones, and how many more. */
+function refusalsOf(refused: readonly Refusal[]): readonly string[] {
+  const more = refused.length - NAMES;
+  return [...refused.slice(0, NAMES).map(refusalText), ...more > 0 ? [`${more} more refused or withdrew`] : []];
+}
+
 /** A refusal in words, such as `bob refused at 2026-03-01T09:00:00.000Z: "Later"`. */
 function refusalText({ key_id, observed_at, withdrawn, comment }: Refusal): string {
   const what = `${key_id} ${withdrawn === true ? "withdrew" : "refused"} at ${instantText(observed_at)}`;
   return comment === undefined ? what : `${what}: ${JSON.stringify(comment)}`;
 }
 
-/** Most names of people who may sign in one sentence. */
+/** Most names, or refusals, of people in one sentence. */
 const NAMES = 8;
 
-function eitherOf(names: readonly string[]): string {
+/** Names with a word before the last one, such as `alice, bob or carol`; of many the first ones, and how many more. */
+export function listOf(names: readonly string[], word: "and" | "or"): string {
   const shown = names.length > NAMES ? [...names.slice(0, NAMES), `${names.length - NAMES} more`] : names;
-  return shown.length === 1 ? `${shown[0]}` : `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
+  return shown.length === 1 ? `${shown[0]}` : `${shown.slice(0, -1).join(", ")} ${word} ${shown.at(-1)}`;
 }
 
 /** Who signed and who may, such as `alice signed; bob or carol may`. */
 export function signersText({ signed, refused, may }: Signers): string {
   const parts = [
-    ...signed.length === 0 ? [] : [`${signed.join(", ")} signed`],
-    ...refused.map(refusalText),
-    ...may.length === 0 ? [] : [`${eitherOf(may)} may`],
+    ...signed.length === 0 ? [] : [`${listOf(signed, "and")} signed`],
+    ...refusalsOf(refused),
+    ...may.length === 0 ? [] : [`${listOf(may, "or")} may`],
   ];
   return parts.join("; ");
 }

@@ -107,9 +107,22 @@ const SENTENCES: readonly (readonly [UnmetCause, string])[] = [
       `approved: ${text} ?`,
     ] as const
   ),
+  ...[8, 9].map((count) =>
+    [
+      {
+        condition_id: "approved",
+        value: "false",
+        counts: { holds: 0, fails: count + 1, needed: 2 },
+        refused: Array.from({ length: count }, (_, at) => ({ key_id: `a${at}`, observed_at: 0 })),
+      },
+      `approved: 0 of 2, ${count + 1} refused: ` +
+      Array.from({ length: 8 }, (_, at) => `a${at} refused at 1970-01-01T00:00:00.000Z`).join("; ") +
+      `${count > 8 ? "; 1 more refused or withdrew" : ""} ✗`,
+    ] as const
+  ),
   [
     { condition_id: "approved", value: "true", counts: { holds: 2, fails: 0, needed: 2 }, signed: ["alice", "bob"] },
-    "approved: 2 of 2: alice, bob signed ✓",
+    "approved: 2 of 2: alice and bob signed ✓",
   ],
   [
     { condition_id: "approved", value: "false", counts: { holds: 1, fails: 2, needed: 2 } },

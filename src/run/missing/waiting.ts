@@ -50,16 +50,25 @@ export interface WaitingCondition {
   readonly refused?: readonly Refusal[];
 }
 
-/** The causes of an attempt at a stage with the refusals that wait there now. */
-export function withRefusals<Cause extends { readonly condition_id: string }>(
+/** The causes of an attempt at a stage with the refusals that wait there now: a person who refuses now has not signed. */
+export function withRefusals<
+  Cause extends { readonly condition_id: string } & Pick<WaitingCondition, "signed" | "refused">,
+>(
   stageId: string,
   causes: readonly Cause[],
   waiting: readonly Pick<WaitingCondition, "stage_id" | "condition_id" | "refused">[],
-): readonly (Cause & Pick<WaitingCondition, "refused">)[] {
+): readonly Cause[] {
   return causes.map((cause) => {
     const { refused } = waiting.find((one) => one.stage_id === stageId && one.condition_id === cause.condition_id) ??
       {};
-    return refused === undefined ? cause : { ...cause, refused };
+    if (refused === undefined) return cause;
+    const now = new Set(refused.map(({ key_id }) => key_id));
+    const { signed, refused: before = [] } = cause;
+    return {
+      ...cause,
+      ...signed === undefined ? {} : { signed: signed.filter((key) => !now.has(key)) },
+      refused: [...before.filter(({ key_id }) => !now.has(key_id)), ...refused],
+    };
   });
 }
 

@@ -82,8 +82,20 @@ async function readSubmitted(
 ): Promise<{ readonly body: string | undefined; readonly submitted: JsonValue | undefined }> {
   const [stored] = await runs.listRecords(runKey, revision - 1, 1);
   const body = stored?.record_id === record_id ? stored.material[0]?.body : undefined;
+  return { body, submitted: submittedOf(body) };
+}
+
+/** What was submitted, from its payload. */
+function submittedOf(body: string | undefined): JsonValue | undefined {
   const payload = body === undefined ? undefined : readJson(body);
-  return { body, submitted: isJsonObject(payload) ? member(payload, "value") : undefined };
+  return isJsonObject(payload) ? member(payload, "value") : undefined;
+}
+
+/** The comment of a statement, from its payload. */
+export function commentOf(body: string | undefined): string | undefined {
+  const submitted = submittedOf(body);
+  const comment = isJsonObject(submitted) ? member(submitted, "comment") : undefined;
+  return typeof comment === "string" ? comment : undefined;
 }
 
 /** The refusals and withdrawals on a condition of an open stage, with their comments. */
@@ -93,9 +105,8 @@ export async function readRefusals(
 ): Promise<readonly Refusal[]> {
   const refusals: Refusal[] = [];
   for (const one of refusalsOn(HOST_PRIMITIVES.sha256, asked)) {
-    const { submitted } = await readSubmitted(runs, asked.state.run_key, one);
-    const comment = isJsonObject(submitted) ? member(submitted, "comment") : undefined;
-    refusals.push(refusalOf(one, typeof comment === "string" ? comment : undefined));
+    const { body } = await readSubmitted(runs, asked.state.run_key, one);
+    refusals.push(refusalOf(one, commentOf(body)));
   }
   return refusals;
 }

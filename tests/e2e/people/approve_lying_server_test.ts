@@ -106,7 +106,7 @@ const LIES: readonly (readonly [what: string, lie: Lie, code: number, shown: Reg
       if (tool === "scenario_next") result.decision.kind = "hold\nand more";
     },
     0,
-    /You sign {3}true\nSubmitted a\ufffdb as key alice\nStage release: hold\ufffdand more, unmet: approved\n$/,
+    /You sign {3}true\nSubmitted a\ufffdb as key alice\nStage release: hold\ufffdand more\n {4}approved: [^\n]* \?\n$/,
     1,
   ],
 ];
