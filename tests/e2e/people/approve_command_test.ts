@@ -173,7 +173,7 @@ for (const [text, keys] of FOLDERS) {
       assert.match(await done("waiting"), /0 of 1 +alice\n/);
       assert.match(await done("doctor"), /evidence keys/);
       // The folder of the store, which a server reads, holds that of the keys.
-      assert.match(await done("permissions"), new RegExp(`--allow-read=(\\S*,)?${folder},`));
+      assert.match(await done("permissions"), new RegExp(`--allow-read=(\\S*,)?${folder}[,\\s]`));
       assert.doesNotMatch(await done("scenario", "check", "law.yaml"), /does not trust .*"alice"/);
       const { runs: [run] } = await jsonOf<{ runs: readonly { run_key: { run_id: string } }[] }>(folder, "runs");
       const approved = await done("approve", String(run?.run_key.run_id), "--key", "alice.key", "--yes");
