@@ -169,9 +169,7 @@ async function dispatch(
   if (isListedPreflight(options, request)) return preflight(Object.keys(route));
   const endpoint = endpointOf(route, request.method);
   if (endpoint === undefined) return reject("request", "method_not_allowed", notAllowed(Object.keys(route)));
-  const verified = options.authenticate(request);
-  // Without a wait, as the body is read from the turn on in which the head came: later, a broken one is silence.
-  const authentication = verified instanceof Promise ? await verified : verified;
+  const authentication = await options.authenticate(request);
   if (!authentication.ok) {
     const slow = options.limits.turnAway(peerKey(request.peerAddress));
     const { status, kind, detail, challenge, subject } = authentication;

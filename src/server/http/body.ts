@@ -15,12 +15,14 @@ const NOTHING = new Uint8Array(0);
  * @param fields Its header fields
  * @param maximumBytes The most bytes of a body
  * @param hasRoom Called with the size so far at each chunk; false rejects the body
+ * @param bytesBefore Bytes of the connection up to its head: authentication may have waited since, with framing arriving
  */
 export function readBody(
   message: IncomingMessage,
   fields: RequestHeaders,
   maximumBytes: number,
   hasRoom: (bytes: number) => boolean,
+  bytesBefore: number,
 ): Promise<BodyReading> {
   const announced = Number(fields.get("content-length") ?? NaN);
   if (announced > maximumBytes) return Promise.resolve({ ok: false, fault: "too_large" });
@@ -35,7 +37,9 @@ export function readBody(
     resolve(reading());
   };
   const fail = (fault: BodyFault) => (): void => settle(() => ({ ok: false, fault }));
-  if (fields.get("transfer-encoding") !== null) watchFraming(message, () => size, fail("framing_too_large"));
+  if (fields.get("transfer-encoding") !== null) {
+    watchFraming(message, bytesBefore, () => size, fail("framing_too_large"));
+  }
   message.on("data", (chunk: Uint8Array) => {
     if (settled) return;
     size += chunk.length;
@@ -64,9 +68,8 @@ const LOOK_MILLISECONDS = 50;
  * Calls a function when a body has far more framing than data. The parser drops chunk extensions, so a sender could
  * otherwise send them without end.
  */
-function watchFraming(message: IncomingMessage, size: () => number, tooLarge: () => void): void {
+function watchFraming(message: IncomingMessage, before: number, size: () => number, tooLarge: () => void): void {
   const { socket } = message;
-  const before = socket.bytesRead;
   const look = (): void => {
     if (socket.bytesRead - before > FRAMING_BYTES + (1 + FRAMING_OF_BYTE) * size()) tooLarge();
   };

@@ -203,6 +203,7 @@ async function answer(
 ): Promise<void> {
   const { connections } = state;
   const { message } = exchange;
+  const bytesBefore = message.socket.bytesRead;
   const peerAddress = addressOf(message.socket);
   const tls = options.tls === null ? null : options.tls.tlsOf(message.socket);
   if (peerAddress === "") return void message.socket.destroy();
@@ -230,7 +231,7 @@ async function answer(
     connection: message.socket,
     tls,
     signal: gone.signal,
-    readBody: (maximumBytes, hasRoom) => readBody(message, fields, maximumBytes, hasRoom),
+    readBody: (maximumBytes, hasRoom) => readBody(message, fields, maximumBytes, hasRoom, bytesBefore),
   });
   if (gone.signal.aborted) return;
   // The rest of an unread body blocks the connection. A closing listener accepts no more requests.
