@@ -21,7 +21,7 @@ import {
 import type { CompiledLaw } from "../../run/compile.ts";
 import { fold, FoldError } from "../../run/fold.ts";
 import { everyFinding, expectedBoolean, type UnmetCause } from "../../run/missing/causes.ts";
-import { attemptSentences, listOf, signersText } from "../../run/missing/sentence.ts";
+import { attemptSentences, namesInWords, signersText } from "../../run/missing/sentence.ts";
 import type { Refusal, WaitingCondition } from "../../run/missing/waiting.ts";
 import { asJson } from "../../run/primitives.ts";
 import { recordShape } from "../../run/record_shapes.ts";
@@ -257,7 +257,9 @@ function noQuestion({ status }: RunState, keyId: string, questions: readonly App
   const named = new Set(
     questions.flatMap(({ condition }) => condition.evidence_use_policy.authorized_key_ids ?? []),
   );
-  const others = named.size === 0 || named.has(keyId) ? "" : `; the law names ${listOf([...named].map(shown), "and")}`;
+  const others = named.size === 0 || named.has(keyId)
+    ? ""
+    : `; the law names ${namesInWords([...named].map(shown), "and")}`;
   const reason = `no open stage takes a statement of key "${keyId}"${others}`;
   return refused(reason, "gate waiting lists what waits, --key-id names the key");
 }

@@ -37,7 +37,9 @@ export function runHistory(prefix: string, flags: RunFlags): Promise<number> {
     const run = await findRun(session, flags, prefix);
     const records = await Array.fromAsync(readHistory(session, run));
     const law = await readLaw(session, run.run_key.namespace_id, run.scenario_law_identity);
-    const text = run.archived === undefined ? listOf(records, law, run.scenario_law_identity) : archivedLine(run);
+    const text = run.archived === undefined
+      ? describeHistory(records, law, run.scenario_law_identity)
+      : archivedLine(run);
     return writeAnswer("history", flags, { ...run.run_key, records, ...archivedOf(run.archived) }, text);
   });
 }
@@ -62,7 +64,7 @@ export async function* readHistory(
 }
 
 /** A line for each record, and under it what was found for each condition, or what a person wrote. */
-function listOf(records: readonly HistoryItem[], law: ScenarioLaw, lawIdentity: string): string {
+function describeHistory(records: readonly HistoryItem[], law: ScenarioLaw, lawIdentity: string): string {
   const rows = records.map(({ record }) => [
     `${record.revision}`,
     instantText(record.acceptance_time.accepted_audit_instant),

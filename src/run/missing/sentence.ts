@@ -153,7 +153,7 @@ function refusalText({ key_id, observed_at, withdrawn, comment }: Refusal): stri
 const NAMES = 8;
 
 /** Names with a word before the last one, such as `alice, bob or carol`; of many the first ones, and how many more. */
-export function listOf(names: readonly string[], word: "and" | "or"): string {
+export function namesInWords(names: readonly string[], word: "and" | "or"): string {
   const shown = names.length > NAMES ? [...names.slice(0, NAMES), `${names.length - NAMES} more`] : names;
   return shown.length === 1 ? `${shown[0]}` : `${shown.slice(0, -1).join(", ")} ${word} ${shown.at(-1)}`;
 }
@@ -161,9 +161,9 @@ export function listOf(names: readonly string[], word: "and" | "or"): string {
 /** Who signed and who may, such as `alice signed; bob or carol may`. */
 export function signersText({ signed, refused, may }: Signers): string {
   const parts = [
-    ...signed.length === 0 ? [] : [`${listOf(signed, "and")} signed`],
+    ...signed.length === 0 ? [] : [`${namesInWords(signed, "and")} signed`],
     ...refusalsOf(refused),
-    ...may.length === 0 ? [] : [`${listOf(may, "or")} may`],
+    ...may.length === 0 ? [] : [`${namesInWords(may, "or")} may`],
   ];
   return parts.join("; ");
 }
