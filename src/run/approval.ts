@@ -77,15 +77,14 @@ export function knownValues(sha256: Sha256, law: CompiledLaw): ReadonlyMap<Ident
  * has the hash.
  */
 export function recordedCauses(
-  sha256: Sha256,
   law: CompiledLaw,
+  known: ReturnType<typeof knownValues>,
   { stage_id, trace, evidence }: Pick<StageEvaluatedBody, "stage_id" | "trace"> & {
     readonly evidence: readonly Parameters<typeof judgedFromRecord>[0][];
   },
 ): readonly UnmetCause[] {
   const stage = law.stages[law.stageIndex.get(stage_id) ?? -1];
   if (stage === undefined) return [];
-  const known = knownValues(sha256, law);
   const items = evidence.map((item) => judgedFromRecord(item, (identity) => known.get(identity), { isShown: true }));
   return everyFinding(findingsOf(stage, trace, items, null, () => true)).map((cause) => ({
     ...cause.reason === undefined ? { found: ["a value of which the record has the hash"] } : {},

@@ -4,7 +4,7 @@ import type { JsonObject } from "../canonical/json.ts";
 import { expectedOf, isTypedValue, type TypedValue } from "../law/value/types.ts";
 import { accepted, KEY_1, NOW, SHA256, stampsAt, submitCommand } from "../../tests/simulation/kernel/fixture.ts";
 import { openRun, PEOPLE, waitingLaw } from "../../tests/simulation/waiting_fixture.ts";
-import { lastStatementAt, prepareApproval, questionsOf, recordedCauses } from "./approval.ts";
+import { knownValues, lastStatementAt, prepareApproval, questionsOf, recordedCauses } from "./approval.ts";
 import { expectedBoolean } from "./missing/causes.ts";
 import type { SubmitCommand } from "./command.ts";
 import { decide } from "./decide/decide.ts";
@@ -87,7 +87,7 @@ Deno.test("recordedCauses() counts and shows the values that a reader of the law
   for (const [judged, evidence, expected] of rows) {
     const trace = [{ path: "$", condition_id, ...judged }];
     const attempt = { attempt_number: 1, record_id: "", stage_id, outcome: "unknown", completed: false } as const;
-    const found = recordedCauses(SHA256, LAW, { ...attempt, trace, evidence });
+    const found = recordedCauses(LAW, knownValues(SHA256, LAW), { ...attempt, trace, evidence });
     assert.deepEqual(found, expected.map((one) => ({ condition_id, ...one })));
   }
 });

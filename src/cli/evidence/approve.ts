@@ -12,6 +12,7 @@ import type { TypedValue } from "../../law/value/types.ts";
 import { lawWords, shownType } from "../../law/words.ts";
 import {
   type ApprovalQuestion,
+  knownValues,
   lastStatementAt,
   prepareApproval,
   questionsOf,
@@ -234,7 +235,7 @@ async function findQuestion(
       law: law.law,
       causes: recorded === undefined
         ? said().map((cause) => withRecordedComments(cause, comments))
-        : recordedCauses(sha256, law, recorded),
+        : recordedCauses(law, knownValues(sha256, law), recorded),
       earlier: lastStatementAt(asked, key.public_key),
       waiting: one === undefined ? undefined : withRecordedComments(one, comments),
     };

@@ -4,7 +4,7 @@ import { isJsonArray } from "../../canonical/json.ts";
 import { countOf } from "../../config/problems.ts";
 import type { ScenarioLaw } from "../../law/types.ts";
 import { lawWords } from "../../law/words.ts";
-import { recordedCauses, refusalIdentity } from "../../run/approval.ts";
+import { knownValues, recordedCauses, refusalIdentity } from "../../run/approval.ts";
 import { type CompiledLaw, compileLaw } from "../../run/compile.ts";
 import { attemptSentences } from "../../run/missing/sentence.ts";
 import { commentHash } from "../../run/submitted_statement.ts";
@@ -74,22 +74,30 @@ function describeHistory(records: readonly HistoryItem[], law: ScenarioLaw, lawI
   const [first] = records;
   const compiled = compileLaw(law, lawIdentity, "");
   const ofRun = first === undefined ? compiled : lawOfRun(compiled, first.record);
+  const known = knownValues(sha256, ofRun);
   const [head, ...lines] = columns([["REVISION", "ACCEPTED", "WHAT", "BY"], ...rows]).split("\n");
   const whole = lines.flatMap((line, at) => {
     const item = records[at];
-    return [line, ...item === undefined ? [] : detailsOf(item, ofRun).map((detail) => `${INDENT}${shown(detail)}`)];
+    return [
+      line,
+      ...item === undefined ? [] : detailsOf(item, ofRun, known).map((detail) => `${INDENT}${shown(detail)}`),
+    ];
   });
   return [head, ...whole].join("\n");
 }
 
-/** As wide as the columns before what happened. */
+/** Below what happened, two spaces in. */
 const INDENT = " ".repeat(38);
 
-function detailsOf({ record, comment }: HistoryItem, law: CompiledLaw): readonly string[] {
+function detailsOf(
+  { record, comment }: HistoryItem,
+  law: CompiledLaw,
+  known: ReturnType<typeof knownValues>,
+): readonly string[] {
   if (record.record_kind === "stage_evaluated") {
     const { stage_id, trace } = record.body;
     const stage = law.law.stages.find((one) => one.stage_id === stage_id);
-    const causes = recordedCauses(sha256, law, record.body);
+    const causes = recordedCauses(law, known, record.body);
     return attemptSentences(law.law, trace, causes, stage?.completion_requirement);
   }
   // A server cannot put other words into a person's mouth: the record has the hash of theirs.
